@@ -5,9 +5,6 @@
 //! 65,536 jobs on one thread. `failing` puts an error into one job of a hundred: a division by zero, a logarithm of zero.
 //! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`.
 
-#[path = "queues/mod.rs"]
-mod queues;
-
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

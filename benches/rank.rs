@@ -5,9 +5,6 @@
 //! On all processors. `assess` is what a policy makes of the tree, `fill_fairshare` brings its numbers to the jobs, `rank` scores
 //! and orders them.
 
-#[path = "queues/mod.rs"]
-mod queues;
-
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

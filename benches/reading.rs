@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::ingest::{JobReader, ReadOptions};
 use job_sort_formula::schema::Schema;
+use jsf_ingest::{JobReader, ReadOptions};
 use rayon::ThreadPoolBuilder;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

@@ -6,10 +6,6 @@
 //! `live table`: a `JobTable` that follows the queue. `rebuilt table`: a new one in each cycle. `own columns`: columns
 //! that the scheduler maintains itself, scored with `Program::score_columns` on one thread for each processor.
 
-#[path = "queues/mod.rs"]
-#[allow(dead_code, reason = "this bench has its own jobs")]
-mod queues;
-
 use std::collections::VecDeque;
 use std::hint::black_box;
 

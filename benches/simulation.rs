@@ -11,13 +11,13 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use job_sort_formula::fairshare::tree_document::read_tree;
-use job_sort_formula::report::simulation::SimulationReport;
-use job_sort_formula::simulate::{
+use job_sort_formula::{Formula, Program, Schema};
+use jsf_ingest::native_tree::read_tree;
+use jsf_report::simulation::SimulationReport;
+use jsf_simulate::{
     Decay, Fairshare, FairsharePolicy, Schedule, SimulationRules, Statistics, Workload, WorkloadModel, generate,
     simulate,
 };
-use job_sort_formula::{Formula, Program, Schema};
 use serde_json::json;
 
 const FORMULA: &str = "fairshare_factor * 1000 + eligible_time / 3600 + ncpus / 100";
@@ -86,7 +86,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         "workload": String::from_utf8(log).expect("UTF-8"), "processors": PROCESSORS, "formula": FORMULA,
         "backfill": "easy", "tree": numbered, "decay": DECAY.period, "decay_factor": DECAY.factor,
     });
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/simulate/reference.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/simulate/tests/reference.py");
     let start = Instant::now();
     let mut python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
     let mut pipe = python.stdin.take()?;

@@ -10,10 +10,10 @@ use std::error::Error;
 use std::fs;
 
 use job_sort_formula::fairshare::{EntityShares, FairShare};
-use job_sort_formula::ingest::{ReadOptions, read_jobs};
-use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, Ranking, Schema};
+use jsf_ingest::{ReadOptions, read_jobs};
+use jsf_openpbs::resource_amount::NumberMode;
 
 /// What a project bought, and what it has spent of that, in core-hours.
 struct Grant {

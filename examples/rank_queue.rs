@@ -6,7 +6,8 @@
 
 use std::error::Error;
 
-use job_sort_formula::{Formula, Site};
+use job_sort_formula::Formula;
+use jsf_site::Site;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let site = Site::open("examples/site")?;

@@ -12,8 +12,7 @@ use std::{env, fs, panic, thread};
 #[path = "../bindings/c/tests/fuzz_target.rs"]
 #[allow(dead_code)]
 mod c_fuzz_target;
-#[path = "../tests/fuzzing/targets.rs"]
-mod targets;
+use jsf_testing::fuzz_targets as targets;
 
 /// The most bytes of an input, before and after a mutation.
 const MAX_LENGTH: usize = 400;

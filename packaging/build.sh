@@ -89,7 +89,7 @@ compile() {
     (
         cd "$source"
         target=$1-unknown-linux-gnu
-        cargo zigbuild --quiet --frozen --release --bin jsf --features page --target "$target.$glibc"
+        cargo zigbuild --quiet --frozen --release --package jsf --features page --target "$target.$glibc"
         maturin build --quiet --frozen --release --zig --compatibility manylinux2014 --target "$target" \
             --manifest-path bindings/python/Cargo.toml --out "$work/wheels" \
             --sbom-include "$source/bindings/python/job-sort-formula-python.cdx.json"
@@ -170,7 +170,11 @@ cp "$source/LICENSE-THIRD-PARTY" "$source/bindings/python/"
 say "the lists of what is inside"
 (
     cd "$source"
-    cargo cyclonedx --quiet --format json --spec-version 1.5 --features page --target x86_64-unknown-linux-gnu --no-build-deps
+    cargo cyclonedx --quiet --manifest-path crates/jsf/Cargo.toml --format json --spec-version 1.5 --features page \
+        --target x86_64-unknown-linux-gnu --no-build-deps
+    cargo cyclonedx --quiet --manifest-path bindings/python/Cargo.toml --format json --spec-version 1.5 \
+        --target x86_64-unknown-linux-gnu --no-build-deps
+    mv crates/jsf/jsf.cdx.json job-sort-formula.cdx.json
     sed -i "s|file://$source|file:///$name|g" job-sort-formula.cdx.json bindings/python/job-sort-formula-python.cdx.json
 )
 say "the module of the pages"

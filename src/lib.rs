@@ -32,36 +32,23 @@
 //!
 //! # A whole site
 //!
-//! [`Site`] opens a folder with the scheduler's files and the output of its commands, and ranks the queue in it:
-//!
-//! ```
-//! use job_sort_formula::{Formula, Site};
-//!
-//! let formula = Formula::parse("1000 * fairshare_factor + eligible_time / 3600")?;
-//! let queue = Site::open("examples/site")?.rank(&formula)?;
-//! // The entity is the node of the fair-share tree to which the job belongs: by default its user.
-//! for &row in queue.ranking.order().iter().take(3) {
-//!     println!("{} of {}", queue.table.id(row), queue.table.entity(row));
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The crate `jsf-site` opens a folder with the scheduler's files and the output of its commands, and ranks the queue in it.
+//! This crate reads no file of a scheduler.
 //!
 //! # How the crate is organised
 //!
 //! ```text
 //! formula text ── formula::syntax ──► Expr ── formula::lint ──► findings
 //!                                      └───── formula::program ──► Program ─┐
-//! job documents ── ingest ──────────────────► JobTable ─────────────────────┤ rank ──► Ranking
-//! scheduler's files ── pbs::files, slurm ───► TreeDocument ── fairshare ──► shares ─┘
+//! jobs ──────────────────────────────────► JobTable ───────────────────┤ rank ──► Ranking
+//! nodes and usage ────── fairshare::TreeBuilder ──► ShareTree ── policy ──► shares ┘
 //! ```
 //!
 //! Nothing flows back. `fairshare` knows nothing of formulas, and `formula` knows nothing of jobs, trees or schedulers.
-//! `ingest`, `pbs` and `slurm` are internal: [`site`] calls them.
 //!
 //! | to | see |
 //! |---|---|
-//! | rank, check or explain with a site's files | [`site`] |
-//! | say what another formula, tree or policy would change | [`Site::compare`], [`rank::Comparison`] |
+//! | say what another formula, tree or policy would change | [`rank::Comparison`] |
 //! | parse, compile and evaluate a formula | [`Formula`], [`Program`] |
 //! | declare the names that a formula may use | [`Schema`] |
 //! | fill a table of jobs | [`JobTable`] |
@@ -85,33 +72,22 @@
 //!
 //! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and one evaluation a
 //! bounded amount of work, so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
-//! state, prints nothing and never ends the process. Without the default feature `cli` only the library and its few dependencies
-//! are built.
+//! state, prints nothing and never ends the process. It has no features and few dependencies.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;
-#[doc(hidden)]
-pub mod ingest;
 pub mod jobs;
-mod json_visitor;
-mod parallel;
 #[doc(hidden)]
-pub mod pbs;
+pub mod parallel;
 #[doc(hidden)]
 pub mod python;
 pub mod rank;
-#[cfg(feature = "report")]
-pub mod report;
 pub mod schema;
 mod simd;
-#[doc(hidden)]
-pub mod simulate;
-pub mod site;
-#[doc(hidden)]
-pub mod slurm;
 
 pub use diagnostic::{Diagnostic, Span};
 pub use fairshare::ShareTree;
@@ -123,7 +99,6 @@ pub use parallel::Threads;
 pub use python::Value;
 pub use rank::{OnError, Ranking};
 pub use schema::Schema;
-pub use site::{Site, SiteError};
 
 /// Compiles the examples of the guide for authors of schedulers.
 #[cfg(doctest)]

@@ -10,14 +10,17 @@ use std::thread;
 
 use rayon::prelude::*;
 
-/// A number of threads for work on whole tables and sites. Without it, all processors are used.
+/// A number of threads for work on whole tables. Without it, all processors are used.
 ///
 /// ```
-/// use job_sort_formula::{Formula, Site, Threads};
+/// use job_sort_formula::rank::{OnError, ScorePrecision};
+/// use job_sort_formula::{Formula, Job, JobTable, Ranking, Schema, Threads, Value};
 ///
-/// let formula = Formula::parse("1000 * fairshare_factor + eligible_time / 3600")?;
-/// let queue = Threads::new(1)?.run(|| Site::open("examples/site")?.rank(&formula))?;
-/// assert!(!queue.ranking.order().is_empty());
+/// let program = Formula::parse("ncpus * 2")?.compile(&Schema::openpbs())?;
+/// let mut table = JobTable::new(["ncpus"]);
+/// table.push(&Job { id: "1.vm", ..Job::default() }, &[Ok(Value::Int(4))])?;
+/// let rank = || Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
+/// assert_eq!(Threads::new(1)?.run(rank).order(), [0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -32,7 +35,7 @@ impl Threads {
         rayon::ThreadPoolBuilder::new().num_threads(count).build().map(Self).map_err(io::Error::other)
     }
 
-    /// Runs `work` on one of the threads; what this crate does in parallel in it is done by these threads.
+    /// Runs `work` on one of the threads; all that `work` does in parallel is done by these threads.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.0.install(work)
     }
@@ -125,7 +128,7 @@ pub(crate) fn join<A: Send, B: Send>(
 ///
 /// # Errors
 /// The first error of `fill` or `drain`.
-pub(crate) fn pipeline<T: Send>(
+pub fn pipeline<T: Send>(
     new: impl Fn() -> T + Sync,
     fill: impl FnMut(&mut T) -> io::Result<bool> + Send,
     work: impl Fn(&mut T) + Sync,

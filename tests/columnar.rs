@@ -7,10 +7,9 @@ use job_sort_formula::jobs::{BLOCK_ROWS, Column};
 use job_sort_formula::python::Python;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
-
-use crate::support::random::Generator;
-use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use crate::support::setting;
+use jsf_testing::random::Generator;
+use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use jsf_testing::setting;
 
 /// A column of similar numbers, as queues have them, or of any numbers.
 fn column(random: &mut Generator, rows: usize) -> Column {

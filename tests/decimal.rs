@@ -1,10 +1,9 @@
 //! Decimal arithmetic against Python's numbers: the same operations, and results that differ only by rounding.
 
 use job_sort_formula::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
-
-use crate::support::random::Generator;
-use crate::support::random::operations::Operation;
-use crate::support::setting;
+use jsf_testing::random::Generator;
+use jsf_testing::random::operations::Operation;
+use jsf_testing::setting;
 
 /// The result in decimal arithmetic; `None` where it cannot represent the operands.
 fn in_decimal(operation: &Operation, decimal: &DecimalArithmetic) -> Option<Result<Value, Raised>> {

@@ -6,21 +6,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use jsf_testing::skipped;
 use serde_json::Value;
-
-use crate::support::skipped;
 
 const DOCUMENT: &str = "docs/dependencies.md";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The packages that run with a build of this one, without procedural macros and build scripts; `None` if cargo cannot say.
-fn packages(features: &[&str]) -> Option<Vec<String>> {
+fn packages(package: &str) -> Option<Vec<String>> {
     let mut tree = cargo(&["tree", "--edges", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe"]);
-    let output = tree.args(["--format", "{p}", "--target", TARGET]).args(features).output().ok()?;
+    let output = tree.args(["--format", "{p}", "--target", TARGET, "--package", package]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     let name = |line: &str| line.split(" (").next().unwrap_or_default().replace(" v", " ");
     let mut packages: Vec<String> = text.lines().map(name).collect();
-    packages.retain(|package| !package.is_empty() && !package.starts_with("job-sort-formula "));
+    packages.retain(|package| {
+        !package.is_empty() && !package.starts_with("job-sort-formula ") && !package.starts_with("jsf")
+    });
     packages.sort();
     packages.dedup();
     Some(packages)
@@ -63,15 +64,15 @@ fn unsafe_lines(folder: &Path) -> usize {
 }
 
 fn document() -> Option<String> {
-    let (library, command) = (packages(&["--no-default-features"])?, packages(&[])?);
+    let (library, command) = (packages("job-sort-formula")?, packages("jsf")?);
     let folders = folders()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut text = format!(
         "# Dependencies and unsafe code\n\n\
          A test keeps this page true: `cargo test --test integration dependencies`; `JSF_WRITE_DOCS=1` rewrites it.\n\n\
-         On Linux, the library without its default features runs with {} other packages, and the command `jsf` with {}. \
+         On Linux, the library `job-sort-formula` runs with {} other packages, and the command `jsf` with {}. \
          What only builds or tests them is not counted.\n\n\
-         The library forbids unsafe code, and the command contains none; the package `ctor` runs one check of it before `main`, \
+         The libraries forbid unsafe code, and the command contains none; the package `ctor` runs one check of it before `main`, \
          whether standard output is open. The bindings need it; each block says why it is sound:\n\n\
          | folder | lines with `unsafe` |\n|---|---|\n",
         library.len(),

@@ -6,9 +6,8 @@ use job_sort_formula::fairshare::EntityShares;
 use job_sort_formula::jobs::{Exclusion, Job, JobState, TableError};
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
-
-use crate::support::random::Generator;
-use crate::support::setting;
+use jsf_testing::random::Generator;
+use jsf_testing::setting;
 
 const COLUMNS: [&str; 3] = ["ncpus", "walltime", "fairshare_factor"];
 

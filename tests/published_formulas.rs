@@ -7,9 +7,8 @@ use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
+use jsf_testing::golden;
 use serde::Deserialize;
-
-use crate::support::golden;
 
 #[derive(Deserialize)]
 struct Published {

@@ -3,14 +3,13 @@
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Raised};
 use job_sort_formula::{Formula, Value};
+use jsf_testing::random::formulas::{Writer, schema};
+use jsf_testing::random::operations::written;
+use jsf_testing::random::{Generator, text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::random::formulas::{Writer, schema};
-use crate::support::random::operations::written;
-use crate::support::random::{Generator, text};
-
-const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
+const CONSTRUCTS: &str = include_str!("../crates/openpbs/tests/referee/constructs.txt");
 
 /// The size of a stack on which every text can be parsed, in bytes.
 const SMALL_STACK: usize = 256 * 1024;

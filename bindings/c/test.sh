@@ -15,7 +15,7 @@ not_tested() {
 }
 
 # the command that the tests of the library built; the C library has no debug information, which valgrind reads slowly
-cargo build --quiet --bin jsf
+cargo build --quiet --package jsf
 export PROFILE=dev CARGO_PROFILE_DEV_DEBUG=0
 cargo test --quiet -p job-sort-formula-c
 bindings/c/install.sh "$out/prefix"

@@ -27,6 +27,6 @@ rm -rf "$out/wheels"
 "$out/venv/bin/maturin" build --quiet --manifest-path bindings/python/Cargo.toml --profile "$profile" --interpreter "$python" \
     --out "$out/wheels"
 "$python" -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$out"/wheels/*.whl
-cargo build --quiet --bin jsf
+cargo build --quiet --package jsf
 # not in the folder of the sources, so that the installed package is imported
 JSF_BINARY=$target/debug/jsf "$python" -m pytest --quiet -p no:cacheprovider --rootdir bindings/python bindings/python/tests "$@"

@@ -21,7 +21,7 @@ if [ -z "${PYTHON:-}" ]; then
     "$PYTHON" -m pip install --quiet --force-reinstall --no-deps "$work"/wheel/*.whl
 fi
 if [ -z "${JSF:-}" ]; then
-    cargo build --quiet --manifest-path "$root/Cargo.toml" --bin jsf
+    cargo build --quiet --manifest-path "$root/Cargo.toml" --package jsf
     JSF=$root/target/debug/jsf
 fi
 

@@ -1,7 +1,5 @@
 #![no_main]
 
-#[path = "../../tests/fuzzing/targets.rs"]
-#[allow(dead_code)]
-mod targets;
+use jsf_testing::fuzz_targets as targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::jobs(data));

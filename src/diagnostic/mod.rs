@@ -47,7 +47,8 @@ impl Span {
 /// Whether a terminal could obey the character, would show a line in another order, or would show nothing, so that two texts
 /// that look alike differ: C0, DEL, C1, the controls of bidirectional text, and the invisible characters of Unicode. Wherever
 /// people read a text from outside, such characters are escaped.
-pub(crate) fn is_control(character: char) -> bool {
+#[doc(hidden)]
+pub fn is_control(character: char) -> bool {
     character.is_control() || (!character.is_ascii() && is_invisible(character))
 }
 
@@ -151,7 +152,8 @@ impl Diagnostic {
         Self::new(Severity::Note, code, message, span)
     }
 
-    pub(crate) fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
+    /// A finding with this severity, code, message and place.
+    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
         let (label, labels) = (String::new(), Vec::new());
         Self { code, severity, message: message.into(), span, label, labels, help: None, fix: None }
     }

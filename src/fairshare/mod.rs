@@ -23,10 +23,12 @@
 
 mod builder;
 pub mod decay;
-pub(crate) mod policy;
+#[doc(hidden)]
+pub mod policy;
 mod tree;
 pub mod tree_document;
-pub(crate) mod unique_names;
+#[doc(hidden)]
+pub mod unique_names;
 #[doc(hidden)]
 pub mod x87;
 

@@ -22,7 +22,6 @@ impl NodeId {
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum NodeKind {
     /// The root, which has the whole machine.
     Root,
@@ -116,7 +115,7 @@ impl ShareTree {
     }
 
     /// All nodes, each before its children, and these in their order.
-    pub(crate) fn depth_first(&self) -> Vec<NodeId> {
+    pub fn depth_first(&self) -> Vec<NodeId> {
         let mut nodes = Vec::with_capacity(self.len());
         let mut stack = vec![self.root()];
         while let Some(node) = stack.pop() {
@@ -181,7 +180,7 @@ impl ShareTree {
     }
 
     /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it.
-    pub(crate) fn add_usage(&mut self, node: NodeId, amount: f64) {
+    pub fn add_usage(&mut self, node: NodeId, amount: f64) {
         self.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
         self.add_to_ancestors(node, amount);

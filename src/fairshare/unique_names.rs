@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The names that are taken.
 #[derive(Debug)]
-pub(crate) struct UniqueNames {
+pub struct UniqueNames {
     taken: HashSet<String>,
     /// The last number given to each name, so that the search for a free one stays short.
     latest: HashMap<String, u64>,
@@ -15,17 +15,17 @@ pub(crate) struct UniqueNames {
 
 impl UniqueNames {
     /// Names are equal if their keys are; none becomes longer than `longest` bytes.
-    pub(crate) fn new(key: fn(&str) -> String, longest: usize) -> Self {
+    pub fn new(key: fn(&str) -> String, longest: usize) -> Self {
         Self { taken: HashSet::new(), latest: HashMap::new(), key, longest }
     }
 
     /// Takes the name if it is free in its scope.
-    pub(crate) fn take(&mut self, scope: &str, name: &str) -> bool {
+    pub fn take(&mut self, scope: &str, name: &str) -> bool {
         self.taken.insert(scoped(scope, &(self.key)(name)))
     }
 
     /// The name, or the name with a number at its end if it is taken.
-    pub(crate) fn claim(&mut self, scope: &str, name: &str) -> String {
+    pub fn claim(&mut self, scope: &str, name: &str) -> String {
         if self.take(scope, name) {
             return name.to_owned();
         }
@@ -48,7 +48,7 @@ fn scoped(scope: &str, key: &str) -> String {
 }
 
 /// The longest prefix of the text of at most `longest` bytes.
-pub(crate) fn truncated(text: &str, longest: usize) -> &str {
+pub fn truncated(text: &str, longest: usize) -> &str {
     let end = (0..=longest.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
 }

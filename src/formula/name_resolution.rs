@@ -28,7 +28,7 @@ impl Resolution {
     }
 
     /// Resolves a name in the same order, with other inputs than the numeric names of a schema.
-    pub(crate) fn resolve(name: &str, is_input: impl Fn(&str) -> bool) -> Self {
+    pub fn resolve(name: &str, is_input: impl Fn(&str) -> bool) -> Self {
         match name {
             "True" | "__debug__" => return Self::Constant(Value::Bool(true)),
             "False" => return Self::Constant(Value::Bool(false)),
@@ -65,7 +65,7 @@ const SCRIPT_VARIABLE: &str = "ex";
 
 impl Schema {
     /// Adds a resource that a site defines. A name that was added before gets the new type. What a server's own documents
-    /// list is read by [`Site`](crate::Site), which takes and reports names that no formula can use.
+    /// list is read by the crate `jsf-site`, which takes and reports names that no formula can use.
     ///
     /// ```
     /// use job_sort_formula::Schema;

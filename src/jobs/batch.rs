@@ -13,7 +13,7 @@ pub(super) const UNKNOWN: i64 = i64::MAX;
 /// Which value counts if a job has the same input more than once: that of the greatest precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum InputPrecedence {
+pub enum InputPrecedence {
     /// The priority of the job's queue.
     Queue = 1,
     /// A resource or an attribute of the job.
@@ -26,12 +26,16 @@ pub(crate) enum InputPrecedence {
 
 /// The attributes of a job that are not inputs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BatchRow<'a> {
+pub struct BatchRow<'a> {
     /// ASCII; another id is refused.
     pub id: &'a [u8],
+    /// As in [`Job`](super::Job).
     pub entity: &'a str,
+    /// As in [`Job`](super::Job).
     pub queue: &'a str,
+    /// As in [`Job`](super::Job).
     pub state: JobState,
+    /// When the job was queued, in seconds since 1970, where the document says so.
     pub queued_at: Option<i64>,
     /// The line within the batch, from 0.
     pub line: u32,
@@ -39,7 +43,7 @@ pub(crate) struct BatchRow<'a> {
 
 /// Some jobs, column by column. The row after the last one is under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+pub struct Batch {
     ids: Vec<u8>,
     ends: Vec<u32>,
     /// Whether each id is greater than the previous one.
@@ -61,7 +65,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Removes all rows, and keeps the buffers; the next rows have this number of columns.
-    pub(crate) fn clear(&mut self, columns: usize) {
+    pub fn clear(&mut self, columns: usize) {
         self.ids.clear();
         self.ends.clear();
         self.is_ascending.clear();
@@ -77,14 +81,15 @@ impl Batch {
         self.is_repeated = false;
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of finished rows.
+    pub fn rows(&self) -> usize {
         self.ends.len()
     }
 
     /// Sets an input of the row under construction, unless one of greater precedence is set. `None` if a double cannot
     /// hold the value.
     #[inline]
-    pub(crate) fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
+    pub fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
         match value {
             Value::Int(integer) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
                 self.put_number(column, by, |input, row, flags| input.put(row, *integer as f64, flags | INTEGER));
@@ -97,7 +102,7 @@ impl Batch {
 
     /// [`Batch::put`] of a small integer.
     #[inline]
-    pub(crate) fn put_integer(&mut self, column: usize, by: InputPrecedence, integer: u32) {
+    pub fn put_integer(&mut self, column: usize, by: InputPrecedence, integer: u32) {
         self.put_number(column, by, |input, row, flags| input.put_small(row, integer, flags));
     }
 
@@ -129,7 +134,7 @@ impl Batch {
     }
 
     /// Clears the row under construction.
-    pub(crate) fn abandon(&mut self) {
+    pub fn abandon(&mut self) {
         self.start_row();
         let row = self.ends.len();
         self.columns.iter_mut().for_each(|input| input.remove(row));
@@ -137,7 +142,7 @@ impl Batch {
 
     /// Ends the row under construction. Returns `false`, without a row, if an input was set twice, a name is too long, or the
     /// id is empty or not ASCII: messages call a job without id by its number, which is not known here.
-    pub(crate) fn finish(&mut self, row: BatchRow<'_>) -> bool {
+    pub fn finish(&mut self, row: BatchRow<'_>) -> bool {
         let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
         if self.is_repeated || !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
@@ -160,7 +165,7 @@ impl Batch {
     }
 
     /// The line of a row within the batch, from 0.
-    pub(crate) fn line(&self, row: usize) -> usize {
+    pub fn line(&self, row: usize) -> usize {
         self.lines.get(row).map_or(0, |&line| line as usize)
     }
 
@@ -174,7 +179,7 @@ impl Batch {
     }
 
     /// The id of a row.
-    pub(crate) fn id(&self, row: usize) -> &str {
+    pub fn id(&self, row: usize) -> &str {
         str::from_utf8(self.id_bytes(row)).unwrap_or_default()
     }
 
@@ -336,7 +341,7 @@ mod tests {
         assert!(batch.put(0, InputPrecedence::Job, &Value::Int(MAX_EXACT_INT + 1)).is_none());
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
-        assert!(batch.len() == 0 && batch.columns[0].value(0).is_none());
+        assert!(batch.rows() == 0 && batch.columns[0].value(0).is_none());
     }
 
     #[test]

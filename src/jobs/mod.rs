@@ -1,7 +1,7 @@
 //! The jobs of a queue as a table: one row per job, one column per input that a formula needs.
 //!
 //! Enters: one [`Job`] after another, with its inputs. Leaves: a [`JobTable`] whose [`Column`]s hold these inputs, with
-//! the ids, entities, queues and states of the jobs. [`ingest`](crate::ingest) reads them
+//! the ids, entities, queues and states of the jobs. The crate `jsf-ingest` reads them
 //! from documents.
 
 mod batch;
@@ -16,11 +16,13 @@ mod problem;
 mod state;
 mod table;
 
-pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
+#[doc(hidden)]
+pub use batch::{Batch, BatchRow, InputPrecedence};
 #[doc(hidden)]
 pub use column::BLOCK_ROWS;
 pub use column::Column;
-pub(crate) use dictionary::is_same_name;
+#[doc(hidden)]
+pub use dictionary::is_same_name;
 pub use live::TableError;
 #[doc(hidden)]
 pub use lookup::FoundJobs;
@@ -28,5 +30,6 @@ pub use lookup::FoundJobs;
 pub use origin::InputOrigin;
 pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};
-pub(crate) use table::MAX_COLUMNS;
+#[doc(hidden)]
+pub use table::MAX_COLUMNS;
 pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

@@ -4,7 +4,6 @@ use std::fmt;
 
 /// The state of a job (`job_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum JobState {
     /// `Q`: queued.
     #[default]

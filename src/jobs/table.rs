@@ -15,7 +15,7 @@ use crate::schema::InputType;
 /// The most jobs in a table.
 pub const MAX_JOBS: usize = 10_000_000;
 /// The most columns that a reader fills: the time for a job that has few of them grows with their number.
-pub(crate) const MAX_COLUMNS: usize = 2000;
+pub const MAX_COLUMNS: usize = 2000;
 /// The longest id, entity or queue name, in bytes.
 pub const MAX_NAME: usize = 4096;
 
@@ -128,7 +128,7 @@ impl JobTable {
 
     /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch that are refused, and
     /// why.
-    pub(crate) fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
+    pub fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
         let mut entities = vec![None; batch.entities.distinct().len()];
         let mut queues = vec![None; batch.queues.distinct().len()];
@@ -197,12 +197,12 @@ impl JobTable {
 
     /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the origin of what the job
     /// itself has.
-    pub(crate) fn record_origins(&mut self, own: Vec<InputOrigin>) {
+    pub fn record_origins(&mut self, own: Vec<InputOrigin>) {
         self.origins = Some(Origins::new(own));
     }
 
     /// Records the sources of the inputs of the row that was pushed last.
-    pub(crate) fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
+    pub fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
         if let Some(origins) = &mut self.origins {
             origins.push(sources);
         }
@@ -232,7 +232,7 @@ impl JobTable {
     }
 
     /// How many names [`undeclared`](Self::undeclared) returns.
-    pub(crate) fn undeclared_count(&self) -> usize {
+    pub fn undeclared_count(&self) -> usize {
         self.undeclared.len()
     }
 
@@ -338,7 +338,7 @@ impl JobTable {
     }
 
     /// Excludes a row from the evaluation, unless it is excluded already.
-    pub(crate) fn exclude(&mut self, row: usize, reason: Exclusion) {
+    pub fn exclude(&mut self, row: usize, reason: Exclusion) {
         self.exclusions.entry(row as u32).or_insert(reason);
     }
 
@@ -353,7 +353,7 @@ impl JobTable {
     }
 
     /// The rows of the jobs that [`JobTable::is_considered`], ascending.
-    pub(crate) fn considered_rows(&self) -> impl Iterator<Item = usize> {
+    pub fn considered_rows(&self) -> impl Iterator<Item = usize> {
         let exclusions = (!self.exclusions.is_empty()).then_some(&self.exclusions);
         let is_excluded = move |row: u32| exclusions.is_some_and(|exclusions| exclusions.contains_key(&row));
         let rows = self.states.iter().zip(0u32..);

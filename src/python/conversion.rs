@@ -7,10 +7,10 @@ use crate::python::float_parts::{MIN_EXPONENT, compose, decompose, power_of_two}
 use crate::python::{Raised, Value};
 
 /// The largest integer up to which every integer is exactly a double: 2^53.
-pub(crate) const MAX_EXACT_INT: i64 = 1 << 53;
+pub const MAX_EXACT_INT: i64 = 1 << 53;
 
 /// [`MAX_EXACT_INT`] as a double.
-pub(crate) const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
+pub const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 
 /// The leading 64 bits of an integer, and their exponent. The last bit is also set if any bit after it is (a sticky bit).
 fn leading_bits(magnitude: &BigUint) -> (u64, i64) {

@@ -18,7 +18,7 @@ mod functions;
 mod integer;
 pub mod limits;
 mod operators;
-pub(crate) mod repr;
+pub mod repr;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -26,7 +26,7 @@ pub mod vector_math;
 
 pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
 pub use crate::python::complex::{KnownOrType, WithComplex};
-pub(crate) use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT};
+pub use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT};
 pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
 pub use crate::python::error::{ErrorKind, Raised};
 pub use crate::python::float::binary as float_binary;

@@ -117,7 +117,7 @@ fn write_separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
 
 /// Python's `repr` of a float that needs no exponent; `None` for any other float.
 #[inline]
-pub(crate) fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
+pub fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
     let magnitude = value.abs();
     // In this range zmij writes no exponent either.
     (magnitude == 0.0 || (1e-4..1e16).contains(&magnitude)).then(|| buffer.format_finite(value))

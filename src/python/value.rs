@@ -35,7 +35,7 @@ pub enum Value {
 pub struct BigInteger(Arc<BigInt>);
 
 impl BigInteger {
-    pub(crate) fn digits(&self) -> &BigInt {
+    pub fn digits(&self) -> &BigInt {
         &self.0
     }
 

@@ -96,7 +96,7 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
-pub(crate) fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
+pub fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
     match (value.to_f64(), &value) {
         (Some(_), _) => Ok(FormulaResult::Python(value)),
         (None, Value::Big(_)) => Err(ScoreError::TooLarge { span }),
@@ -105,7 +105,7 @@ pub(crate) fn python_result(value: Value, span: Span) -> Result<FormulaResult, S
 }
 
 /// Computes scores in Python's numbers, for one job at a time.
-pub(crate) struct RowScorer<'p> {
+pub struct RowScorer<'p> {
     program: &'p Program,
     interpreter: Interpreter<'p, Python>,
     formula_span: Span,
@@ -117,14 +117,14 @@ pub(crate) struct RowScorer<'p> {
 
 impl<'p> RowScorer<'p> {
     /// A scorer whose evaluations may do this much work beyond [`FREE_FUEL`] for each, in words.
-    pub(crate) fn with_work(program: &'p Program, precision: ScorePrecision, on_error: OnError, words: u64) -> Self {
+    pub fn with_work(program: &'p Program, precision: ScorePrecision, on_error: OnError, words: u64) -> Self {
         let formula_span = program.expr().node(program.expr().root()).span;
         let interpreter = program.interpreter(Python::new());
         Self { program, interpreter, formula_span, precision, on_error, left: Some(words) }
     }
 
     /// The work that the evaluations may still do; `None` once one needed more, and its score is not to be used.
-    pub(crate) fn left(&self) -> Option<u64> {
+    pub fn left(&self) -> Option<u64> {
         self.left
     }
 
@@ -134,7 +134,7 @@ impl<'p> RowScorer<'p> {
     }
 
     /// The score of a job with these inputs, in the order of [`Program::inputs`].
-    pub(crate) fn score(&mut self, inputs: &[Value]) -> f64 {
+    pub fn score(&mut self, inputs: &[Value]) -> f64 {
         let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs);

@@ -140,11 +140,7 @@ pub fn exchanged(
 }
 
 /// Evaluates a program once; `None` if the budget is spent.
-pub(crate) fn evaluate(
-    program: &Program,
-    inputs: &[Value],
-    budget: &mut WorkBudget,
-) -> Option<Result<Value, EvalError>> {
+pub fn evaluate(program: &Program, inputs: &[Value], budget: &mut WorkBudget) -> Option<Result<Value, EvalError>> {
     budget.take(row_work(program))?;
     let mut interpreter = program.interpreter(Python::new());
     let result = interpreter.evaluate(inputs);

@@ -13,7 +13,8 @@ mod order;
 mod race;
 mod score;
 mod scores;
-pub(crate) mod summands;
+#[doc(hidden)]
+pub mod summands;
 mod sweep;
 #[doc(hidden)]
 pub mod trajectory;
@@ -22,13 +23,12 @@ mod work_budget;
 pub use compare::Comparison;
 #[doc(hidden)]
 pub use compare::{Change, ComparedRanking, Fairness, GroupChange, JobMove, Transitions};
-pub(crate) use evaluate::{RowScorer, python_result};
+#[doc(hidden)]
+pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
-pub(crate) use order::double_key;
 #[doc(hidden)]
-pub use order::{higher_first, merge_sort};
-pub(crate) use order::{sort_by_value, sort_listed_by_value};
+pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};
 #[doc(hidden)]
 pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
 #[doc(hidden)]
@@ -37,9 +37,8 @@ pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 #[doc(hidden)]
 pub use sweep::{Enclosure, ScoreRules, Sweep};
-pub(crate) use work_budget::row_work;
 #[doc(hidden)]
-pub use work_budget::{SEARCH_WORK, WorkBudget};
+pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
 
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
@@ -130,7 +129,7 @@ impl Ranking {
     }
 
     /// Keeps the ranks of those rows only that `is_kept` accepts.
-    pub(crate) fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
+    pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
         self.order.retain(|&row| is_kept(row));
     }
 
@@ -199,7 +198,7 @@ impl Ranking {
     }
 
     /// The errors of some rows, grouped as by [`error_groups`](Self::error_groups).
-    pub(crate) fn error_groups_of(&self, is_asked_for: impl Fn(usize) -> bool) -> Vec<ErrorGroup<'_>> {
+    pub fn error_groups_of(&self, is_asked_for: impl Fn(usize) -> bool) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
         for (row, error) in self.scores.errors().filter(|(row, _)| is_asked_for(*row)) {
             let belongs_to =
@@ -241,7 +240,8 @@ pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: i
 }
 
 /// The number of an entity that a formula gets as `input`.
-pub(crate) fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
+#[doc(hidden)]
+pub fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
     match input {
         FairshareInput::Perc => shares.fairshare_perc,
         FairshareInput::TreeUsage => shares.fairshare_tree_usage,

@@ -11,7 +11,7 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
 
 /// Sorts ascending rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every
 /// row of the table. Returns at most the first `limit` rows.
-pub(crate) fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], limit: usize) -> Vec<usize> {
+pub fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], limit: usize) -> Vec<usize> {
     let are_floats = values.iter().fold(true, |are_floats, &value| are_floats & is_float(value));
     if !are_floats && values.iter().any(|value| value.is_nan()) {
         let mut rows: Vec<usize> = rows.collect();
@@ -31,7 +31,7 @@ pub(crate) fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], l
 }
 
 /// Sorts rows in any order as [`sort_by_value`] does.
-pub(crate) fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
+pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
     let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
     sort_by_value(0..rows.len(), &values, limit).into_iter().map(|index| rows[index]).collect()
 }
@@ -90,7 +90,7 @@ fn is_float(value: f64) -> bool {
 
 /// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key. Both zeros have the
 /// same key. The value must not be NaN.
-pub(crate) fn double_key(value: f64) -> u64 {
+pub fn double_key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
 }

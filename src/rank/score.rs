@@ -12,7 +12,6 @@ use crate::python::{Arithmetic, ErrorKind, KnownOrType, Value, WithComplex};
 
 /// The value of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum OnError {
     /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if it is not known what OpenPBS makes of the error.
     #[default]
@@ -50,14 +49,13 @@ pub struct Score<'s> {
 impl ScorePrecision {
     /// Rounds a double to the precision.
     #[inline]
-    pub(crate) fn round(self, double: f64) -> f64 {
+    pub fn round(self, double: f64) -> f64 {
         if self == Self::Float32 { f64::from(double as f32) } else { double }
     }
 }
 
 /// The result of a formula before it is rounded.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum FormulaResult {
     /// A Python number.
     Python(Value),
@@ -130,11 +128,7 @@ impl Consequence {
 impl ScoreError {
     /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated again to find out whether
     /// the result is one.
-    pub(crate) fn from_evaluation<A: Arithmetic + Default>(
-        error: EvalError,
-        program: &Program,
-        inputs: &[A::Value],
-    ) -> Self {
+    pub fn from_evaluation<A: Arithmetic + Default>(error: EvalError, program: &Program, inputs: &[A::Value]) -> Self {
         if error.raised.kind != ErrorKind::Complex {
             return Self::Raised(error);
         }

@@ -17,7 +17,7 @@ const MAX_VALUES: usize = 1 << 24;
 
 /// What a summand does to the order of jobs.
 #[derive(Debug, Clone)]
-pub(crate) struct SummandEffect {
+pub struct SummandEffect {
     /// The summand without its sign.
     pub span: Span,
     /// Its text with the sign.
@@ -32,7 +32,7 @@ pub(crate) struct SummandEffect {
 
 /// The summands of a formula, and the pairs of neighbours that they decide.
 #[derive(Debug, Clone)]
-pub(crate) struct SummandEffects {
+pub struct SummandEffects {
     /// Left to right.
     pub summands: Vec<SummandEffect>,
     /// The number of pairs of neighbours with different values, when the jobs are ordered by value.
@@ -42,12 +42,7 @@ pub(crate) struct SummandEffects {
 /// Finds how many pairs of neighbours each summand decides: a summand that decides none could be left out, and the jobs
 /// would have the same order. The time grows as that of sorting the rows. Rows for which a summand fails or is not finite
 /// are left out; `None` for a formula that is one summand or has very many.
-pub(crate) fn summand_effects(
-    program: &Program,
-    schema: &Schema,
-    table: &JobTable,
-    rows: &[usize],
-) -> Option<SummandEffects> {
+pub fn summand_effects(program: &Program, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<SummandEffects> {
     let summands = program.summands();
     if !(2..=MAX_SUMMANDS).contains(&summands.len()) || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
         return None;

@@ -59,7 +59,7 @@ impl WorkBudget {
     }
 
     /// Takes units for work that was done already, where it cannot be known before.
-    pub(crate) fn charge(&mut self, units: u64) {
+    pub fn charge(&mut self, units: u64) {
         self.left = self.left.saturating_sub(units);
     }
 
@@ -74,7 +74,7 @@ impl WorkBudget {
 }
 
 /// The work of an evaluation for one job, without that on long integers.
-pub(crate) fn row_work(program: &Program) -> u64 {
+pub fn row_work(program: &Program) -> u64 {
     (program.instruction_count() as u64 + 1) * INTERPRETED_INSTRUCTION
 }
 

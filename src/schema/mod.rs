@@ -4,13 +4,15 @@
 //! [`Entry`] for each name, and for an unknown name the known names nearest to it ([`Schema::suggestions`]).
 
 mod openpbs;
-pub(crate) mod suggestions;
+#[doc(hidden)]
+pub mod suggestions;
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-pub(crate) use openpbs::is_scheduler_input;
+#[doc(hidden)]
+pub use openpbs::is_scheduler_input;
 pub use openpbs::{FairshareInput, current_name, deprecated_name};
 
 /// What a name measures, and in which unit its value reaches the formula.
@@ -102,7 +104,6 @@ impl Range {
 
 /// Where a name comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Origin {
     /// One of the eight values that the scheduler computes itself, such as `eligible_time`.
     Special,
@@ -192,7 +193,7 @@ impl Schema {
 
     /// Adds a resource that a document of the server lists, and returns whether it was added. The server takes names that no
     /// formula can use; like it, this does not redefine a name that OpenPBS defines.
-    pub(crate) fn add_listed(&mut self, name: &str, input_type: InputType) -> bool {
+    pub fn add_listed(&mut self, name: &str, input_type: InputType) -> bool {
         self.add_from(name, input_type, Origin::Site)
     }
 

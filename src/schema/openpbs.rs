@@ -15,13 +15,12 @@ pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
 ];
 
 /// Whether the scheduler computes this input of a formula itself, so that it is not a resource.
-pub(crate) fn is_scheduler_input(name: &str) -> bool {
+pub fn is_scheduler_input(name: &str) -> bool {
     SCHEDULER_INPUTS.iter().any(|(known, ..)| *known == name) || FairshareInput::from_name(name).is_some()
 }
 
 /// A fair-share number that the scheduler computes for the entity of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum FairshareInput {
     /// `fairshare_perc`: the fraction of the whole tree that is allotted to the entity, from 0 to 1.
     Perc,

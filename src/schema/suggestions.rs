@@ -13,8 +13,8 @@ const COMMON_AT_SITES: [&str; 16] = [
 
 /// The names in `known` nearest to `typed`, nearest first, names at the same distance in alphabetical order, at most
 /// three. Their distance is at most a third of the length of `typed`, but at least 1 and at most 4 are allowed. There are
-/// none for a name in [`COMMON_AT_SITES`].
-pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// none for a name in `COMMON_AT_SITES`.
+pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let Some(typed) = Misspelled::new(typed) else { return Vec::new() };
     let known = known.filter(|name| name.len() <= MAX_LENGTH).map(KnownName::new);
     nearest_first(known.filter_map(|name| Some((typed.distance(&name)?, name.name))).collect())
@@ -148,10 +148,10 @@ fn distance(a: &[char], b: &[char]) -> usize {
 }
 
 /// A search for similar names looks at this many at most.
-pub(crate) const MAX_COMPARED: usize = 100_000;
+pub const MAX_COMPARED: usize = 100_000;
 
 /// `; did you mean …?` with the names that are similar.
-pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let mut near: Vec<&str> = nearest(name, known.filter(|known| !known.is_empty()));
     near.dedup();
     match near.as_slice() {

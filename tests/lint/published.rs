@@ -9,9 +9,8 @@ use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
+use jsf_testing::golden;
 use serde::Deserialize;
-
-use crate::support::golden;
 
 /// The code of a finding, the text of its span, and why it is right.
 type Known = (&'static str, &'static str, &'static str);

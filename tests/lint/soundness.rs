@@ -12,9 +12,8 @@ use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::{Facts, Monotonicity, Ranges};
 use job_sort_formula::python::{Arithmetic, ComparisonOperator, ErrorKind, Function, Python, Value};
 use job_sort_formula::{Formula, Program, Schema};
+use jsf_testing::setting;
 use trace::{Seen, Tracer};
-
-use crate::support::setting;
 
 const JOBS_PER_FORMULA: usize = 8;
 

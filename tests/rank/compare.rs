@@ -5,8 +5,7 @@ use job_sort_formula::jobs::{Job, JobState};
 use job_sort_formula::rank::measures::{gini_coefficient, jain_index, tau_b};
 use job_sort_formula::rank::{ComparedRanking, Comparison, OnError, Ranking, ScorePrecision};
 use job_sort_formula::{Formula, JobTable, Schema, Value};
-
-use crate::support::random::Generator;
+use jsf_testing::random::Generator;
 
 const VECTORS: &str = include_str!("../data/rank_measures/vectors.tsv");
 

@@ -6,11 +6,10 @@ use job_sort_formula::python::{ErrorKind, Python};
 use job_sort_formula::rank::{ColumnError, ColumnScratch, FormulaResult, InputColumn};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
-
-use crate::support::random::Generator;
-use crate::support::random::columns::OwnedColumn;
-use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use crate::support::setting;
+use jsf_testing::random::Generator;
+use jsf_testing::random::columns::OwnedColumn;
+use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use jsf_testing::setting;
 
 fn borrow(column: &OwnedColumn) -> InputColumn<'_> {
     match column {

@@ -2,7 +2,4 @@
 
 mod compare;
 mod input_columns;
-mod orders;
 mod race;
-mod replay;
-mod values;

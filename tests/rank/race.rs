@@ -8,11 +8,10 @@ use job_sort_formula::rank::{
     Competitor, FirstStep, Goal, OnError, ScorePrecision, ScoreRules, Sweep, WorkBudget, crossings, first_step,
 };
 use job_sort_formula::{Formula, Program, Schema, Value};
-
-use crate::support::random::formulas::{Writer, schema};
-use crate::support::random::text::text;
-use crate::support::random::{Generator, Xorshift};
-use crate::support::setting;
+use jsf_testing::random::formulas::{Writer, schema};
+use jsf_testing::random::text::text;
+use jsf_testing::random::{Generator, Xorshift};
+use jsf_testing::setting;
 
 /// Terms of a formula; `#` is replaced by a random number.
 const TERMS: &[&str] = &[

@@ -15,10 +15,9 @@ use job_sort_formula::fairshare::x87::Extended;
 use job_sort_formula::fairshare::{
     AssessedTree, Member, Naming, NodeId, NodeKind, Policy, Release, Rules, ShareTree, Shares, TreeBuilder,
 };
+use jsf_testing::golden::slurm_trees;
+use jsf_testing::golden::{self, field};
 use serde_json::Value;
-
-use super::recorded_trees;
-use crate::support::golden::{self, field};
 
 /// A number, whether it is written as a number or as a text.
 fn number(value: &Value) -> f64 {
@@ -160,7 +159,7 @@ fn check_jobs(assessed: &AssessedTree, run: &Value, least: u32, place: &str, tal
 /// Compares a run on all trees that have it.
 fn check_runs(run: &str, policy: &dyn Policy) {
     let mut tally = Tally::default();
-    for (name, recording) in recorded_trees() {
+    for (name, recording) in slurm_trees() {
         let recorded = &recording["results"][run];
         if recorded.is_null() {
             continue;
@@ -268,7 +267,7 @@ fn tickets_with_all_users_waiting() {
 
 fn check_tickets(run: &str) {
     let mut tally = Tally::default();
-    for (name, recording) in recorded_trees() {
+    for (name, recording) in slurm_trees() {
         let recorded = &recording["results"][run];
         if recorded.is_null() {
             continue;
@@ -335,7 +334,7 @@ fn every_run_has_a_test() {
         "ticket_few",
         "ticket_all",
     ];
-    let recordings = recorded_trees();
+    let recordings = slurm_trees();
     assert!(recordings.len() >= 13, "only {} trees", recordings.len());
     let runs: BTreeSet<&str> = recordings
         .values()
@@ -347,7 +346,7 @@ fn every_run_has_a_test() {
 /// Ties are broken by the order in the database.
 #[test]
 fn siblings_are_in_the_order_of_the_database() {
-    for (name, recording) in recorded_trees() {
+    for (name, recording) in slurm_trees() {
         let tree = share_tree(&recording, UsagePrecision::Exact);
         let mut waiting = vec![tree.root()];
         let mut ours = Vec::new();

@@ -5,8 +5,8 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use job_sort_formula::SiteError;
 use job_sort_formula::diagnostic::Span;
+use jsf_site::SiteError;
 
 use crate::argument::{borrow, free, optional_out};
 

@@ -4,10 +4,10 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::{Mutex, TryLockError};
 
-use job_sort_formula::pbs::check::{Checked, SiteFacts};
-use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{ColumnError, ColumnScratch, ScoreError};
 use job_sort_formula::{Formula, Program};
+use jsf_openpbs::check::{Checked, SiteFacts};
+use jsf_openpbs::submission::FormulaSubmission;
 
 use crate::argument::{
     addresses, array, array_out, borrow, free, optional_array_out, optional_out, out, overlap, text,

@@ -3,9 +3,10 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
+use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::Span;
-use job_sort_formula::site::RankedQueue;
-use job_sort_formula::{Formula, Site};
+use jsf_site::RankedQueue;
+use jsf_site::Site;
 
 use crate::argument::{borrow, free, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};

@@ -4,8 +4,9 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::{PoisonError, RwLock};
 
+use job_sort_formula::Schema;
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Schema, Site};
+use jsf_site::Site;
 
 use crate::argument::{NUL_TERMINATED, borrow, free, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, site_error};

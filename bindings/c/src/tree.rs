@@ -5,16 +5,16 @@ use std::mem;
 use std::ptr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use job_sort_formula::Site;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
     Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, OpenPbs, Policy, Release, Rules, ShareTable,
     ShareTree, WeightedWalk,
 };
-use job_sort_formula::pbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
-use job_sort_formula::pbs::files::usage::{MIN_USAGE, encode_usage_file};
-use job_sort_formula::pbs::number_format::fairshare;
-use job_sort_formula::site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
+use jsf_openpbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
+use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
+use jsf_openpbs::number_format::fairshare;
+use jsf_site::Site;
+use jsf_site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
 
 use crate::argument::{array_out, borrow, bytes, free, optional_array_out, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};

@@ -10,14 +10,9 @@ use job_sort_formula::rank::FormulaResult;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
-use random::Generator;
-use random::columns::OwnedColumn;
-use random::formulas::{INTEGERS, NUMBERS, Writer};
-
-// the generators of the library's own tests, not all of which are used here
-#[allow(dead_code)]
-#[path = "../../../tests/support/random/mod.rs"]
-mod random;
+use jsf_testing::random::Generator;
+use jsf_testing::random::columns::OwnedColumn;
+use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

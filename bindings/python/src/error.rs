@@ -1,7 +1,7 @@
 //! The errors of the library as Python's exceptions.
 
-use job_sort_formula::SiteError;
 use job_sort_formula::diagnostic::{Diagnostic, Span};
+use jsf_site::SiteError;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
 

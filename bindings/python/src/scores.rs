@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
-use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::rank::ScoreError;
+use jsf_openpbs::number_format::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};

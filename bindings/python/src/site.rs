@@ -6,18 +6,19 @@ use std::sync::Arc;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::fairshare::Rules;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::pbs::number_format::logged;
-use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::rank::{Change, FormulaResult};
-use job_sort_formula::report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
-use job_sort_formula::report::explain::{ExplainReport, write_json as write_explanations};
-use job_sort_formula::report::shares::{PolicyView, fields, write_json as write_shares};
-use job_sort_formula::report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
-use job_sort_formula::site::{
+use job_sort_formula::{Formula as Parsed, Schema, Value};
+use jsf_openpbs::number_format::logged;
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
+use jsf_report::explain::{ExplainReport, write_json as write_explanations};
+use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
+use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
+use jsf_site::{
     ExplainOptions, FileSource, FormulaText, PolicyName, RankedQueue, SharesRequest, SiteFiles, SiteJobs, SiteRules,
 };
-use job_sort_formula::{Formula as Parsed, Schema, Site as OpenedSite, SiteError, Value};
+use jsf_site::{Site as OpenedSite, SiteError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -265,7 +266,6 @@ fn ranking(given: &Given, queue: &RankedQueue, schema: &Schema, with_inputs: boo
     let exact = |result: FormulaResult| match result {
         FormulaResult::Python(value) => value.repr(),
         FormulaResult::Decimal(decimal) => decimal.to_string(),
-        other => Value::Float(other.to_f64()).repr(),
     };
     let excluded: Vec<_> = rows
         .iter()

@@ -8,9 +8,9 @@
 
 use std::cell::RefCell;
 
-use job_sort_formula::Site;
-use job_sort_formula::report::html::{Shown, check_json, ranking_json};
-use job_sort_formula::site::{SiteError, WhatIf};
+use jsf_report::html::{Shown, check_json, ranking_json};
+use jsf_site::Site;
+use jsf_site::{SiteError, WhatIf};
 use serde_json::json;
 
 /// What the module keeps between two calls.

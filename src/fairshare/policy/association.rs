@@ -5,7 +5,6 @@ use crate::fairshare::Shares;
 
 /// The rules by which a policy computes the numbers of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum Rules {
     /// What the daemon does.
     #[default]
@@ -59,7 +58,6 @@ impl Release {
 
 /// The columns of `sshare -l` for a node. `None` is a blank column, or a number that the policy does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
 pub struct AssociationShares {
     /// Its shares as the policy reads them; `None` for the root.
     pub raw_shares: Option<Shares>,

@@ -26,7 +26,7 @@ pub mod classic;
 pub mod depth_oblivious;
 mod exponential_factor;
 pub mod fair_tree;
-pub(crate) mod normalization;
+pub mod normalization;
 pub mod openpbs;
 pub mod pbs;
 mod rank_walk;

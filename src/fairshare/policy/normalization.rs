@@ -4,7 +4,7 @@ use crate::fairshare::policy::{AssociationShares, EntityShares};
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
 /// The sum of the children's shares, by parent. Wide enough for any number of any shares.
-pub(crate) fn sibling_sums(tree: &ShareTree) -> Vec<i128> {
+pub fn sibling_sums(tree: &ShareTree) -> Vec<i128> {
     let mut sums = vec![0i128; tree.len()];
     for node in tree.nodes() {
         if let Some(parent) = tree.parent(node) {
@@ -15,7 +15,7 @@ pub(crate) fn sibling_sums(tree: &ShareTree) -> Vec<i128> {
 }
 
 /// A node's fraction of its siblings' shares: 1 for [`Shares::Parent`], 0 if the siblings' shares sum to 0.
-pub(crate) fn share_fraction(shares: Shares, sum: i128) -> f64 {
+pub fn share_fraction(shares: Shares, sum: i128) -> f64 {
     match shares {
         Shares::Parent => 1.0,
         Shares::Count(_) if sum == 0 => 0.0,

@@ -1,16 +1,12 @@
-//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON here, Slurm's
-//! formats in [`slurm`](crate::slurm), OpenPBS's in [`pbs`](crate::pbs). It is converted to a [`ShareTree`], or to the
+//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON in `jsf-ingest`, Slurm's
+//! formats in the crate `jsf-slurm`, OpenPBS's in `jsf-openpbs`. It is converted to a [`ShareTree`], or to the
 //! tree of OpenPBS's daemon.
-
-mod json;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
 use crate::fairshare::{Member, Naming, NodeId, NodeKind, Release, ShareTree, Shares, TreeBuilder, TreeError};
-
-pub use crate::fairshare::tree_document::json::read_tree;
 
 /// The deepest tree that is read from native JSON, in nodes from the first level down.
 pub const MAX_DEPTH: usize = 200;

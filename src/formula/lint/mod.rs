@@ -22,8 +22,8 @@ use crate::schema::Schema;
 
 pub use crate::formula::lint::findings::{lint_values, sampled_parts};
 pub use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
-pub(crate) use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
-pub(crate) use crate::formula::lint::parents::attribute_of;
+pub use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
+pub use crate::formula::lint::parents::attribute_of;
 pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
 pub use crate::formula::lint::slope::{Slope, slope};
 

@@ -173,12 +173,12 @@ const DANGEROUS_ATTRIBUTES: &[&str] = &[
 ];
 
 /// Whether the builtin gives access to the interpreter.
-pub(crate) fn is_dangerous_builtin(name: &str) -> bool {
+pub fn is_dangerous_builtin(name: &str) -> bool {
     name.starts_with("__") || DANGEROUS_BUILTINS.contains(&name)
 }
 
 /// Whether the attribute gives access to the interpreter.
-pub(crate) fn is_dangerous_attribute(name: &str) -> bool {
+pub fn is_dangerous_attribute(name: &str) -> bool {
     name.starts_with('_') || DANGEROUS_ATTRIBUTES.contains(&name)
 }
 

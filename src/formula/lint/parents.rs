@@ -61,7 +61,7 @@ pub(super) fn name_of(node: &Node) -> Option<&str> {
 }
 
 /// Splits `base.attribute`: the base if it is a name, and the attribute.
-pub(crate) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
+pub fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
     let NodeKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));
     let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;

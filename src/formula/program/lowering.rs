@@ -26,7 +26,7 @@ impl Program {
 
     /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
     /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
-    pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
+    pub fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
         lower(expr, resolve, NonArithmetic::Input)
     }
 }

@@ -15,13 +15,15 @@ use std::sync::Arc;
 
 #[doc(hidden)]
 pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneType, Outcome};
-pub(crate) use compiler_limits::compiles;
+#[doc(hidden)]
+pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::Interpreter;
 #[doc(hidden)]
 pub use interpreter::InterpreterBuffers;
 pub(crate) use lowering::literal_value;
-pub(crate) use trace::Summand;
+#[doc(hidden)]
+pub use trace::Summand;
 pub use trace::{Term, Trace};
 
 use crate::diagnostic::Span;

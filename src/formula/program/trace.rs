@@ -12,7 +12,7 @@ pub struct Trace {
     pub result: Result<Value, EvalError>,
     values: Vec<Option<Value>>,
     /// The work on long integers and sequences, in words.
-    pub(crate) work: u64,
+    pub work: u64,
 }
 
 /// A summand of a formula.
@@ -28,7 +28,7 @@ pub struct Term {
 
 /// A summand of a formula, whatever the job.
 #[derive(Debug, Clone)]
-pub(crate) struct Summand {
+pub struct Summand {
     /// The summand without its sign.
     pub span: Span,
     /// Its text with the sign, as in [`Term::text`].
@@ -83,7 +83,7 @@ impl Program {
     }
 
     /// The summands at the top of the formula, left to right, with their signs applied.
-    pub(crate) fn summands(&self) -> Vec<Summand> {
+    pub fn summands(&self) -> Vec<Summand> {
         let parts = summands(&self.expr).into_iter();
         parts.map(|(node, is_subtracted)| self.summand(node, is_subtracted)).collect()
     }
@@ -102,7 +102,7 @@ impl Program {
 
 impl Trace {
     /// The value of a summand with its sign; `None` if it was not evaluated or failed.
-    pub(crate) fn summand(&self, summand: &Summand) -> Option<Value> {
+    pub fn summand(&self, summand: &Summand) -> Option<Value> {
         let value = self.value(summand.node)?;
         if summand.is_subtracted { Python::new().unary(UnaryOperator::Minus, value).ok() } else { Some(value.clone()) }
     }

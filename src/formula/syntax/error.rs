@@ -124,7 +124,7 @@ impl Unit {
 }
 
 /// The name of the statement `*a, b`, which would be an expression in brackets.
-pub(crate) const BARE_UNPACKING: &str = "an unpacking without brackets";
+pub const BARE_UNPACKING: &str = "an unpacking without brackets";
 
 impl SyntaxError {
     pub(super) fn new(kind: SyntaxErrorKind, span: Span) -> Self {

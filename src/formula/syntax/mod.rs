@@ -16,7 +16,7 @@ mod symbol_table;
 mod unsupported;
 
 pub use ast::{Clause, Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind, Parameter, Scope};
-pub(crate) use error::BARE_UNPACKING;
+pub use error::BARE_UNPACKING;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
 
 /// Parses the text of a formula.
@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
 }
 
 /// Parses with another limit on the length: OpenPBS accepts longer texts than this crate.
-pub(crate) fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, SyntaxError> {
+pub fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, SyntaxError> {
     let nesting = scanner::scan(text, max_length)?;
     if nesting <= scanner::NESTING_ON_ANY_STACK
         && let Some(result) = grammar::parse(text, ast_builder::build)

@@ -3,8 +3,7 @@
 use job_sort_formula::formula::lint::{Ranges, TypeSet, ValueSet};
 use job_sort_formula::python::{Function, Value};
 use job_sort_formula::schema::{InputType, Schema};
-
-use crate::support::random::Xorshift;
+use jsf_testing::random::Xorshift;
 
 /// The random choices.
 pub struct Dice(Xorshift);

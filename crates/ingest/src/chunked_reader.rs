@@ -1,0 +1,258 @@
+//! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel by the fast reader.
+//!
+//! NDJSON is cut between two lines. In the JSON of qstat only the text of a job tells where it begins, so
+//! the place of a cut is guessed: where the bytes are the same as between the first two jobs. The guess is right if
+//! every chunk parses, from its first byte to its last, as jobs that are followed by commas; if one does not, the
+//! [reference reader](crate::reference_reader) reads the document again.
+
+use std::io;
+
+use job_sort_formula::jobs::MAX_NAME;
+use jsf_json::decode_utf8;
+use jsf_openpbs::resource_amount::AmountSource;
+use memchr::memmem::FinderRev;
+
+use crate::chunks::{Chunks, FindCut, ParsedChunk};
+use crate::error::ReadErrorKind;
+use crate::fast_reader::FastReader;
+use crate::json_scanner::{PADDING, Scanner};
+use crate::options::{ParsedJobs, ReadOptions};
+use crate::reference_reader::{read_entry, read_line};
+use crate::table_builder::TableBuilder;
+
+/// Reads a job per line. A line that is not a job is reported and skipped.
+///
+/// # Errors
+/// The source cannot be read.
+pub(super) fn read_ndjson(
+    chunks: Chunks<'_>,
+    options: &ReadOptions<'_>,
+) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    let mut builder = TableBuilder::new(options, AmountSource::User);
+    let mut line = 1;
+    let append = |chunk: &ParsedChunk| {
+        chunk.append_to(&mut builder, Some(line), |builder, text, at| {
+            read_line(&decode_utf8(text), Some(line + at as usize), builder);
+            true
+        });
+        line += chunk.lines as usize;
+        !builder.is_full()
+    };
+    chunks.parse(options, AmountSource::User, parse_lines, append)?;
+    Ok(builder.finish())
+}
+
+/// Where lines may be cut: after the last line end.
+pub(super) fn last_line_end(text: &[u8]) -> Option<usize> {
+    memchr::memrchr(b'\n', text).map(|end| end + 1)
+}
+
+fn parse_lines(chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) {
+    let text = std::mem::take(&mut chunk.text);
+    let end = chunk.end;
+    let mut scanner = Scanner::for_lines(&text[..end + PADDING], end);
+    while scanner.at < end {
+        let start = scanner.at;
+        scanner.space();
+        if !scanner.is_at_end() {
+            if reader.read_line(&mut scanner, &mut chunk.batch, chunk.lines).is_some() {
+                chunk.push_row();
+            } else {
+                scanner.at = memchr::memchr(b'\n', &text[start..end]).map_or(end, |length| start + length);
+                chunk.push_text(start..scanner.at, chunk.lines);
+            }
+        }
+        scanner.at += 1;
+        chunk.lines += 1;
+    }
+    chunk.text = text;
+}
+
+/// Where the jobs of a `qstat -f -F json` document begin, and what separates them.
+#[derive(Debug, Clone)]
+pub(super) struct DocumentLayout {
+    first_job: usize,
+    separator: Option<JobSeparator>,
+}
+
+/// The bytes between two jobs.
+#[derive(Debug, Clone)]
+struct JobSeparator {
+    /// From the last byte of a job to the quote before the id of the next.
+    before_id: FinderRev<'static>,
+    /// How many bytes of `before_id` belong to the first of the two jobs: up to and including the comma.
+    comma: usize,
+    /// From the quote after the id to the end of the first key.
+    after_id: Vec<u8>,
+}
+
+impl DocumentLayout {
+    /// Detects the layout from the start of a document; `None` unless the start contains one job and the beginning of the
+    /// next, or all jobs.
+    pub(super) fn detect(start: &[u8]) -> Option<Self> {
+        let mut scanner = Scanner::new(start, start.len());
+        scanner.space();
+        scanner.take(b'{')?;
+        scanner.space();
+        while let key = scanner.key()?
+            && key != "Jobs"
+        {
+            if key == "jobs" {
+                return None;
+            }
+            scanner.skip_value()?;
+            scanner.space();
+            scanner.take(b',')?;
+            scanner.space();
+        }
+        scanner.take(b'{')?;
+        let first_job = scanner.at;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return Some(Self { first_job, separator: None });
+        }
+        skip_entry(&mut scanner)?;
+        let end = scanner.at;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return Some(Self { first_job, separator: None });
+        }
+        let separator = Some(JobSeparator::detect(start, end, &mut scanner)?);
+        Some(Self { first_job, separator })
+    }
+
+    /// Finds where such a document may be cut: after the last comma between two jobs.
+    pub(super) fn find_cut(&self) -> Box<FindCut<'static>> {
+        let separator = self.separator.clone();
+        Box::new(move |text| separator.as_ref()?.last_in(text))
+    }
+}
+
+impl JobSeparator {
+    /// The separator after a job that ends at `end`, before the comma that the scanner has reached.
+    fn detect(start: &[u8], end: usize, scanner: &mut Scanner<'_>) -> Option<Self> {
+        scanner.take(b',')?;
+        let comma = scanner.at - end + 1;
+        scanner.space();
+        scanner.take(b'"')?;
+        let before_id = FinderRev::new(start.get(end - 1..scanner.at)?).into_owned();
+        let (length, quote) = (scanner.plain()?.len(), scanner.at - 1);
+        scanner.at -= length + 2;
+        scanner.key()?;
+        scanner.take(b'{')?;
+        scanner.space();
+        scanner.take(b'"')?;
+        scanner.plain()?;
+        Some(Self { before_id, comma, after_id: start.get(quote..scanner.at)?.to_owned() })
+    }
+
+    /// The last position at which the text may be cut.
+    fn last_in(&self, text: &[u8]) -> Option<usize> {
+        let length = self.before_id.needle().len();
+        let mut end = text.len();
+        while let Some(at) = self.before_id.rfind(&text[..end]) {
+            let id = &text[at + length..];
+            let quote = memchr::memchr(b'"', &id[..id.len().min(MAX_NAME + 1)]);
+            if quote.is_some_and(|quote| id[quote..].starts_with(&self.after_id)) {
+                return Some(at + self.comma);
+            }
+            end = at + length - 1;
+        }
+        None
+    }
+}
+
+/// Skips an id and its value, which need not be a job.
+fn skip_entry(scanner: &mut Scanner<'_>) -> Option<()> {
+    if scanner.peek() != b'"' {
+        return None;
+    }
+    scanner.skip_value()?;
+    scanner.space();
+    scanner.take(b':')?;
+    scanner.space();
+    scanner.skip_value()
+}
+
+/// Reads `qstat -f -F json`; `None` if the document does not have this layout up to its end.
+///
+/// # Errors
+/// The source cannot be read.
+pub(super) fn read_qstat_json(
+    chunks: Chunks<'_>,
+    layout: &DocumentLayout,
+    options: &ReadOptions<'_>,
+) -> io::Result<Option<Result<ParsedJobs, ReadErrorKind>>> {
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    let (mut is_malformed, mut is_complete) = (false, false);
+    let parse = |chunk: &mut ParsedChunk, reader: &mut FastReader<'_>| {
+        let text = std::mem::take(&mut chunk.text);
+        chunk.is_malformed = parse_entries(&text, layout, chunk, reader).is_none();
+        chunk.text = text;
+    };
+    let append = |chunk: &ParsedChunk| {
+        is_malformed =
+            chunk.is_malformed || !chunk.append_to(&mut builder, None, |builder, text, _| read_entry(text, builder));
+        is_complete = chunk.is_last;
+        !is_malformed
+    };
+    chunks.parse(options, AmountSource::Server, parse, append)?;
+    Ok((is_complete && !is_malformed).then(|| builder.finish()))
+}
+
+fn parse_entries(
+    text: &[u8],
+    layout: &DocumentLayout,
+    chunk: &mut ParsedChunk,
+    reader: &mut FastReader<'_>,
+) -> Option<()> {
+    let mut scanner = Scanner::new(&text[..chunk.end + PADDING], chunk.end);
+    if chunk.is_first {
+        scanner.at = layout.first_job;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return skip_tail(&mut scanner, chunk.is_last);
+        }
+    }
+    loop {
+        scanner.space();
+        parse_entry(&mut scanner, chunk, reader)?;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return skip_tail(&mut scanner, chunk.is_last);
+        }
+        scanner.take(b',')?;
+        if scanner.is_at_end() {
+            return (!chunk.is_last).then_some(());
+        }
+    }
+}
+
+fn parse_entry(scanner: &mut Scanner<'_>, chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) -> Option<()> {
+    let start = scanner.at;
+    if reader.read_entry(scanner, &mut chunk.batch).is_some() {
+        chunk.push_row();
+        return Some(());
+    }
+    scanner.at = start;
+    skip_entry(scanner)?;
+    chunk.push_text(start..scanner.at, 0);
+    Some(())
+}
+
+/// Skips what follows the jobs, up to the end of the document.
+fn skip_tail(scanner: &mut Scanner<'_>, is_last: bool) -> Option<()> {
+    scanner.take(b'}')?;
+    scanner.space();
+    while scanner.take(b',').is_some() {
+        scanner.space();
+        if matches!(scanner.key()?, "Jobs" | "jobs") {
+            return None;
+        }
+        scanner.skip_value()?;
+        scanner.space();
+    }
+    scanner.take(b'}')?;
+    scanner.space();
+    (is_last && scanner.is_at_end()).then_some(())
+}

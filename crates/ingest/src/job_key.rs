@@ -1,0 +1,116 @@
+//! What each key of a job means: the one table that the readers of all formats share.
+
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::FairshareInput;
+use jsf_json::JsonScalar;
+use jsf_openpbs::resource_amount::NumberMode;
+
+use crate::attribute_values::{integer, ratio, seconds};
+
+/// What a key at the top of a job means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JobKey {
+    Id,
+    Entity,
+    User,
+    Group,
+    Account,
+    /// `Job_Owner`, for documents without `euser`.
+    Owner,
+    Queue,
+    State,
+    QueuedAt,
+    /// An object of resource amounts.
+    Resources,
+    /// An object of ready-made inputs of the formula.
+    Inputs,
+    /// The amount of the resource of this name.
+    Resource,
+    /// An input of the formula that is not a resource.
+    Special(SpecialInput),
+    /// Nothing that a formula or a fair-share tree needs.
+    Unused,
+    /// Not a key of a job: the user is told.
+    Unknown,
+}
+
+impl JobKey {
+    /// The meaning of an attribute of `qstat -f`.
+    pub(super) fn from_qstat(attribute: &str) -> Self {
+        match attribute {
+            "Resource_List" => Self::Resources,
+            "euser" => Self::User,
+            "egroup" => Self::Group,
+            "Account_Name" => Self::Account,
+            "Job_Owner" => Self::Owner,
+            "queue" => Self::Queue,
+            "job_state" => Self::State,
+            "queue_rank" => Self::QueuedAt,
+            "eligible_time" => Self::Special(SpecialInput::EligibleTime),
+            "accrue_type" => Self::Special(SpecialInput::AccrueType),
+            "Priority" => Self::Special(SpecialInput::JobPriority),
+            _ => Self::Unused,
+        }
+    }
+
+    /// The meaning of a key of native JSON.
+    pub(super) fn from_native(key: &str, is_resource: impl FnOnce(&str) -> bool) -> Self {
+        match key {
+            "id" => Self::Id,
+            "entity" => Self::Entity,
+            "queue" => Self::Queue,
+            "state" | "job_state" => Self::State,
+            "queued_at" | "queue_rank" => Self::QueuedAt,
+            "resources" => Self::Resources,
+            "inputs" => Self::Inputs,
+            _ => match SpecialInput::from_name(key) {
+                Some(special) => Self::Special(special),
+                None if is_resource(key) => Self::Resource,
+                None => Self::Unknown,
+            },
+        }
+    }
+}
+
+/// An input of a formula that is not a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SpecialInput {
+    EligibleTime,
+    AccrueType,
+    JobPriority,
+    QueuePriority,
+    Fairshare(FairshareInput),
+}
+
+impl SpecialInput {
+    /// The input of this name in a formula.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "eligible_time" => Self::EligibleTime,
+            "accrue_type" => Self::AccrueType,
+            "job_priority" => Self::JobPriority,
+            "queue_priority" => Self::QueuePriority,
+            _ => Self::Fairshare(FairshareInput::from_name(name)?),
+        })
+    }
+
+    /// Whether the input is one of the fair-share numbers, which are floats.
+    pub(super) fn is_ratio(self) -> bool {
+        matches!(self, Self::Fairshare(_))
+    }
+
+    /// The value that the formula gets for `scalar`.
+    ///
+    /// # Errors
+    /// What was expected instead of `scalar`, in words for a message.
+    pub(super) fn value(self, scalar: &JsonScalar<'_>, numbers: NumberMode) -> Result<Value, &'static str> {
+        match self {
+            Self::EligibleTime => seconds(scalar).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),
+            Self::Fairshare(_) => match ratio(scalar) {
+                Some(ratio) => Ok(numbers.fairshare(ratio)),
+                None => Err("a number between 0 and 1"),
+            },
+            _ => integer(scalar).map(Value::Int).ok_or("a whole number"),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Job documents: from any of their formats to a table of jobs.
+//!
+//! Enters: `qstat -f -F json`, `qstat -f` as text, native JSON (`{"jobs":[…]}`), or native JSON with a job per line
+//! (NDJSON); and the names that a formula needs. Leaves: a [`JobTable`](job_sort_formula::jobs::JobTable) with a column for each of
+//! these names, and what is wrong with single jobs.
+//!
+//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which a fast reader parses
+//! in parallel. The fast reader leaves every job that it cannot parse or that has a problem to report to the reference
+//! reader. Both readers take the meaning of a key from one table, and tests compare their results.
+//!
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+
+#![forbid(unsafe_code)]
+
+mod attribute_values;
+mod byte_pattern;
+mod chunked_reader;
+mod chunks;
+mod error;
+mod fast_reader;
+mod format;
+mod integer_run;
+mod job_key;
+mod json_scanner;
+mod key_dispatch;
+mod key_predictor;
+pub mod native_tree;
+mod options;
+mod qstat_recovery;
+mod qstat_text;
+mod reader;
+mod reference_reader;
+mod requested_columns;
+mod skipped_objects;
+mod swar;
+mod table_builder;
+
+pub use crate::error::{ReadError, ReadErrorKind};
+pub use crate::options::{ParsedJobs, ReadOptions};
+pub use crate::reader::JobReader;
+
+/// Reads a job document in memory; its format is detected.
+///
+/// A [`JobReader`] also reads files and streams. A problem with one job is reported in [`ParsedJobs::problems`] and
+/// does not affect the others. Bytes that are not UTF-8 are replaced, and a byte order mark is skipped.
+///
+/// ```
+/// use jsf_ingest::{ReadOptions, read_jobs};
+/// use job_sort_formula::schema::Schema;
+///
+/// let schema = Schema::openpbs();
+/// let options = ReadOptions::new(&schema, &["ncpus", "mem"]);
+/// let document = read_jobs(br#"{"id":"1.vm","entity":"Bob","resources":{"ncpus":4,"mem":"4gb"}}"#, &options)?;
+/// // Sizes are in kilobytes.
+/// assert_eq!(document.table.column("mem").unwrap().nearest_double(0), 4194304.0);
+/// # Ok::<(), jsf_ingest::ReadError>(())
+/// ```
+///
+/// # Errors
+/// The document is empty, has none of the formats, is not valid JSON, or has too many jobs.
+pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadError> {
+    JobReader::new(options).read(bytes)
+}

@@ -1,0 +1,260 @@
+//! The readers of `qstat -f` as text, wrapped at 80 columns or not (`-w`), and of `qstat -f -F dsv`, a job per line.
+
+use std::borrow::Cow;
+
+use job_sort_formula::jobs::Problem;
+use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::resource_amount::{AmountSource, number};
+
+use crate::error::ReadErrorKind;
+use crate::job_key::JobKey;
+use crate::options::{ParsedJobs, ReadOptions};
+use crate::qstat_recovery::CUT_OFF;
+use crate::table_builder::{ParsedJob, TableBuilder};
+
+/// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a large number.
+///
+/// The lines may all be indented further, as in a mail, and other lines, such as a shell's prompt, may precede, follow
+/// and separate the jobs. A line that is indented further than an attribute, or begins with a tab, continues the value
+/// before it.
+///
+/// The job in which the document ends is rejected, as where JSON is cut off. qstat ends every line, and prints an empty
+/// one after each job.
+///
+/// # Errors
+/// There are too many jobs, or the document ends in the middle of one and the options are strict.
+pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    let mut job: Option<TextJob<'_>> = None;
+    let mut has_empty_lines = false;
+    let (complete, cut) = complete_lines(text);
+    for line in complete.lines() {
+        let line = line.trim_end_matches('\r');
+        if let Some(id) = line.trim_start().strip_prefix("Job Id:") {
+            let before = job.replace(TextJob::new(id));
+            has_empty_lines |= before.as_ref().is_some_and(|job| job.is_ended_by_empty_line);
+            finish(before, &mut builder);
+        } else if let Some(job) = &mut job {
+            job.read_line(line, &builder);
+        }
+    }
+    if let Some(id) = cut.trim_start().strip_prefix("Job Id:") {
+        finish(job.replace(TextJob::new(id)), &mut builder);
+    }
+    match job {
+        Some(job) if !cut.is_empty() && !job.is_ended => reject_last_job(&job.parsed, text, builder, options),
+        job => {
+            let mut notes = Vec::new();
+            if is_start_of_a_job(cut) {
+                notes.push(CUT_OFF.to_owned());
+            } else if let Some(job) = job.as_ref().filter(|job| has_empty_lines && cut.is_empty() && !job.is_ended) {
+                let id = job.parsed.id.as_deref().unwrap_or_default();
+                notes.push(format!(
+                    "no empty line follows the last job `{}`, as one follows the other jobs: if the document is cut off, \
+                     attributes of this job and all later jobs are missing",
+                    clipped(id)
+                ));
+            }
+            finish(job, &mut builder);
+            with_notes(builder.finish()?, notes)
+        }
+    }
+}
+
+/// What the first line of a job begins with.
+const JOB_ID: &str = "Job Id:";
+
+/// The lines up to the last line end, and the text after it.
+fn complete_lines(text: &str) -> (&str, &str) {
+    text.split_at(text.rfind('\n').map_or(0, |end| end + 1))
+}
+
+/// Whether a document ends in the first word of another job.
+fn is_start_of_a_job(cut: &str) -> bool {
+    let cut = cut.trim_start();
+    !cut.is_empty() && cut != JOB_ID && JOB_ID.starts_with(cut)
+}
+
+/// Reports the last job, in whose middle the document ends, and returns the other jobs. An error if the options are
+/// strict.
+fn reject_last_job(
+    job: &ParsedJob<'_>,
+    text: &str,
+    mut builder: TableBuilder<'_>,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
+    let id = job.id.as_deref().unwrap_or_default();
+    if options.strict {
+        return Err(ReadErrorKind::CutOff { job: clipped(id).into_owned() });
+    }
+    let reason = "the document ends in the middle of the job, without a line end".to_owned();
+    builder.report(Some(text.lines().count()), id, Problem::Unreadable { reason });
+    with_notes(builder.finish()?, vec![CUT_OFF.to_owned()])
+}
+
+fn with_notes(mut read: ParsedJobs, notes: Vec<String>) -> Result<ParsedJobs, ReadErrorKind> {
+    read.notes.extend(notes);
+    Ok(read)
+}
+
+fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
+    if let Some(mut job) = job {
+        job.end_attribute();
+        builder.push(job.parsed);
+    }
+}
+
+/// The job that is being read.
+#[derive(Default)]
+struct TextJob<'d> {
+    parsed: ParsedJob<'d>,
+    attribute: Option<Attribute<'d>>,
+    /// The white space before each attribute.
+    indentation: Option<&'d str>,
+    /// Whether a line that is not one of the job was read after its last attribute.
+    is_ended: bool,
+    is_ended_by_empty_line: bool,
+}
+
+impl<'d> TextJob<'d> {
+    fn new(id: &'d str) -> Self {
+        let id = Some(Cow::Borrowed(id.trim()));
+        Self { parsed: ParsedJob { id, ..ParsedJob::default() }, ..Self::default() }
+    }
+
+    fn read_line(&mut self, line: &'d str, builder: &TableBuilder<'_>) {
+        let text = line.trim_start();
+        let indentation = &line[..line.len() - text.len()];
+        let is_attribute = self.indentation.is_none_or(|usual| usual == indentation);
+        if let Some((name, value)) = split_attribute(text).filter(|_| is_attribute) {
+            self.indentation = Some(indentation);
+            self.is_ended = false;
+            self.end_attribute();
+            self.attribute = Attribute::new(name, value, builder);
+        } else if indentation.starts_with('\t') || self.indentation.is_some_and(|usual| indentation.len() > usual.len())
+        {
+            if let Some(attribute) = &mut self.attribute {
+                attribute.value.to_mut().push_str(text);
+            }
+        } else {
+            self.is_ended_by_empty_line = text.is_empty() && !self.is_ended;
+            self.is_ended = true;
+            self.end_attribute();
+        }
+    }
+
+    fn end_attribute(&mut self) {
+        if let Some(attribute) = self.attribute.take() {
+            self.parsed.has_resources |= attribute.key == JobKey::Resource;
+            self.parsed.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
+        }
+    }
+}
+
+/// The name and the value of `name = value`; a value that is empty may lack the space after `=`.
+fn split_attribute(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(" =")?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+    match value.strip_prefix(' ') {
+        Some(value) if is_name => Some((name, value)),
+        None if is_name && value.is_empty() => Some((name, value)),
+        _ => None,
+    }
+}
+
+/// Reads the jobs of `qstat -f -F dsv`, with any delimiter. A line that does not begin with `Job Id:` continues the job
+/// before it, since a value may contain line ends.
+///
+/// The job in which the document ends is rejected, as where JSON is cut off: qstat ends every line.
+///
+/// # Errors
+/// There are too many jobs, or the document ends in the middle of one and the options are strict.
+pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    let (complete, cut) = complete_lines(text);
+    let mut rest = if is_start_of_a_job(cut) { complete } else { text };
+    while let Some(start) = find_job(rest) {
+        let job = &rest[start..];
+        let end = job["Job Id:".len()..].find("\nJob Id:").map_or(job.len(), |end| end + "Job Id:".len());
+        let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
+        rest = &job[end..];
+        if rest.is_empty() && !job.ends_with('\n') {
+            return reject_last_job(&parsed, text, builder, options);
+        }
+        builder.push(parsed);
+    }
+    let notes = if is_start_of_a_job(cut) { vec![CUT_OFF.to_owned()] } else { Vec::new() };
+    with_notes(builder.finish()?, notes)
+}
+
+/// Where the next line begins that begins with a job id.
+fn find_job(text: &str) -> Option<usize> {
+    if text.starts_with("Job Id:") { Some(0) } else { text.find("\nJob Id:").map(|at| at + 1) }
+}
+
+fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d> {
+    let text = text.trim_end_matches(['\n', '\r']);
+    let text = text.trim_start();
+    let id_length = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']')))
+        .unwrap_or(text.len());
+    // behind the id, which has no spaces, is the delimiter, which `-D` may have set to any text; `Job_Name` is the first
+    // attribute, unless only some are printed
+    let (id, rest) = text.split_at(id_length);
+    let before_name = rest.find("Job_Name=").filter(|&at| !rest[..at].contains('='));
+    let first = before_name.or_else(|| rest.find(|c: char| c.is_ascii_alphabetic())).unwrap_or(rest.len());
+    let (delimiter, attributes) = rest.split_at(first);
+    let mut job = ParsedJob { id: Some(Cow::Borrowed(id)), ..ParsedJob::default() };
+    for field in split_unescaped(attributes, delimiter) {
+        let Some((name, value)) = field.split_once('=') else { continue };
+        let Some(mut attribute) = Attribute::new(name, value, builder) else { continue };
+        if value.contains('\\') && !delimiter.is_empty() {
+            attribute.value = Cow::Owned(value.replace(&format!("\\{delimiter}"), delimiter));
+        }
+        job.has_resources |= attribute.key == JobKey::Resource;
+        job.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
+    }
+    job
+}
+
+/// The parts of a text between delimiters that have no `\` before them.
+fn split_unescaped<'d>(text: &'d str, delimiter: &str) -> Vec<&'d str> {
+    let mut parts = Vec::new();
+    let (mut start, mut from) = (0, 0);
+    while let Some(at) = text[from..].find(delimiter).filter(|_| !delimiter.is_empty()).map(|at| from + at) {
+        if !text[..at].ends_with('\\') {
+            parts.push(&text[start..at]);
+            start = at + delimiter.len();
+        }
+        from = at + delimiter.len();
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// An attribute of a job, up to the line that was read last.
+struct Attribute<'d> {
+    key: JobKey,
+    name: &'d str,
+    value: Cow<'d, str>,
+}
+
+impl<'d> Attribute<'d> {
+    /// An attribute that is needed; the others may be long and are not joined.
+    fn new(name: &'d str, value: &'d str, builder: &TableBuilder<'_>) -> Option<Self> {
+        let (key, name) = match name.strip_prefix("Resource_List.") {
+            Some(resource) => (JobKey::Resource, resource),
+            None => (builder.job_key(name), name),
+        };
+        (key != JobKey::Unused).then_some(Self { key, name, value: Cow::Borrowed(value) })
+    }
+
+    /// The value; an amount that is a number becomes a JSON number, though the text does not tell it from a string.
+    fn scalar(self) -> JsonScalar<'d> {
+        match self.value {
+            Cow::Borrowed(text) if self.key == JobKey::Resource && number(text).is_some() => JsonScalar::Number(text),
+            value => JsonScalar::String(value),
+        }
+    }
+}

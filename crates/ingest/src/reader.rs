@@ -1,0 +1,234 @@
+//! Reads job documents from memory, files and streams: by the fast reader where it can, else by the reference reader.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use job_sort_formula::jobs::MAX_COLUMNS;
+use jsf_json::{decode_utf8, strip_byte_order_mark};
+
+use crate::chunked_reader::{self, DocumentLayout, last_line_end};
+use crate::chunks::Chunks;
+use crate::error::{ReadError, ReadErrorKind};
+use crate::format::{DocumentFormat, EXPECTED};
+use crate::options::{ParsedJobs, ReadOptions};
+use crate::qstat_recovery::read_damaged_qstat_json;
+use crate::qstat_text::{read_qstat_dsv, read_qstat_text};
+use crate::reference_reader::{read_native_json, read_ndjson, read_qstat_json};
+
+/// How many bytes of a document are read to detect its format.
+const HEAD: usize = 256 << 10;
+/// The largest document that is held in memory as a whole, in bytes.
+const MAX_WHOLE: u64 = 4 << 30;
+/// About how many bytes are parsed at a time.
+const CHUNK: usize = 512 << 10;
+
+/// Reads job documents.
+///
+/// A document with a job per line, or from `qstat -f -F json`, is read in chunks and parsed in parallel on the threads of
+/// rayon's current pool, or of the crate's. Besides the table, at most four chunks per thread are in memory, each of half a megabyte, or of
+/// one job if that is larger. The whole document is held in memory if it has another format, if its first 256 KiB do not
+/// show its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a malformed document is read
+/// again from its start to find the place of the error. A document that is held in memory has at most 4 GiB, and a job of
+/// a document that is read in chunks at most 256 MiB.
+///
+/// ```no_run
+/// use std::fs::File;
+///
+/// use jsf_ingest::{JobReader, ReadOptions};
+/// use job_sort_formula::schema::Schema;
+///
+/// let schema = Schema::openpbs();
+/// let options = ReadOptions { source_name: "jobs.ndjson", ..ReadOptions::new(&schema, &["ncpus"]) };
+/// let document = JobReader::new(&options).read_file(File::open("jobs.ndjson")?)?;
+/// println!("{} jobs", document.table.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct JobReader<'a> {
+    options: &'a ReadOptions<'a>,
+    chunk_size: usize,
+    is_fast: bool,
+}
+
+impl<'a> JobReader<'a> {
+    /// A reader with these options.
+    pub fn new(options: &'a ReadOptions<'a>) -> Self {
+        Self { options, chunk_size: CHUNK, is_fast: true }
+    }
+
+    /// Sets the approximate size of a chunk in bytes, at least 1.
+    pub fn chunk_size(self, bytes: usize) -> Self {
+        Self { chunk_size: bytes.max(1), ..self }
+    }
+
+    /// Uses only the reference reader, which holds the document in memory. Tests compare the fast reader with it.
+    pub fn reference(self) -> Self {
+        Self { is_fast: false, ..self }
+    }
+
+    /// Reads a document in memory.
+    ///
+    /// # Errors
+    /// See [`read_jobs`](crate::read_jobs).
+    pub fn read(&self, bytes: &[u8]) -> Result<ParsedJobs, ReadError> {
+        self.read_from(Source::from_bytes(bytes))
+    }
+
+    /// Reads a file from its current position.
+    ///
+    /// # Errors
+    /// See [`read_jobs`](crate::read_jobs); also the file cannot be read.
+    pub fn read_file(&self, file: File) -> Result<ParsedJobs, ReadError> {
+        self.read_from(Source::from_file(file))
+    }
+
+    /// Reads a stream to its end.
+    ///
+    /// # Errors
+    /// See [`read_jobs`](crate::read_jobs); also the stream cannot be read.
+    pub fn read_stream(&self, stream: impl Read + Send) -> Result<ParsedJobs, ReadError> {
+        self.read_from(Source::from_stream(Box::new(stream)))
+    }
+
+    fn read_from(&self, source: Source<'_>) -> Result<ParsedJobs, ReadError> {
+        let names = self.options.needed.len();
+        if names > MAX_COLUMNS {
+            let kind = ReadErrorKind::TooManyNames { names };
+            return Err(ReadError { source_name: self.options.source_name.to_owned(), kind });
+        }
+        let read = if self.is_fast { self.read_in_chunks(source) } else { self.read_whole(source) };
+        let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
+        read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
+    }
+
+    fn read_in_chunks(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+        let mut head = Vec::new();
+        source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+        let is_complete = head.len() < HEAD;
+        if is_binary(&head) {
+            let found = "binary data".to_owned();
+            return Ok(Err(ReadErrorKind::Unrecognised { found, expected: EXPECTED }));
+        }
+        let format = DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_complete);
+        head.drain(..head.len() - strip_byte_order_mark(&head).len());
+        if format == Some(DocumentFormat::Ndjson) {
+            source.discard_copy();
+            let chunks = Chunks::new(head, Box::new(source), self.chunk_size, Box::new(last_line_end));
+            return chunked_reader::read_ndjson(chunks, self.options);
+        }
+        if format == Some(DocumentFormat::QstatJson)
+            && let Some(layout) = DocumentLayout::detect(&head)
+        {
+            let chunks = Chunks::new(head, Box::new(&mut source), self.chunk_size, layout.find_cut());
+            if let Some(read) = chunked_reader::read_qstat_json(chunks, &layout, self.options)? {
+                return Ok(read);
+            }
+        }
+        self.read_whole(source)
+    }
+
+    fn read_whole(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+        let bytes = source.read_all()?;
+        let text = decode_utf8(strip_byte_order_mark(&bytes));
+        Ok(DocumentFormat::detect(&text).and_then(|format| match format {
+            DocumentFormat::QstatJson => self.read_qstat_json(&text),
+            DocumentFormat::QstatText => read_qstat_text(&text, self.options),
+            DocumentFormat::QstatDsv => read_qstat_dsv(&text, self.options),
+            DocumentFormat::NativeJson => read_native_json(&text, self.options),
+            DocumentFormat::Ndjson => read_ndjson(&text, self.options),
+        }))
+    }
+
+    /// Reads the JSON of qstat; if it is not valid JSON, reads it line by line, unless the options are strict.
+    fn read_qstat_json(&self, text: &str) -> Result<ParsedJobs, ReadErrorKind> {
+        match read_qstat_json(text, self.options) {
+            Err(error @ ReadErrorKind::Json { .. }) if !self.options.strict => {
+                read_damaged_qstat_json(text, &error, self.options)
+            }
+            result => result,
+        }
+    }
+}
+
+/// Whether the start of a document shows that it contains no jobs, however long it is.
+fn is_binary(head: &[u8]) -> bool {
+    let start = strip_byte_order_mark(head).trim_ascii_start();
+    let is_text = start.starts_with(b"{") || start.starts_with(b"[") || start.starts_with(b"Job Id");
+    !is_text && head.len() == HEAD && memchr::memchr(0, head).is_some()
+}
+
+/// A document that is read once, or twice.
+enum Source<'s> {
+    /// The whole document, and the part of it that is still to be read.
+    Bytes(&'s [u8], &'s [u8]),
+    /// A file, and the position at which the document begins.
+    File(File, u64),
+    /// A stream, and a copy of what was read of it, unless it was discarded.
+    Stream(Box<dyn Read + Send + 's>, Option<Vec<u8>>),
+}
+
+impl<'s> Source<'s> {
+    fn from_bytes(bytes: &'s [u8]) -> Self {
+        Self::Bytes(bytes, bytes)
+    }
+
+    /// A file that can be read twice; a pipe or a device is a stream.
+    fn from_file(mut file: File) -> Self {
+        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        match file.stream_position() {
+            Ok(start) if is_regular => Self::File(file, start),
+            _ => Self::from_stream(Box::new(file)),
+        }
+    }
+
+    fn from_stream(stream: Box<dyn Read + Send + 's>) -> Self {
+        Self::Stream(stream, Some(Vec::new()))
+    }
+
+    /// Discards what was read: the document will not be read twice.
+    fn discard_copy(&mut self) {
+        if let Self::Stream(_, copy) = self {
+            *copy = None;
+        }
+    }
+
+    /// Reads the document from its start to its end.
+    fn read_all(&mut self) -> io::Result<Cow<'s, [u8]>> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::Bytes(bytes, _) => return Ok(Cow::Borrowed(bytes)),
+            Self::File(file, start) => {
+                file.seek(SeekFrom::Start(*start))?;
+                file.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
+            }
+            Self::Stream(stream, copy) => {
+                bytes = copy.take().unwrap_or_default();
+                stream.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
+            }
+        }
+        if bytes.len() as u64 > MAX_WHOLE {
+            let message =
+                format!("it has more than {MAX_WHOLE} bytes, the most of a document that is not read in parts");
+            return Err(io::Error::other(message));
+        }
+        Ok(Cow::Owned(bytes))
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Bytes(_, rest) => rest.read(buffer),
+            Self::File(file, _) => file.read(buffer),
+            Self::Stream(stream, copy) => {
+                let read = stream.read(buffer)?;
+                if let Some(copy) = copy {
+                    copy.try_reserve(read).map_err(|_| io::ErrorKind::OutOfMemory)?;
+                    copy.extend_from_slice(buffer.get(..read).unwrap_or_default());
+                }
+                Ok(read)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Says where the build comes from, for `jsf --version`, and finds the WebAssembly module that `bindings/wasm/build.sh`
+//! builds, for the feature `page`. Without one the crate compiles all the same, and `jsf page` says how to get it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(page_module)");
+    find_module();
+    describe_build();
+}
+
+fn find_module() {
+    println!("cargo::rerun-if-env-changed=JSF_PAGE_MODULE");
+    if env::var_os("CARGO_FEATURE_PAGE").is_none() {
+        return;
+    }
+    let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let given = env::var_os("JSF_PAGE_MODULE").map(PathBuf::from);
+    let module = folder.join(given.unwrap_or_else(|| "../../target/wasm/job_sort_formula.wasm".into()));
+    println!("cargo::rerun-if-changed={}", module.display());
+    if module.is_file() {
+        println!("cargo::rustc-cfg=page_module");
+        println!("cargo::rustc-env=JSF_PAGE_MODULE={}", module.display());
+    }
+}
+
+/// The commit if it is known, the target, the features that a user can choose, and whether results may differ from those of a
+/// scheduler on Linux.
+fn describe_build() {
+    println!("cargo::rerun-if-env-changed=JSF_COMMIT");
+    let commit = env::var("JSF_COMMIT").ok().or_else(commit).map(|commit| format!("{commit}, ")).unwrap_or_default();
+    let target = env::var("TARGET").unwrap_or_default();
+    let has_feature = |name: &&str| env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
+    let features: Vec<&str> = ["page"].into_iter().filter(has_feature).collect();
+    let is_glibc =
+        ["OS", "ENV"].map(|part| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default()) == ["linux", "gnu"];
+    let difference =
+        if is_glibc { "" } else { "; without glibc, so the last place of `log`, `sin` and others may differ" };
+    let features = if features.is_empty() { String::new() } else { format!(", features: {}", features.join(" ")) };
+    println!("cargo::rustc-env=JSF_BUILD={commit}{target}{features}{difference}");
+}
+
+/// The commit of a release build in a clone. Other builds would compile anew for each commit.
+fn commit() -> Option<String> {
+    if env::var("PROFILE").ok()? != "release" || !Path::new("../../.git").exists() {
+        return None;
+    }
+    println!("cargo::rerun-if-changed=../../.git/HEAD");
+    println!("cargo::rerun-if-changed=../../.git/refs/heads");
+    let git = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
+    let commit = String::from_utf8(git.stdout).ok()?.trim().to_owned();
+    (git.status.success() && !commit.is_empty()).then_some(commit)
+}

@@ -1,0 +1,213 @@
+//! The arguments of `jsf simulate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use job_sort_formula::schema::InputType;
+use jsf_simulate::{Backfill, MAX_JOBS};
+use jsf_site::parse_duration;
+
+use super::site::{NumbersArg, RulesArg, declaration};
+use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg, page_path};
+
+/// `jsf simulate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Jobs are submitted as in the log. At each submission and each end of a job the waiting jobs are ordered by the formula, the \
+higher value first, then the earlier submission, then the lower id, and started as long as processors are free. A job \
+ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
+eligible_time (the time since the submission), the fair-share numbers, and the job's other resources where the log has \
+them: Resource_List.NAME in accounting records, `resources` in NDJSON. queue_priority is that of --queues. What the log \
+does not have is 0, with a warning.
+
+A job is skipped while as many jobs of its queue, or of its user in the queue, are running as max_run allows (from \
+--queues, --server or --site).
+
+--backfill says what happens behind the first job that does not fit:
+  easy    later jobs start if, as far as walltimes tell, they do not delay it
+  greedy  later jobs start wherever they fit
+  none    later jobs wait
+
+Usage is the processors times the seconds that jobs hold them, and starts at 1 for every entity. At every multiple of \
+--decay it is multiplied by --decay-factor, but does not fall below 1.
+
+A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
+`sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
+{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. A damaged line is skipped, \
+counted and reported. So is a job that asks for more processors than there are: it could never start.
+
+With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
+contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
+waits at the same time are correlated, so that resampling single jobs would make the interval too narrow.
+
+With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
+processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
+none more than its jobs ask for. Jain's index of used by promised is 1 if the quotient is the same for all; the Hoover \
+index is the fraction of the processor time that entities use beyond what they are promised.
+
+In JSON, times and waits are in seconds; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is \
+max(1, (wait + run) / max(run, 10 s)).
+
+Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, 2 usage error, or a file that \
+cannot be read.
+
+Examples:
+  jsf simulate --old eligible_time --new 'eligible_time / walltime' \\
+      --generate 2000 --processors 128
+  printf '%s\\n' '1 0 -1 60 2 -1 -1 2 90 -1 1 7 1 -1 1 -1 -1 -1' \\
+      '2 5 -1 60 4 -1 -1 4 90 -1 1 8 1 -1 1 -1 -1 -1' \\
+      '3 9 -1 30 2 -1 -1 2 30 -1 1 9 1 -1 1 -1 -1 -1' \\
+      | jsf simulate 'eligible_time' --workload - --processors 4")]
+pub struct SimulateArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The formula before a change: the log is simulated under it and under --new [default: FORMULA, or the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
+    pub old: Option<String>,
+    /// The formula after a change [default: FORMULA, or the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
+    pub new: Option<String>,
+    /// The file that contains the old formula, as for -f
+    #[arg(long, value_name = "FILE", conflicts_with = "old", help_heading = "Two formulas")]
+    pub old_file: Option<PathBuf>,
+    /// The file that contains the new formula
+    #[arg(long, value_name = "FILE", conflicts_with = "new", help_heading = "Two formulas")]
+    pub new_file: Option<PathBuf>,
+    /// A log of jobs, or a folder of logs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON; repeat the
+    /// option for several; - is standard input
+    #[arg(long, value_name = "FILE", required_unless_present = "generate")]
+    pub workload: Vec<PathBuf>,
+    /// Instead of a log, generate this many jobs that are plausible for the machine, after the model of Lublin and Feitelson
+    /// (2003)
+    #[arg(long, value_name = "JOBS", conflicts_with = "workload", value_parser = generated_jobs)]
+    pub generate: Option<usize>,
+    /// With --generate: the fraction of the machine that the jobs would hold if none waited
+    #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load)]
+    pub load: f64,
+    /// With --generate: the seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate")]
+    pub seed: u64,
+    /// The number of processors of the machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub processors: u32,
+    /// Which jobs may start even though an earlier job does not fit
+    #[arg(long, value_enum, default_value_t = BackfillArg::Easy, value_name = "MODE")]
+    pub backfill: BackfillArg,
+    /// The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their limits, and fair-share tree with its decay are
+    /// used
+    #[arg(long, value_name = "PATH", help_heading = "Context")]
+    pub site: Option<PathBuf>,
+    /// The scheduler's folder sched_priv; only its shares and its decay are used
+    #[arg(long, value_name = "DIR", help_heading = "Context")]
+    pub sched_priv: Option<PathBuf>,
+    /// The fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub tree: Option<PathBuf>,
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given) and its max_run are used
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub server: Option<PathBuf>,
+    /// The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub queues: Option<PathBuf>,
+    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub resources: Option<PathBuf>,
+    /// Declare a resource of the site, repeatable, as for `jsf rank`
+    #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
+    pub resource: Vec<(String, InputType)>,
+    /// The interval of the decay of usage [default: as in the sched_config; without one, nothing decays]
+    #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
+    pub decay: Option<u64>,
+    /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
+    #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
+    pub decay_factor: Option<f64>,
+    /// The fair-share policy [default: pbs, or that of Slurm's tree]
+    #[arg(long, value_enum, help_heading = "Rules")]
+    pub policy: Option<PolicyArg>,
+    /// Whose rules apply: what the daemon does, or what the published document says
+    #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
+    pub rules: RulesArg,
+    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal is
+    /// not available here
+    #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
+    pub numbers: NumbersArg,
+    /// The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last
+    #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
+    pub on_error: OnErrorArg,
+    /// Leave out of the statistics the jobs submitted within this time of the first, while the machine fills up
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub warm_up: Option<u64>,
+    /// Replace the names of entities and groups by u1, u2 … and g1, g2 … in everything that is written
+    #[arg(long)]
+    pub anonymise: bool,
+    /// Report how far the simulated waits differ from those in the log, to judge the simulation under the formula that was in
+    /// force
+    #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
+    pub validate: bool,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = SimulateFormatName::Human)]
+    pub format: SimulateFormatName,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
+    /// Also write the result to FILE as a page for a browser, with charts
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
+    pub report: Option<PathBuf>,
+}
+
+/// Which jobs may start before their turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackfillArg {
+    /// Those that do not delay the first job that does not fit
+    Easy,
+    /// All that fit
+    Greedy,
+    /// None
+    None,
+}
+
+impl From<BackfillArg> for Backfill {
+    fn from(backfill: BackfillArg) -> Self {
+        match backfill {
+            BackfillArg::Easy => Self::Easy,
+            BackfillArg::Greedy => Self::Greedy,
+            BackfillArg::None => Self::None,
+        }
+    }
+}
+
+/// The formats of a simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimulateFormatName {
+    /// Text and tables
+    Human,
+    /// One JSON document
+    Json,
+    /// The jobs as comma-separated values
+    Csv,
+    /// The log with the simulated waits, in the Standard Workload Format
+    Swf,
+}
+
+fn decay_period(text: &str) -> Result<u64, String> {
+    match parse_duration(text)? {
+        0 => Err("expected at least a second".to_owned()),
+        seconds => Ok(seconds),
+    }
+}
+
+fn generated_jobs(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|jobs| (1..=MAX_JOBS).contains(jobs));
+    number.ok_or_else(|| format!("expected a number of jobs from 1 to {MAX_JOBS}"))
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|load: &f64| (0.001..=100.0).contains(load));
+    number.ok_or_else(|| "expected a fraction of the machine, such as 0.9".to_owned())
+}
+
+fn decay_factor(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|factor: &f64| (0.0..=1.0).contains(factor));
+    number.ok_or_else(|| "expected a number from 0 to 1, such as 0.5".to_owned())
+}

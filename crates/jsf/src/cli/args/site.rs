@@ -1,0 +1,405 @@
+//! The arguments that describe a site: its files, and the rules that apply.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use job_sort_formula::fairshare::{Release, Rules};
+use job_sort_formula::rank::OnError;
+use job_sort_formula::schema::InputType;
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_site::Site;
+use jsf_site::{FileSource, PolicyName, SiteFiles, SiteRules};
+
+use crate::cli::{CliError, report};
+
+/// The environment variable with the site of a command that is given none.
+const ENVIRONMENT: &str = "JSF_SITE";
+
+/// The folder or the archive with all files of the site, and what gave it.
+#[derive(Debug)]
+pub struct GivenSite {
+    /// The folder or the archive.
+    pub path: PathBuf,
+    /// `--site`, or the environment variable.
+    pub origin: &'static str,
+}
+
+impl GivenSite {
+    /// The site of the option, else that of the environment.
+    pub fn find(option: Option<&Path>) -> Option<Self> {
+        if let Some(path) = option {
+            return Some(Self { path: path.to_owned(), origin: "--site" });
+        }
+        let path = std::env::var_os(ENVIRONMENT).filter(|path| !path.is_empty())?;
+        Some(Self { path: path.into(), origin: ENVIRONMENT })
+    }
+
+    /// What precedes a message about the site: the environment variable is not on the command line.
+    pub fn prefix(&self) -> String {
+        if self.origin == ENVIRONMENT { format!("{ENVIRONMENT}: ") } else { String::new() }
+    }
+
+    /// Finds the files.
+    pub fn open(&self) -> Result<SiteFiles, CliError> {
+        SiteFiles::open(&self.path).map_err(|error| match self.origin {
+            ENVIRONMENT => CliError::usage(format!("{}{error}", self.prefix())),
+            _ => error.into(),
+        })
+    }
+}
+
+/// The files of a site, and the rules.
+#[derive(Debug, Args)]
+pub struct SiteArgs {
+    /// All files of the site: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is standard input), with the usual names or those of
+    /// pbs_snapshot; `jsf capture` prints a script that makes this folder. The options below replace single files of it
+    /// [default: the environment variable JSF_SITE]
+    #[arg(long, value_name = "PATH", help_heading = "Context")]
+    pub site: Option<PathBuf>,
+    /// List each file of --site that was found, and what follows from those that are missing, instead of one line
+    #[arg(short, long, help_heading = "Context")]
+    pub verbose: bool,
+    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub queue: Option<PathBuf>,
+    /// Refuse a job document that is not valid JSON, any file that gives something twice, and a usage that no job causes, instead of
+    /// reading what can be read of it
+    #[arg(long, help_heading = "Context")]
+    pub strict: bool,
+    /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given
+    #[arg(long, value_name = "DIR", help_heading = "Context")]
+    pub sched_priv: Option<PathBuf>,
+    /// The resource_group with the fair-share tree, instead of the one in --sched-priv
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub resource_group: Option<PathBuf>,
+    /// The binary usage file, instead of the one in --sched-priv
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub usage: Option<PathBuf>,
+    /// The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the jobs
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub sched_config: Option<PathBuf>,
+    /// A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
+    #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
+    pub tree: Option<PathBuf>,
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub server: Option<PathBuf>,
+    /// The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub queues: Option<PathBuf>,
+    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub resources: Option<PathBuf>,
+    /// Declare a resource of the site, repeatable; TYPE as in resourcedef: long (the default), float, size, duration,
+    /// boolean, string
+    #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
+    pub resource: Vec<(String, InputType)>,
+    /// The slurm.conf, which chooses the policy, its dampening factor and half-life
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub slurm_conf: Option<PathBuf>,
+    /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the newest]. Only 22.05 and
+    /// 26.11 have been compared with Slurm itself; following the release notes, releases before 23.11 use the rules of 22.05,
+    /// and later ones those of 26.11
+    #[arg(long, value_name = "RELEASE", value_parser = release, help_heading = "Rules")]
+    pub slurm_release: Option<Release>,
+    /// The fair-share policy [default: pbs, or that of --slurm-conf]
+    #[arg(long, value_enum, help_heading = "Rules")]
+    pub policy: Option<PolicyArg>,
+    /// Whose rules apply: what the daemon does, or what the published document says
+    #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
+    pub rules: RulesArg,
+    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal,
+    /// 28 digits in base ten
+    #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
+    pub numbers: NumbersArg,
+    /// The value of a job whose evaluation fails: that of OpenPBS (0, or -1 if its scheduler crashes), 0 with exit code 1, or
+    /// no value, so that the job ranks last
+    #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
+    pub on_error: OnErrorArg,
+}
+
+/// The fair-share policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyArg {
+    /// OpenPBS, PP-718
+    Pbs,
+    /// Slurm's classic fair share
+    Classic,
+    /// Slurm's depth-oblivious factor
+    DepthOblivious,
+    /// Slurm's ticket-based factor
+    TicketBased,
+    /// Slurm's fair tree
+    FairTree,
+    /// flux-accounting's weighted walk
+    WeightedWalk,
+    /// Every one of them (`jsf shares` only)
+    All,
+}
+
+/// Whose rules apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RulesArg {
+    /// What the daemon does
+    Scheduler,
+    /// What the published document says
+    Documented,
+}
+
+/// The number systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NumbersArg {
+    /// As OpenPBS passes and keeps them
+    Openpbs,
+    /// Doubles, unrounded
+    Exact,
+    /// Base ten, 28 digits.
+    Decimal,
+}
+
+/// The value of a job whose evaluation fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnErrorArg {
+    /// 0, or -1 if OpenPBS's scheduler crashes
+    Zero,
+    /// 0, and exit code 1
+    Fail,
+    /// No value: ranked last
+    Null,
+}
+
+/// Parses a threshold.
+pub fn threshold(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("`{text}` is not a threshold, expected a number such as 0.5"))
+}
+
+/// Parses a release of Slurm. One that was not recorded is assigned to one that was.
+fn release(text: &str) -> Result<Release, String> {
+    let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_release = text.split('.').take(2).filter(|part| is_number(part)).count() == 2;
+    let newest = Release::default().as_str();
+    if is_release && text.get(..newest.len()) > Some(newest) {
+        return Err(format!("`{text}` is newer than {newest}, the newest release whose rules are known"));
+    }
+    let parsed = Release::from_version(text).filter(|_| is_release);
+    parsed.ok_or_else(|| format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05"))
+}
+
+/// Parses `NAME[=TYPE]`.
+pub(super) fn declaration(text: &str) -> Result<(String, InputType), String> {
+    let (name, word) = text.split_once('=').unwrap_or((text, "long"));
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let expected = "expected a letter, then letters, digits, `_` and `-`";
+    let types = "expected long, float, size, duration, boolean, string or string_array";
+    match InputType::from_pbs_type(word) {
+        _ if !is_name => Err(format!("`{name}` is not a resource name, {expected}")),
+        Some(kind) => Ok((name.to_owned(), kind)),
+        None => Err(format!("`{word}` is not a resource type, {types}")),
+    }
+}
+
+impl SiteArgs {
+    /// Opens the site for a command that needs one policy.
+    pub fn open(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
+        if self.policy == Some(PolicyArg::All) {
+            return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
+        }
+        self.open_with(formula, threshold)
+    }
+
+    /// The site that is given by the option or the environment.
+    pub fn given_site(&self) -> Option<GivenSite> {
+        GivenSite::find(self.site.as_deref())
+    }
+
+    /// The options whose file is this one.
+    pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
+        let site = self.given_site().filter(|site| is_file(&site.path));
+        let options = [
+            ("--queue", &self.queue),
+            ("--resource-group", &self.resource_group),
+            ("--usage", &self.usage),
+            ("--sched-config", &self.sched_config),
+            ("--tree", &self.tree),
+            ("--server", &self.server),
+            ("--queues", &self.queues),
+            ("--resources", &self.resources),
+            ("--slurm-conf", &self.slurm_conf),
+        ];
+        let given = options.into_iter().filter(|(_, path)| path.as_deref().is_some_and(&is_file));
+        site.map(|site| site.origin).into_iter().chain(given.map(|(option, _)| option)).collect()
+    }
+
+    /// Opens the site for `jsf shares`, which can show all policies.
+    pub fn open_for_shares(&self) -> Result<Site, CliError> {
+        self.open_with(None, None)
+    }
+
+    fn open_with(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
+        require_one_reader(&self.files_from(is_stdin))?;
+        let files = SiteFiles { formula, ..self.files()? };
+        let in_folder = |folder: &PathBuf| folder.join("resource_group").exists();
+        if self.usage.is_some() && files.resource_group.is_none() && !files.sched_priv.as_ref().is_some_and(in_folder) {
+            return Err(CliError::usage(
+                "--usage has no effect without a fair-share tree: give --resource-group FILE too",
+            ));
+        }
+        let site = Site::from_files(files, self.rules(threshold))?;
+        self.report_idle_options(&site, threshold);
+        Ok(site)
+    }
+
+    /// Says which of the options have no effect at this site.
+    pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
+        let files = site.files();
+        if self.tree.is_some() && self.sched_priv.is_some() {
+            note("--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect");
+        }
+        let of_jobs = [("--on-error", self.on_error != OnErrorArg::Zero), ("--threshold", threshold.is_some())];
+        if files.queue.is_none() {
+            note_idle(&of_jobs, "without jobs: give --queue FILE");
+        }
+        let of_slurm = [("--slurm-conf", self.slurm_conf.is_some()), ("--slurm-release", self.slurm_release.is_some())];
+        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != RulesArg::Scheduler)];
+        if files.tree.is_none() && files.resource_group.is_none() {
+            note_idle(
+                &[of_policy, of_slurm].concat(),
+                "without a fair-share tree: give --sched-priv DIR or --tree FILE",
+            );
+        } else if site.policy() == PolicyName::Pbs && self.policy != Some(PolicyArg::All) {
+            note_idle(&of_slurm, "under the policy pbs");
+        }
+    }
+
+    /// The files, without a formula's.
+    pub fn files(&self) -> Result<SiteFiles, CliError> {
+        let file = |path: &Option<PathBuf>| path.clone().map(FileSource::Path);
+        let given = SiteFiles {
+            queue: file(&self.queue),
+            sched_priv: self.sched_priv.clone(),
+            resource_group: file(&self.resource_group),
+            usage: file(&self.usage),
+            sched_config: file(&self.sched_config),
+            tree: file(&self.tree),
+            server: file(&self.server).into_iter().collect(),
+            queues: file(&self.queues).into_iter().collect(),
+            resources: file(&self.resources).into_iter().collect(),
+            declared: self.resource.clone(),
+            slurm_conf: file(&self.slurm_conf),
+            ..SiteFiles::default()
+        };
+        Ok(match self.given_site() {
+            Some(site) => site.open()?.replaced_by(given),
+            None => given,
+        })
+    }
+
+    /// The rules.
+    pub fn rules(&self, threshold: Option<f64>) -> SiteRules {
+        SiteRules {
+            policy: self.policy.and_then(PolicyArg::name),
+            slurm_release: self.slurm_release,
+            rules: self.rules.into(),
+            numbers: self.number_mode(),
+            on_error: self.on_error.into(),
+            threshold,
+            strict: self.strict,
+        }
+    }
+
+    /// How numbers reach the formula.
+    pub fn number_mode(&self) -> NumberMode {
+        self.numbers.into()
+    }
+}
+
+impl From<RulesArg> for Rules {
+    fn from(rules: RulesArg) -> Self {
+        match rules {
+            RulesArg::Scheduler => Self::Scheduler,
+            RulesArg::Documented => Self::Documented,
+        }
+    }
+}
+
+impl From<NumbersArg> for NumberMode {
+    fn from(numbers: NumbersArg) -> Self {
+        match numbers {
+            NumbersArg::Openpbs => Self::OpenPbs,
+            NumbersArg::Exact => Self::Exact,
+            NumbersArg::Decimal => Self::Decimal,
+        }
+    }
+}
+
+impl From<OnErrorArg> for OnError {
+    fn from(on_error: OnErrorArg) -> Self {
+        match on_error {
+            OnErrorArg::Zero => Self::ZeroLikePbs,
+            OnErrorArg::Fail => Self::Fail,
+            OnErrorArg::Null => Self::Null,
+        }
+    }
+}
+
+/// Says that those of the options that are given have no effect, and why.
+pub fn note_idle(options: &[(&str, bool)], reason: &str) {
+    if let Some(given) = given(options) {
+        note(format_args!("{given} no effect {reason}"));
+    }
+}
+
+/// Refuses those of the options that are given, since they would have no effect.
+pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliError> {
+    match given(options) {
+        Some(given) => Err(CliError::usage(format!("{given} no effect {reason}"))),
+        None => Ok(()),
+    }
+}
+
+/// The options that are given, with `has` or `have`.
+fn given(options: &[(&str, bool)]) -> Option<String> {
+    let given: Vec<&str> = options.iter().filter(|(_, is_given)| *is_given).map(|(option, _)| *option).collect();
+    match given.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} has")),
+        [first @ .., last] => Some(format!("{} and {last} have", first.join(", "))),
+    }
+}
+
+fn note(message: impl std::fmt::Display) {
+    report("note", message);
+}
+
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Standard input can be read only once.
+pub fn require_one_reader(readers: &[&str]) -> Result<(), CliError> {
+    match readers {
+        [] | [_] => Ok(()),
+        several => Err(CliError::usage(format!(
+            "standard input cannot be both {}: give a file for all but one of them",
+            several.join(" and ")
+        ))),
+    }
+}
+
+impl PolicyArg {
+    /// The policy; `None` for all of them.
+    pub fn name(self) -> Option<PolicyName> {
+        Some(match self {
+            Self::Pbs => PolicyName::Pbs,
+            Self::Classic => PolicyName::Classic,
+            Self::DepthOblivious => PolicyName::DepthOblivious,
+            Self::TicketBased => PolicyName::TicketBased,
+            Self::FairTree => PolicyName::FairTree,
+            Self::WeightedWalk => PolicyName::WeightedWalk,
+            Self::All => return None,
+        })
+    }
+}

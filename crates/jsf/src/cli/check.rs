@@ -1,0 +1,202 @@
+//! `jsf check` and `jsf fmt`, which report the findings of one formula.
+
+use std::io::Write;
+
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
+use jsf_openpbs::check::Checked;
+use jsf_openpbs::qmgr::set_command_after;
+use jsf_openpbs::qmgr_validation::AnsweredBy;
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, few_of_each_code, printable_lines};
+use jsf_site::FormulaText;
+use jsf_site::Site;
+
+use super::args::{CheckArgs, CheckFormatName, FmtArgs};
+use super::{
+    CliError, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site, read_formula, report,
+    show_site, terminal_width, warn, warn_all,
+};
+
+/// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
+const MAX_FIX_ROUNDS: usize = 100;
+
+pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
+        .map_err(|error| CliError::usage(error.to_string()))?;
+    let site = open_site(&arguments.queue.site, &arguments.queue.formula, arguments.queue.threshold)?;
+    let mut source = read_formula(&arguments.queue.formula, Some(&site))?;
+    show_site(&arguments.queue.site, &site, arguments.format == CheckFormatName::Human);
+    warn_all(site.warnings());
+    let check = |source: &FormulaText| -> Result<Checked, CliError> {
+        let _progress = Progress::start("checking the formula");
+        Ok(site.check(&source.submitted(arguments.queue.site.number_mode()))?)
+    };
+    let mut is_untried = false;
+    let mut shown = |mut checked: Checked| {
+        is_untried = checked.findings.iter().any(|found| found.code == "JSF617");
+        let all: Vec<&'static str> = error_codes(&checked);
+        levels.apply(&mut checked.findings);
+        let left = error_codes(&checked);
+        let hidden: Vec<_> = all.into_iter().filter(|code| !left.contains(code)).collect();
+        (checked, hidden)
+    };
+    let (mut checked, mut hidden) = shown(check(&source)?);
+    warn_all(&checked.warnings);
+    let fixes = arguments.fix || arguments.unsafe_fixes;
+    if fixes {
+        for _ in 0..MAX_FIX_ROUNDS {
+            let Some(fixed) = FixedText::new(&source.text, &checked.findings, arguments.unsafe_fixes) else { break };
+            report_fixes(&source.text, &fixed.applied);
+            source = source.with_text(fixed.text);
+            (checked, hidden) = shown(check(&source)?);
+        }
+    }
+    if fixes || arguments.qmgr {
+        draw_all(&source, &checked.findings);
+    }
+    let does_not_reach_server = checked.validation.by == Some(AnsweredBy::Qmgr);
+    let has_errors = checked.has_errors() || !hidden.is_empty() || checked.validation.accepted == Some(false);
+    if !hidden.is_empty() {
+        let codes = hidden.join(", ");
+        report(
+            "note",
+            format_args!(
+                "{codes}: an error that is not shown, because of --select or --allow; the formula does not work all the same"
+            ),
+        );
+    }
+    let is_in_force = arguments.qmgr && is_in_force(&source, &site);
+    if arguments.qmgr {
+        let obstacle = match (has_errors, is_untried) {
+            _ if arguments.force || is_in_force => None,
+            (true, _) => Some("a formula with an error"),
+            (false, true) => Some("a formula that was tried on no job, as JSF617 says"),
+            (false, false) => None,
+        };
+        match obstacle {
+            Some(formula) => report(
+                "error",
+                format_args!("no qmgr command is printed for {formula}; --force prints it all the same"),
+            ),
+            None => write_qmgr_command(&source, out)?,
+        }
+        if is_in_force {
+            return Ok(Outcome::Fine);
+        } else if obstacle.is_some() {
+            return Ok(Outcome::Findings);
+        }
+    } else if fixes {
+        writeln!(out, "{}", printable_lines(&source.text))?;
+    } else {
+        checked.findings = checked.findings.iter().map(finding_with_options).collect();
+        let report = CheckReport { source: formula_source(&source), checked: &checked };
+        format(arguments.format).write(&report, out)?;
+    }
+    // a hidden error counts only where it keeps the command from being printed
+    let counts = checked.has_errors() || (arguments.qmgr && has_errors);
+    Ok(if counts || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The codes of the findings that are errors, each once.
+fn error_codes(checked: &Checked) -> Vec<&'static str> {
+    let errors = checked.findings.iter().filter(|found| found.severity == Severity::Error);
+    let mut codes: Vec<&str> = errors.map(|found| found.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+/// Says which fixes are applied to the formula: of each code the first ten, then how many more there are.
+fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
+    let (few, others) = few_of_each_code(applied.iter().copied());
+    few.into_iter().for_each(|found| report_fix(formula, found));
+    for (code, count) in others {
+        report("fixed", format_args!("{code}: and {count} more places"));
+    }
+}
+
+/// Says which fix is applied to the formula.
+fn report_fix(formula: &str, found: &Diagnostic) {
+    let Some(fix) = &found.fix else { return };
+    let (old, new) = (fix.span.slice(formula), &fix.replacement);
+    let change = match (old.is_empty(), new.is_empty()) {
+        (true, _) => format!("inserted `{new}`"),
+        (_, true) => format!("removed `{old}`"),
+        _ => format!("replaced `{old}` by `{new}`"),
+    };
+    report("fixed", format_args!("{}: {change}", found.code));
+}
+
+/// Whether the formula is the one that the site has: setting it again changes nothing, or is the way back.
+fn is_in_force(source: &FormulaText, site: &Site) -> bool {
+    let normalised =
+        |text: &str| Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string());
+    site.formula_in_force().is_some_and(|in_force| normalised(&in_force.text) == normalised(&source.text))
+}
+
+/// Prints the command that sets the formula.
+fn write_qmgr_command(source: &FormulaText, out: &mut impl Write) -> Result<(), CliError> {
+    let command =
+        set_command_after(&source.before, &source.text).map_err(|error| CliError::usage(error.to_string()))?;
+    if printable_lines(&command) != command {
+        // escaped it would set another formula, and as it is it would reach the terminal
+        return Err(CliError::usage("the formula has control characters, with which no command can be printed"));
+    }
+    writeln!(out, "{command}")?;
+    Ok(())
+}
+
+fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    match name {
+        CheckFormatName::Human => Box::new(CheckHuman { coloured, width: terminal_width() }),
+        CheckFormatName::Json => Box::new(CheckJson),
+        CheckFormatName::Sarif => Box::new(Sarif),
+    }
+}
+
+/// `jsf fmt`
+pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let source = read_formula(&arguments.formula, None)?;
+    let all_lines = source.all_lines();
+    // the lines below the formula may be notes; without them it may be incomplete
+    let parsed = Formula::parse(&all_lines).or_else(|_| Formula::parse(&source.text));
+    let formula = match parsed {
+        Ok(formula) => formula,
+        Err(error) => {
+            draw(&source, &error.diagnostic());
+            return Ok(Outcome::Findings);
+        }
+    };
+    let formatted = formula.with_comments();
+    if formula.expr().text() == source.text {
+        source.submitted(NumberMode::Exact).lines_left_out().iter().for_each(|found| draw(&source, found));
+    }
+    warn_of_other_lines(&source, &formula, &formatted);
+    if !arguments.check {
+        writeln!(out, "{}", printable_lines(&formatted))?;
+    } else if formatted != formula.expr().text().trim_end_matches(['\r', '\n']) {
+        report("error", format_args!("`{}` is not formatted; `jsf fmt` prints: {formatted}", source.origin));
+        return Ok(Outcome::Findings);
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Says where PBS reads another formula, because it keeps only the first line: `jsf check` judges that line alone.
+fn warn_of_other_lines(source: &FormulaText, formula: &Formula, formatted: &str) {
+    let is_whole = |text: &str| {
+        let line = text.split('\n').next().unwrap_or_default();
+        Formula::parse(line).is_ok_and(|first| first.to_string() == formula.to_string())
+    };
+    let origin = &source.origin;
+    if !is_whole(formatted) {
+        warn(format_args!(
+            "PBS keeps only the first line of `{origin}`, which is not the whole formula; put the comments below it, or at its end"
+        ));
+    } else if !is_whole(&source.text) {
+        warn(format_args!(
+            "PBS keeps only the first line of `{origin}`, which is not the whole formula; on one line, as `jsf fmt` prints it, it is"
+        ));
+    }
+}

@@ -1,0 +1,337 @@
+//! `jsf compare`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::Diagnostic;
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::rank::Change;
+use jsf_openpbs::check::error_findings;
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_report::RankedRow;
+use jsf_report::compare::{CompareCsv, CompareFormat, CompareHuman, CompareJson, CompareReport, compared_rows};
+use jsf_report::html::CompareHtml;
+use jsf_site::Site;
+use jsf_site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
+
+use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
+use super::queue::draw_submitted;
+use super::rank::report_errors;
+use super::{
+    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula, report, show_site,
+    terminal_width, warn_all,
+};
+
+pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let sides = Sides::new(arguments);
+    require_one_reader(&sides.readers(arguments))?;
+    let (old_site, other_site) = sides.open(arguments)?;
+    let new_site = other_site.as_ref().unwrap_or(&old_site);
+    let sources = sides.formulas(&old_site, new_site)?;
+    arguments.site.report_idle_options(&old_site, None);
+    arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
+    note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
+    let numbers = arguments.site.number_mode();
+    let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
+    let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
+    let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.site, &old_site, arguments.format == CompareFormatName::Human);
+    warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
+    let progress = Progress::start("reading the jobs");
+    let jobs = old_site.compared_jobs(old, new_site, new)?;
+    drop(progress);
+    warn_all(&jobs.warnings);
+    let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
+    let mut findings = jobs.findings.clone();
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    let has_error_finding = findings.old.iter().chain(&findings.new).any(is_error);
+    let programs = (old.compile(&jobs.schema), new.compile(&jobs.schema));
+    let (Ok(old_program), Ok(new_program)) = programs else {
+        drawn.draw(&findings);
+        return Ok(Outcome::Findings);
+    };
+    let progress = Progress::start("ranking the jobs");
+    let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs);
+    drop(progress);
+    if let (Ok(compared), CompareFormatName::Human) = (&compared, arguments.format) {
+        let errors = |ranking| error_findings(&compared.table, ranking);
+        findings.old.extend(errors(&compared.sides.old.ranking));
+        findings.new.extend(errors(&compared.sides.new.ranking));
+    }
+    drawn.draw(&findings);
+    let compared = compared?;
+    warn_all(&compared.warnings);
+    let rows = rows(arguments, new_site, &compared)?;
+    let Change { old, new } = &compared.sides;
+    let compare_report = CompareReport {
+        formulas: Change { old: &sources.old.text, new: &sources.new.text },
+        table: &compared.table,
+        rankings: Change { old: &old.ranking, new: &new.ranking },
+        comparison: &compared.comparison,
+        rows: &rows,
+        rules: Change { old: &old.rules, new: &new.rules },
+    };
+    format(arguments).write(&compare_report, out)?;
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let drawn_findings = [
+            page::drawn(&sources.old, &submitted.old, &findings.old),
+            page::drawn(&sources.new, &submitted.new, &findings.new),
+        ];
+        let shares = page::tree(new_site)?;
+        let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
+        let findings = &drawn_findings.concat();
+        let formulas = arguments.old_file.iter().chain(&arguments.new_file);
+        page::write_page(path, &[&old_site, new_site], formulas, |command, out| {
+            CompareHtml { command, findings, tree }.write(&compare_report, out)
+        })?;
+    }
+    if arguments.format == CompareFormatName::Csv {
+        let on_error = arguments.site.on_error;
+        report_errors(on_error, "the old formula", &compared.table, &old.ranking);
+        report_errors(on_error, "the new formula", &compared.table, &new.ranking);
+    }
+    let cannot_work = [old, new].into_iter().any(|side| {
+        let scored = side.ranking.scores().count();
+        side.ranking.failure().is_some() || scored > 0 && side.ranking.error_count() == scored
+    });
+    let changes = arguments.fail_on_change.map_or(0, |first| compared.comparison.changed_among_first(first));
+    if changes > 0 {
+        let (jobs, verb) = if changes == 1 { ("job", "changes its place") } else { ("jobs", "change their places") };
+        let first = arguments.fail_on_change.unwrap_or(0);
+        report("error", format_args!("{changes} {jobs} among the first {first} of either order {verb}"));
+    }
+    Ok(if has_error_finding || cannot_work || changes > 0 { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// What differs between the sides; what is given for neither is the site's.
+struct Sides {
+    formulas: Change<FormulaArgs>,
+    trees: Change<Option<PathBuf>>,
+    policies: Change<Option<PolicyArg>>,
+    sched_configs: Change<Option<PathBuf>>,
+    thresholds: Change<Option<f64>>,
+}
+
+impl Sides {
+    fn new(arguments: &CompareArgs) -> Self {
+        let given = arguments;
+        let formula = |text: &Option<String>, file: &Option<PathBuf>| FormulaArgs {
+            formula: text.clone(),
+            formula_file: file.clone(),
+        };
+        let mut sides = Self {
+            formulas: Change { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) },
+            trees: Change { old: given.old_tree.clone(), new: given.new_tree.clone() },
+            policies: Change { old: given.old_policy, new: given.new_policy },
+            sched_configs: Change { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
+            thresholds: Change { old: given.old_threshold, new: given.new_threshold },
+        };
+        if !is_given(&sides.formulas.new) && sides.differ_otherwise() {
+            sides.formulas.new = formula(&given.old, &given.old_file);
+        }
+        sides
+    }
+
+    /// Whether something else than a formula is given for one of the sides.
+    fn differ_otherwise(&self) -> bool {
+        let Self { formulas: _, trees, policies, sched_configs, thresholds } = self;
+        trees.old.is_some()
+            || trees.new.is_some()
+            || policies.old.is_some()
+            || policies.new.is_some()
+            || sched_configs.old.is_some()
+            || sched_configs.new.is_some()
+            || thresholds.old.is_some()
+            || thresholds.new.is_some()
+    }
+
+    /// Whether nothing is given but what changes fair share.
+    fn differ_in_fair_share(&self) -> bool {
+        let Self { formulas, trees, policies, .. } = self;
+        let given = [trees.old.is_some(), trees.new.is_some(), policies.old.is_some(), policies.new.is_some()];
+        given.contains(&true) && !is_given(&formulas.old) && !is_given(&formulas.new)
+    }
+
+    /// The options that read standard input.
+    fn readers(&self, arguments: &CompareArgs) -> Vec<&'static str> {
+        let is_dash = |text: &Option<String>| text.as_deref() == Some(STDIN);
+        let reads = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_stdin);
+        let given = [
+            ("--old", is_dash(&arguments.old)),
+            ("--new", is_dash(&arguments.new)),
+            ("--old-file", reads(&arguments.old_file)),
+            ("--new-file", reads(&arguments.new_file)),
+            ("--old-tree", reads(&self.trees.old)),
+            ("--new-tree", reads(&self.trees.new)),
+            ("--old-sched-config", reads(&self.sched_configs.old)),
+            ("--new-sched-config", reads(&self.sched_configs.new)),
+        ];
+        let given = given.into_iter().filter(|(_, reads)| *reads).map(|(option, _)| option);
+        arguments.site.files_from(is_stdin).into_iter().chain(given).collect()
+    }
+
+    /// Opens the site of the old side, and that of the new one if it differs.
+    fn open(&self, arguments: &CompareArgs) -> Result<(Site, Option<Site>), CliError> {
+        let has_all = [arguments.site.policy, self.policies.old, self.policies.new].contains(&Some(PolicyArg::All));
+        if has_all {
+            return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
+        }
+        let site = arguments.site.files()?.kept()?;
+        let formulas = self.formula_sources()?;
+        let has_tree = site.tree.is_some() || site.resource_group.is_some() || site.sched_priv.is_some();
+        let has_config = site.sched_config.is_some() || site.sched_priv.is_some();
+        let trees = chosen(&self.trees, has_tree)?;
+        let configs = chosen(&self.sched_configs, has_config)?;
+        let files = |formula, tree: Option<FileSource>, config: Option<FileSource>| {
+            let sched_config = config.or_else(|| site.sched_config.clone());
+            let files = SiteFiles { formula, sched_config, ..site.clone() };
+            match tree {
+                Some(tree) => files.with_tree(tree),
+                None => Ok(files),
+            }
+        };
+        let files = Change {
+            old: files(formulas.old, trees.old, configs.old)?,
+            new: files(formulas.new, trees.new, configs.new)?,
+        };
+        let mut rules =
+            Change { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
+        rules.old.policy = self.policies.old.and_then(PolicyArg::name).or(rules.old.policy);
+        rules.new.policy = self.policies.new.and_then(PolicyArg::name).or(rules.new.policy);
+        let is_same = files.old.formula == files.new.formula
+            && files.old.tree == files.new.tree
+            && files.old.resource_group == files.new.resource_group
+            && files.old.sched_config == files.new.sched_config
+            && rules.old.policy == rules.new.policy
+            && rules.old.threshold == rules.new.threshold;
+        let old = Site::from_files(files.old, rules.old)?;
+        let new = if is_same { None } else { Some(Site::from_files(files.new, rules.new)?) };
+        Ok((old, new))
+    }
+
+    /// The files of the formulas. The same file for both sides is read once.
+    fn formula_sources(&self) -> Result<Change<Option<FileSource>>, CliError> {
+        let path = |formula: &FormulaArgs| match formula {
+            FormulaArgs { formula: Some(text), .. } => (text == STDIN).then(|| PathBuf::from(STDIN)),
+            FormulaArgs { formula_file, .. } => formula_file.clone(),
+        };
+        let paths = Change { old: path(&self.formulas.old), new: path(&self.formulas.new) };
+        let old = kept(&paths.old)?;
+        let new = if paths.new == paths.old { old.clone() } else { kept(&paths.new)? };
+        Ok(Change { old, new })
+    }
+
+    /// The formulas. A side without one has the site's; where the site has none and something else differs, the other
+    /// side's, and where no formula is given and fair share differs, `fairshare_factor`.
+    fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
+        let Change { old, new } = &self.formulas;
+        let no_formula = |given: &str| {
+            let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
+            CliError::from(SiteError::Missing(format!("{given}, or {in_force}")))
+        };
+        let mut old = match read_formula(old, Some(old_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if is_given(new) && self.differ_otherwise() => {
+                read_formula(new, Some(new_site))?
+            }
+            Err(CliError::Site(SiteError::Missing(_))) if is_given(new) => {
+                return Err(no_formula("no formula to compare --new with: give --old FORMULA"));
+            }
+            Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => {
+                FormulaText::new("fairshare_factor")?
+            }
+            Err(CliError::Site(SiteError::Missing(_))) => {
+                return Err(no_formula("no formula: give --old FORMULA or --new FORMULA"));
+            }
+            read => read?,
+        };
+        if !is_given(&self.formulas.old) && !is_given(new) && !self.differ_otherwise() {
+            return Err(CliError::usage(
+                "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
+                 --new-sched-config FILE or --new-threshold X",
+            ));
+        }
+        let mut new = match read_formula(new, Some(new_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => old.clone(),
+            Err(CliError::Site(SiteError::Missing(_))) => {
+                return Err(no_formula("no formula to compare --old with: give --new FORMULA"));
+            }
+            read => read?,
+        };
+        for (text, option) in [(&mut old, "--old"), (&mut new, "--new")] {
+            if text.origin == "FORMULA" {
+                option.clone_into(&mut text.origin);
+            }
+        }
+        Ok(Change { old, new })
+    }
+}
+
+fn is_given(formula: &FormulaArgs) -> bool {
+    formula.formula.is_some() || formula.formula_file.is_some()
+}
+
+/// The files of both sides. What is given for one side only is used for both if the site has no such file.
+fn chosen(given: &Change<Option<PathBuf>>, site_has_one: bool) -> Result<Change<Option<FileSource>>, CliError> {
+    let (old, new) = (kept(&given.old)?, kept(&given.new)?);
+    let other = |other: &Option<FileSource>| other.clone().filter(|_| !site_has_one);
+    Ok(Change { old: old.clone().or_else(|| other(&new)), new: new.or_else(|| other(&old)) })
+}
+
+/// A file that can be read several times.
+fn kept(path: &Option<PathBuf>) -> Result<Option<FileSource>, CliError> {
+    Ok(path.as_deref().map(|path: &Path| FileSource::from(path).kept()).transpose()?)
+}
+
+/// The formulas under which findings are drawn.
+struct Drawn<'a> {
+    sources: &'a Change<FormulaText>,
+    submitted: &'a Change<FormulaSubmission<'a>>,
+    /// Whether both sides have the same site.
+    is_same: bool,
+}
+
+impl Drawn<'_> {
+    /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
+    /// of the same formula at the same site are drawn once.
+    fn draw(&self, findings: &Change<Vec<Diagnostic>>) {
+        let Self { sources, submitted, is_same } = self;
+        let is_one = *is_same && sources.old.text == sources.new.text;
+        let sides = [
+            ("old", &sources.old, &submitted.old, &findings.old),
+            ("new", &sources.new, &submitted.new, &findings.new),
+        ];
+        for (side, source, submitted, findings) in sides.into_iter().skip(usize::from(is_one)) {
+            if !is_one && !findings.is_empty() {
+                report("note", format_args!("findings of the {side} formula:"));
+            }
+            draw_submitted(source, submitted, findings.iter().cloned());
+        }
+    }
+}
+
+/// The messages of both lists, each of them once.
+fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
+    old.iter().chain(new.iter().filter(|message| !old.contains(message))).cloned().collect()
+}
+
+/// The rows to list.
+fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
+    let mut rows = arguments.filter.select(compared_rows(&compared.comparison), site, &compared.table)?;
+    if arguments.format != CompareFormatName::Human {
+        rows.truncate(arguments.top.unwrap_or(usize::MAX));
+    }
+    Ok(rows)
+}
+
+fn format(arguments: &CompareArgs) -> Box<dyn CompareFormat> {
+    match arguments.format {
+        CompareFormatName::Human => {
+            let width = if arguments.wide { None } else { terminal_width() };
+            let is_filtered = !arguments.filter.filter().is_empty();
+            Box::new(CompareHuman { width, top: arguments.top, is_filtered })
+        }
+        CompareFormatName::Json => Box::new(CompareJson),
+        CompareFormatName::Csv => Box::new(CompareCsv { for_spreadsheets: arguments.csv.csv_safe }),
+    }
+}

@@ -1,0 +1,81 @@
+//! `jsf explain`
+
+use std::io::Write;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use jsf_openpbs::check::job_error;
+use jsf_report::draw_finding;
+use jsf_report::explain::{ExplainReport, Widths, write_human, write_json};
+use jsf_report::html::write_explanation;
+use jsf_site::Site;
+use jsf_site::{ExplainOptions, Explanation};
+
+use super::args::{ExplainArgs, ExplainFormatName, note_idle};
+use super::queue::{ReadQueue, with_queue};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, terminal_width, warn_all};
+
+/// The width of a table that is not written to a terminal.
+const PIPED_WIDTH: usize = 120;
+
+pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let is_human = arguments.format == ExplainFormatName::Human;
+    note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
+    with_queue(&arguments.queue, is_human, Site::jobs_to_explain, is_error, |queue| explain(arguments, queue, out))
+}
+
+fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
+}
+
+fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let ReadQueue { site, source, submitted, table, schema, program, findings } = queue;
+    let rows = arguments.jobs.rows(&table)?;
+    let progress = Progress::start("ranking the jobs");
+    let queue = site.rank_jobs(program, table, usize::MAX)?;
+    let considered = queue.ranking.order().len();
+    if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
+        let jobs = if considered == 1 { "1 job is" } else { &format!("{considered} jobs are") };
+        return Err(CliError::usage(format!("there is no rank {rank}: {jobs} considered")));
+    }
+    let options = ExplainOptions {
+        to: arguments.to.map(|rank| rank as usize),
+        within: arguments.within as i64,
+        ..ExplainOptions::default()
+    };
+    let explanations = site.explain(&queue, &schema, &rows, &options)?;
+    drop(progress);
+    warn_all(&queue.warnings);
+    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    rules.extend(site.rules_of(&queue));
+    let usage_unit = site.usage_unit();
+    let report = ExplainReport {
+        formula: &source.text,
+        queue: &queue,
+        explanations: &explanations,
+        rules: &rules,
+        usage_unit: &usage_unit,
+    };
+    let draw = |job: &Explanation, coloured: bool, width: Option<usize>| {
+        let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
+        Some(draw_finding(&formula_source(source), &finding, coloured, width))
+    };
+    match arguments.format {
+        ExplainFormatName::Json => write_json(&report, out)?,
+        ExplainFormatName::Human => {
+            let width = if arguments.wide { None } else { terminal_width() };
+            let table = if arguments.wide { None } else { width.or(Some(PIPED_WIDTH)) };
+            let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+            write_human(&report, Widths { table, prose: width }, &|job| draw(job, coloured, width), out)?;
+        }
+    }
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let draw = |job: &Explanation| draw(job, false, Some(page::WIDTH));
+        page::write_page(path, &[site], [], |command, out| write_explanation(&report, command, &draw, out))?;
+    }
+    Ok(if findings.iter().any(is_error) || queue.ranking.failure().is_some() {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}

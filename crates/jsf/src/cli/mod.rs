@@ -1,0 +1,321 @@
+//! The command line: turns arguments into calls of the library, and results into text and an exit code.
+
+pub mod args;
+mod atomic_file;
+mod check;
+mod compare;
+mod explain;
+mod fatal_error;
+mod names;
+mod page;
+mod pbsfs;
+mod progress;
+mod queue;
+mod rank;
+mod reference;
+mod replay;
+mod shares;
+mod signals;
+mod simulate;
+mod stack;
+mod standard_output;
+mod trajectory;
+mod usage_file;
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use args::{Cli, ColorArgs, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
+use clap::error::ContextValue;
+pub use fatal_error::{exit_on_abort, exit_on_panic};
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::{Diagnostic, few_of_each_kind};
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_report::{FormulaSource, draw_finding, few_of_each_code, printable, printable_lines};
+use jsf_site::Site;
+use jsf_site::{FormulaText, SiteError};
+use progress::Progress;
+pub use signals::ignore_limit_of_file_size;
+pub use stack::with_enough_stack;
+use standard_output::StandardOutput;
+use thiserror::Error;
+
+/// The path that means standard input.
+const STDIN: &str = "-";
+/// Why --wide has no effect.
+const NOT_A_TABLE: &str = "with this format: only a table is fitted to the terminal";
+/// The longest path, in bytes.
+const MAX_PATH: usize = 4096;
+/// What the library asks for, and the options that give it.
+const OPTIONS: [(&str, &str); 17] = [
+    ("a document that has it", "-f FILE, --server FILE, --sched-priv DIR or --site PATH"),
+    ("apart from it the server's settings", "--server FILE"),
+    ("apart from it the threshold", "--threshold X"),
+    ("as a site", "--site PATH"),
+    ("choose decimal numbers", "--numbers decimal"),
+    ("choose the policy", "--policy NAME"),
+    ("declare its type", "--resource NAME=TYPE"),
+    ("give a queue", "--queue FILE"),
+    ("give the `sched_config`", "--sched-config FILE"),
+    ("give the `slurm.conf`", "--slurm-conf FILE"),
+    ("give the output of `qmgr -c 'print resource'`", "--resources FILE"),
+    ("give the output of `qstat -Qf`", "--queues FILE"),
+    ("give the scheduler's `sched_priv` or a tree", "--sched-priv DIR, --tree FILE"),
+    ("give what it prints", "-f FILE or --server FILE"),
+    ("gives the printed numbers", "--policy NAME, --slurm-release NAME"),
+    ("keep the defaults for numbers and errors", "no --numbers, no --on-error null"),
+    ("name the active entities", "--active NAME,…"),
+];
+
+/// The result of a command that could be carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// No findings: exit code 0.
+    Fine,
+    /// Findings: exit code 1.
+    Findings,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Fine => Self::SUCCESS,
+            Outcome::Findings => Self::from(1),
+        }
+    }
+}
+
+/// Why a command cannot be carried out, which gives exit code 2.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// A file of the site cannot be used, or something is missing.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// The arguments are invalid, or contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// The result cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl CliError {
+    /// Whether the reader has closed the output, which is not an error.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    fn content(message: impl ToString) -> Self {
+        Self::Site(SiteError::Content(message.to_string()))
+    }
+}
+
+/// Prints what `clap` answers instead of a command: the help or the version to standard output, and an error in the
+/// arguments to standard error. What it repeats of the arguments is escaped, as everywhere.
+pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
+    if let Some(color) = ColorArgs::find(std::env::args_os()) {
+        color.write_global();
+    }
+    let given: Vec<_> = answer.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in given {
+        let escaped = match value {
+            ContextValue::String(text) => ContextValue::String(printable(&text).into_owned()),
+            ContextValue::Strings(texts) => {
+                ContextValue::Strings(texts.iter().map(|text| printable(text).into_owned()).collect())
+            }
+            _ => continue,
+        };
+        answer.insert(kind, escaped);
+    }
+    if !answer.use_stderr() {
+        return standard_output::require()
+            .and_then(|()| answer.print())
+            .and_then(|()| io::stdout().flush())
+            .map(|()| ExitCode::SUCCESS);
+    }
+    // the reason why a value is refused may repeat it; there is no other place to say that nothing can be written
+    let _ = match printable_lines(&answer.render().to_string()) {
+        Cow::Owned(escaped) => write!(anstream::stderr(), "{escaped}"),
+        Cow::Borrowed(_) => answer.print(),
+    };
+    Ok(ExitCode::from(2))
+}
+
+/// Runs a command.
+pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
+    arguments.color.write_global();
+    let mut out = BufWriter::new(StandardOutput::lock());
+    let outcome = match &arguments.command {
+        Command::Rank(arguments) => rank::run(arguments, &mut out)?,
+        Command::Explain(arguments) => explain::run(arguments, &mut out)?,
+        Command::Page(arguments) => page::run(arguments, &mut out)?,
+        Command::Trajectory(arguments) => trajectory::run(arguments, &mut out)?,
+        Command::Check(arguments) => check::run(arguments, &mut out)?,
+        Command::Compare(arguments) => compare::run(arguments, &mut out)?,
+        Command::Shares(arguments) => shares::run(arguments, &mut out)?,
+        Command::Simulate(arguments) => simulate::run(arguments, &mut out)?,
+        Command::Replay(arguments) => replay::run(arguments, &mut out)?,
+        Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
+        Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
+        Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
+        Command::Completions { shell } => reference::completions(*shell, &mut out)?,
+        Command::Names(arguments) => names::run(arguments, &mut out)?,
+        Command::Capture => {
+            out.write_all(include_bytes!("capture.sh"))?;
+            Outcome::Fine
+        }
+        Command::Man { command } => reference::man(command.as_deref(), &mut out)?,
+    };
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Takes the formula from the argument or the file, else from the site; `-` is standard input.
+fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
+    match (&arguments.formula, &arguments.formula_file, site) {
+        (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
+        (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
+        (Some(text), ..) if looks_like_an_option(text) => Err(CliError::usage(format!(
+            "unexpected argument `{text}`: no such option; a formula cannot begin with `--` here, put it into brackets"
+        ))),
+        (Some(text), ..) => {
+            if names_a_file(text) {
+                report("help", format_args!("a file `{text}` exists; to read the formula from it, use -f"));
+            } else if looks_like_a_path(text) {
+                report(
+                    "help",
+                    format_args!("`{text}` is read as a formula; -f reads one from a file, but no such file exists"),
+                );
+            }
+            Ok(FormulaText::new(text)?)
+        }
+        (None, Some(_), Some(site)) => Ok(site.formula_text()?),
+        (None, Some(path), None) => Ok(FormulaText::read(path)?),
+        (None, None, Some(site)) => Ok(site.formula_text()?),
+        (None, None, None) => {
+            let message = "no formula: give its text, -f FILE, or - for standard input";
+            Err(SiteError::Missing(message.into()).into())
+        }
+    }
+}
+
+/// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines that PBS leaves out.
+fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
+    submitted.lines_left_out().iter().for_each(|found| draw(source, found));
+    submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
+}
+
+/// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
+fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
+    require_one_file(site, formula)?;
+    let file = match formula {
+        FormulaArgs { formula: Some(text), .. } if text == STDIN => Some(Path::new(STDIN)),
+        FormulaArgs { formula: Some(_), .. } => None,
+        FormulaArgs { formula_file, .. } => formula_file.as_deref(),
+    };
+    let source = file.map(FormulaText::source).transpose()?;
+    site.open(source, threshold)
+}
+
+/// Standard input can be only one file of the site, or the formula.
+fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
+    let mut readers = site.files_from(is_stdin);
+    if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
+        readers.push("the formula");
+    }
+    require_one_reader(&readers)
+}
+
+/// Whether a formula is a misspelled option rather than a formula with two signs.
+fn looks_like_an_option(formula: &str) -> bool {
+    formula.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Whether a formula is probably the path of a file that does not exist.
+fn looks_like_a_path(formula: &str) -> bool {
+    let extension = Path::new(formula).extension().and_then(|extension| extension.to_str());
+    let is_of_a_file = matches!(extension, Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz"));
+    is_of_a_file && !formula.contains(char::is_whitespace)
+}
+
+/// Whether a formula is also the path of a file, which is probably what was meant.
+fn names_a_file(formula: &str) -> bool {
+    formula.len() <= MAX_PATH && Path::new(formula).is_file()
+}
+
+/// A message of the library, with the options that give what it asks for.
+pub fn with_options(message: &str) -> String {
+    let add =
+        |message: String, (asked, option): &(&str, &str)| message.replacen(asked, &format!("{asked} ({option})"), 1);
+    OPTIONS.iter().fold(message.to_owned(), add)
+}
+
+/// A finding whose help has the options that give what it asks for.
+fn finding_with_options(found: &Diagnostic) -> Diagnostic {
+    Diagnostic { help: found.help.as_deref().map(with_options), ..found.clone() }
+}
+
+/// Writes a message to standard error.
+fn report(kind: &str, message: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&with_options(&message.to_string())));
+}
+
+/// Writes a warning to standard error.
+fn warn(message: impl std::fmt::Display) {
+    report("warning", message);
+}
+
+/// Writes what was found in `--site` or in the site of the environment, and what is missing, to standard error: for people
+/// a line, with -v every file.
+fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
+    let Some(given) = arguments.given_site().filter(|_| is_human || arguments.verbose) else { return };
+    let files = site.files();
+    if !arguments.verbose {
+        return report("site", format_args!("{}{} (-v lists the files)", given.prefix(), files.headline()));
+    }
+    for (index, line) in files.summary().iter().enumerate() {
+        let prefix = if index == 0 { given.prefix() } else { String::new() };
+        report("site", format_args!("{prefix}{line}"));
+    }
+}
+
+/// Writes warnings to standard error: of each kind the first ten, then how many more there are.
+fn warn_all(messages: &[String]) {
+    few_of_each_kind(messages.iter().cloned()).iter().for_each(warn);
+}
+
+/// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
+fn terminal_width() -> Option<usize> {
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    let size = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(|| columns().or_else(size))?
+}
+
+/// Draws findings on standard error: of each code the first ten, then how many more there are.
+fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
+    let (few, others) = few_of_each_code(findings);
+    few.into_iter().for_each(|found| draw(source, found));
+    for (code, count) in others {
+        warn(format_args!("and {count} more findings {code}"));
+    }
+}
+
+/// The formula in its document, as reports take it.
+fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
+    let FormulaText { text, origin, before, written, differences, .. } = source;
+    FormulaSource { text, origin, before, written, differences }
+}
+
+/// Draws a finding under the formula on standard error.
+fn draw(source: &FormulaText, found: &Diagnostic) {
+    let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+    let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let drawn = draw_finding(&formula_source(source), &finding_with_options(found), coloured, width);
+    let _ = writeln!(anstream::stderr(), "{drawn}\n");
+}

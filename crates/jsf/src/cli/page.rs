@@ -1,0 +1,161 @@
+//! Pages for a browser: those that commands write beside what they print, and `jsf page`.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::diagnostic::Diagnostic;
+use jsf_openpbs::qmgr::object_or_server;
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_report::html::{GENERATOR, WhatIfPage};
+use jsf_report::{draw_finding, few_of_each_code};
+use jsf_site::Site;
+use jsf_site::{FormulaText, PolicyShares, SharesRequest, SiteError};
+
+use super::args::{PageArgs, QueueArgs, is_stdin};
+use super::atomic_file::replace_file;
+use super::{
+    CliError, Outcome, Progress, finding_with_options, formula_source, read_formula, report, require_one_file,
+    show_site, warn_all,
+};
+
+/// Writes a page to a file, of which a reader sees either all or nothing. Refuses a file of one of the sites, or one of
+/// `files`: the command reads it. `write` gets the command line, which the page shows.
+pub(super) fn write_page<'f>(
+    path: &Path,
+    sites: &[&Site],
+    files: impl IntoIterator<Item = &'f PathBuf>,
+    write: impl FnOnce(&str, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let is_same =
+        |file: &PathBuf| file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file));
+    if sites.iter().any(|site| site.files().paths().any(is_same)) || files.into_iter().any(is_same) {
+        return Err(CliError::usage(format!(
+            "the page would replace `{}`, which the command reads: give it another name",
+            path.display()
+        )));
+    }
+    if names_a_folder(path) {
+        return Err(CliError::usage(format!("`{}` is a folder: give the page the name of a file", path.display())));
+    }
+    if is_other_file(path) {
+        return Err(CliError::usage(format!(
+            "`{}` exists and is not a page of jsf: give the page another name, or remove the file",
+            path.display()
+        )));
+    }
+    let mut page = Vec::new();
+    write(&command_line(), &mut page)?;
+    replace_file(path, &page, |left_over| !is_other_file(left_over))
+        .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
+    report("note", format_args!("the page is in `{}`", path.display()));
+    Ok(())
+}
+
+/// Whether the path is that of a folder, or is written as one.
+fn names_a_folder(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().rsplit(|&byte| std::path::is_separator(byte.into())).next();
+    path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
+}
+
+/// Whether the path is a file with other content than a page of jsf: the command may have read it by way of another file.
+fn is_other_file(path: &Path) -> bool {
+    /// The mark of a page stands within its first bytes.
+    const MARKED: u64 = 4096;
+    let mut start = Vec::new();
+    let is_read =
+        path.is_file() && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
+    is_read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR)
+}
+
+/// The command line of this process as a shell takes it.
+fn command_line() -> String {
+    /// The most characters of an argument; a formula is on the page anyway.
+    const MAX_ARGUMENT: usize = 200;
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
+    let quoted = |argument: std::ffi::OsString| {
+        let argument = argument.to_string_lossy();
+        match argument.char_indices().nth(MAX_ARGUMENT) {
+            Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
+            None if argument.is_empty() || !argument.chars().all(is_plain) => {
+                format!("'{}'", argument.replace('\'', r"'\''"))
+            }
+            None => argument.into_owned(),
+        }
+    };
+    let arguments = std::env::args_os().skip(1).map(quoted);
+    std::iter::once("jsf".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// The fair-share tree of a site under the policy in force; `None` if it has none.
+pub(super) fn tree(site: &Site) -> Result<Option<PolicyShares>, CliError> {
+    let files = site.files();
+    if files.tree.is_none() && files.resource_group.is_none() {
+        return Ok(None);
+    }
+    Ok(site.shares(&SharesRequest::default())?.into_iter().next())
+}
+
+/// The number of characters in a line of a finding.
+pub(super) const WIDTH: usize = 110;
+
+/// Findings on the parsed formula, drawn under the text that was submitted: of each code the first ten, then how many more
+/// there are.
+pub(super) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: &[Diagnostic]) -> Vec<String> {
+    let (few, others) = few_of_each_code(findings);
+    let draw = |found: &Diagnostic| {
+        let found = finding_with_options(&submitted.in_source(found.clone()));
+        draw_finding(&formula_source(source), &found, false, Some(WIDTH))
+    };
+    let others = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
+    few.into_iter().map(draw).chain(others).collect()
+}
+
+/// The WebAssembly module of the page, if this build has it.
+#[cfg(page_module)]
+const MODULE: Option<&[u8]> = Some(include_bytes!(env!("JSF_PAGE_MODULE")));
+#[cfg(not(page_module))]
+const MODULE: Option<&[u8]> = None;
+
+/// `jsf page`
+pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(module) = MODULE else {
+        return Err(CliError::usage(
+            "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
+             sources, `bindings/wasm/build.sh` builds it, and `cargo build --release --features page` a jsf that carries it",
+        ));
+    };
+    let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;
+    require_one_file(given, formula)?;
+    let site = given.open(None, *threshold)?;
+    let is_given = formula.formula.is_some() || formula.formula_file.is_some();
+    let in_force = match site.formula_text() {
+        Ok(in_force) => Some(in_force),
+        Err(SiteError::Missing(_)) if is_given => None,
+        Err(error) => return Err(error.into()),
+    };
+    let formula_file = &formula.formula_file;
+    let formula = match &in_force {
+        Some(in_force) if !is_given => in_force.clone(),
+        _ => read_formula(formula, None)?,
+    };
+    show_site(given, &site, true);
+    warn_all(site.warnings());
+    let progress = Progress::start("reading the jobs");
+    let bundle = site.to_bundle()?;
+    drop(progress);
+    warn_all(&bundle.warnings);
+    let page = WhatIfPage {
+        formula: formula.text.trim_end(),
+        in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
+        object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
+        warnings: &bundle.warnings,
+        bundle: &bundle.bytes,
+        module,
+    };
+    match is_stdin(path) {
+        true => page.write(out)?,
+        false => write_page(path, &[&site], formula_file, |_, out| page.write(out))?,
+    }
+    Ok(Outcome::Fine)
+}

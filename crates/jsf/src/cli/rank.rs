@@ -1,0 +1,127 @@
+//! `jsf rank`
+
+use std::io::Write;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, ScorePrecision};
+use job_sort_formula::{JobTable, Ranking};
+use jsf_openpbs::check::error_findings_of;
+use jsf_report::html::RankHtml;
+use jsf_report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow, TermColumns};
+use jsf_site::RankedQueue;
+use jsf_site::Site;
+
+use super::args::{OnErrorArg, RankArgs, RankFormatName, note_idle};
+use super::queue::{ReadQueue, draw_submitted, with_queue};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, page, report, terminal_width, warn_all};
+
+pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let is_human = arguments.format == RankFormatName::Human;
+    note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
+    arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
+    with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
+}
+
+fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let ReadQueue { site, source, submitted, table, schema, program, findings } = queue;
+    let progress = Progress::start("ranking the jobs");
+    let ranked = site.rank_jobs(program, table, limit(arguments))?;
+    drop(progress);
+    warn_all(&ranked.warnings);
+    let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
+    if arguments.terms && site.precision() == ScorePrecision::Decimal {
+        return Err(CliError::usage("terms follow Python's arithmetic: do not choose decimal numbers"));
+    }
+    let terms = arguments.terms.then(|| TermColumns::new(&ranked.program));
+    let rows = rows(arguments, site, &ranked)?;
+    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    rules.extend(site.rules_of(&ranked));
+    let report = RankReport {
+        formula: &source.text,
+        table: &ranked.table,
+        ranking: &ranked.ranking,
+        not_considered: &ranked.not_considered,
+        rows: &rows,
+        inputs: &inputs,
+        terms: terms.as_ref(),
+        schema: &schema,
+        rules: &rules,
+    };
+    format(arguments).write(&report, out)?;
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let errors = shown_errors(&ranked, &rows);
+        let drawn = page::drawn(source, submitted, &[findings.clone(), errors].concat());
+        let shares = page::tree(site)?;
+        let tree = shares.as_ref().map(|shares| &shares.assessed);
+        let (table, ranking) = (&ranked.table, &ranked.ranking);
+        let side = ComparedRanking { table, ranking, under_threshold: &[], tree };
+        let groups = Comparison::new(&side, &side);
+        let tree = tree.map(|tree| (tree.tree(), tree.shares()));
+        page::write_page(path, &[site], [], |command, out| {
+            RankHtml { command, findings: &drawn, groups: &groups, tree }.write(&report, out)
+        })?;
+    }
+    match arguments.format {
+        RankFormatName::Human => {
+            draw_submitted(source, submitted, shown_errors(&ranked, &rows));
+        }
+        RankFormatName::Csv | RankFormatName::Ndjson => {
+            report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+        }
+        RankFormatName::Json => {}
+    }
+    let scores = ranked.ranking.scores();
+    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
+        || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
+    Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The findings about the jobs that are shown; the summary counts the errors of all jobs.
+fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
+    let mut is_shown = vec![false; ranked.table.len()];
+    rows.iter().for_each(|row| is_shown[row.row()] = true);
+    error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
+}
+
+/// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
+fn limit(arguments: &RankArgs) -> usize {
+    let has_summary =
+        matches!(arguments.format, RankFormatName::Human | RankFormatName::Json) || arguments.report.is_some();
+    arguments.top.filter(|_| arguments.filter.filter().is_empty() && !has_summary).unwrap_or(usize::MAX)
+}
+
+/// The rows to show: those in the order first, then the others.
+fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
+    let mut rows = arguments.filter.select(RankedRow::all(&ranked.ranking), site, &ranked.table)?;
+    rows.truncate(arguments.top.unwrap_or(usize::MAX));
+    Ok(rows)
+}
+
+fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
+    match arguments.format {
+        RankFormatName::Human => Box::new(Human { width: if arguments.wide { None } else { terminal_width() } }),
+        RankFormatName::Json => Box::new(Json),
+        RankFormatName::Csv => Box::new(Csv { for_spreadsheets: arguments.csv.csv_safe }),
+        RankFormatName::Ndjson => Box::new(Ndjson),
+    }
+}
+
+/// Counts the jobs with an error on standard error, for formats without a summary: a line for each consequence in OpenPBS.
+/// `formula` names the formula.
+pub(super) fn report_errors(on_error: OnErrorArg, formula: &str, table: &JobTable, ranking: &Ranking) {
+    for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
+        let mut errors = ranking.scores().errors().filter(|(_, error)| error.consequence() == consequence);
+        let Some((row, error)) = errors.next() else { continue };
+        let jobs = match 1 + errors.count() {
+            1 => "1 job".to_owned(),
+            count => format!("{count} jobs"),
+        };
+        let (kind, effect) = match on_error {
+            OnErrorArg::Zero => ("warning", consequence.in_words()),
+            OnErrorArg::Null => ("warning", "ranked last"),
+            OnErrorArg::Fail => ("error", "--on-error is fail"),
+        };
+        report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {effect}", table.id(row)));
+    }
+}

@@ -1,0 +1,43 @@
+//! `jsf replay`
+
+use std::io::Write;
+
+use jsf_report::replay::{write_human, write_json};
+
+use super::args::{ReplayArgs, ReplayFormatName, is_stdin, require_one_reader};
+use super::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};
+
+pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if is_stdin(&arguments.log) {
+        let formula = &arguments.formula;
+        let is_formula =
+            formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin);
+        let formula = is_formula.then_some("the formula");
+        let readers = arguments.site.files_from(is_stdin).into_iter().chain(formula).chain(["the log"]);
+        require_one_reader(&readers.collect::<Vec<_>>())?;
+    }
+    let site = open_site(&arguments.site, &arguments.formula, None)?;
+    let source = read_formula(&arguments.formula, Some(&site))?;
+    let submitted = source.submitted(arguments.site.number_mode());
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.site, &site, arguments.format == ReplayFormatName::Human);
+    warn_all(site.warnings());
+    let compared = site.replay(&arguments.log, formula)?;
+    warn_all(&compared.warnings);
+    match arguments.format {
+        ReplayFormatName::Human => write_human(&compared.replay, &source.text, out)?,
+        ReplayFormatName::Json => write_json(&compared.replay, &source.text, out)?,
+    }
+    if compared.replay.is_empty() {
+        out.flush()?;
+        report(
+            "error",
+            format_args!(
+                "nothing was compared, so nothing is proved: no job of `{}` is in the queue; give with --queue the jobs \
+                 that were waiting when the log was written",
+                arguments.log.display()
+            ),
+        );
+    }
+    Ok(if compared.replay.unexplained > 0 || compared.replay.is_empty() { Outcome::Findings } else { Outcome::Fine })
+}

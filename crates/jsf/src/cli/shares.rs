@@ -1,0 +1,177 @@
+//! `jsf shares`
+
+use std::io::Write;
+
+use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::fairshare::tree_document::TreeDocument;
+use jsf_report::html::write_shares;
+use jsf_report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
+use jsf_site::Site;
+use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
+use jsf_slurm::load_file::format_load_file;
+use serde_json::{Map, Value};
+
+use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
+use super::queue::{MAX_UNKNOWN, none_exists};
+use super::{
+    CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all,
+};
+
+pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
+        let options = [
+            ("--charge", arguments.assumed.has_charge()),
+            ("--decay", arguments.assumed.has_decay()),
+            ("--entity", !arguments.entity.is_empty()),
+            ("--active", !arguments.active.is_empty()),
+            ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
+            ("--report", arguments.report.is_some()),
+        ];
+        refuse_idle(
+            &options,
+            "with --format sacctmgr or resource-group: the file has the shares of the whole tree, and no usage",
+        )?;
+    }
+    note_idle(&[("--wide", arguments.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
+    let site = arguments.site.open_for_shares()?;
+    show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
+    warn_all(site.warnings());
+    if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
+        return export(&site, arguments.format, out);
+    }
+    let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
+    let request =
+        SharesRequest { policies, active: arguments.active.clone(), changes: arguments.assumed.changes.clone() };
+    let shares = site.shares(&request)?;
+    if shares.iter().all(|one| one.policy != PolicyName::TicketBased) {
+        let reason = "under this policy: only ticket-based asks who has pending jobs";
+        note_idle(&[("--active", !arguments.active.is_empty())], reason);
+    }
+    require_known(&arguments.entity, &shares)?;
+    let notes: Vec<String> = shares.iter().flat_map(|one| one.notes.clone()).collect();
+    warn_all(&notes);
+    let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
+    let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
+    let shown: Vec<ShownPolicy> = shares
+        .iter()
+        .map(|one| {
+            // a table shows entities together with their paths
+            let nodes = one.nodes(&arguments.entity, arguments.format == SharesFormatName::Human);
+            let settings = site.policy_settings(one.policy);
+            ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) }
+        })
+        .collect();
+    let views = shares.iter().zip(&shown).map(|(one, shown)| PolicyView {
+        name: one.policy.as_str(),
+        tree: one.assessed.tree(),
+        shares: one.assessed.shares(),
+        is_pbs: one.policy == PolicyName::Pbs,
+        has_factors: one.has_factors,
+        nodes: &shown.nodes,
+        settings: &shown.settings,
+        assumed: one.before.as_ref().map(|before| Assumed {
+            before,
+            changes: &request.changes,
+            described: &shown.assumed,
+            places,
+        }),
+    });
+    let views: Vec<PolicyView<'_>> = views.collect();
+    let policies: Vec<String> = match shares.as_slice() {
+        [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.describe_policy(None)],
+        all => all.iter().map(|one| site.describe_policy(Some(one.policy))).collect(),
+    };
+    let width = if arguments.wide { None } else { terminal_width() };
+    let usage_unit = site.usage_unit();
+    let head = SharesHead { policies: &policies, usage_unit: &usage_unit, width };
+    match arguments.format {
+        SharesFormatName::Json => write_json(&views, out)?,
+        _ => write_human(&views, &head, out)?,
+    }
+    if let Some(path) = &arguments.report {
+        out.flush()?;
+        page::write_page(path, &[&site], &arguments.formula_file, |command, out| {
+            write_shares(&views, &head, command, out)
+        })?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
+///
+/// # Errors
+/// No tree has one of the entities.
+fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
+    let is_unknown = |name: &&String| shares.iter().all(|one| one.unresolved(name, false).is_some());
+    let unknown = names.iter().filter(is_unknown).zip(0..);
+    let unknown: Vec<String> =
+        unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
+    if !unknown.is_empty() && unknown.len() == names.len() {
+        return Err(none_exists(unknown));
+    }
+    warn_all(&unknown);
+    Ok(())
+}
+
+/// What is shown of one policy.
+struct ShownPolicy {
+    nodes: Vec<NodeId>,
+    settings: Map<String, Value>,
+    assumed: String,
+}
+
+/// The formula that orders the queue, and the places before and after the assumed usage, if there are a queue and such
+/// usage. The outer `None`: the formula does not parse, and the finding is drawn.
+fn places(
+    site: &Site,
+    arguments: &SharesArgs,
+    request: &SharesRequest,
+    notes: &[String],
+) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
+    let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
+    if !request.assumes_usage() || site.files().queue.is_none() {
+        return match is_given {
+            true => Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue")),
+            false => Ok(Some(None)),
+        };
+    }
+    if arguments.site.policy == Some(PolicyArg::All) {
+        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
+        return Ok(Some(None));
+    }
+    let source = match &arguments.formula {
+        Some(text) => FormulaText::new(text)?,
+        None if is_given => {
+            let (formula, formula_file) = (None, arguments.formula_file.clone());
+            read_formula(&FormulaArgs { formula, formula_file }, None)?
+        }
+        None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
+    };
+    let submitted = source.submitted(arguments.site.number_mode());
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
+    let mut places = site.places(formula, request)?;
+    places.warnings.retain(|warning| !notes.contains(warning));
+    warn_all(&places.warnings);
+    Ok(Some(Some((source.text.clone(), places))))
+}
+
+/// Writes the tree as a scheduler's file, and warns of what the file does not preserve.
+fn export(site: &Site, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if format == SharesFormatName::ResourceGroup {
+        let written = site.resource_group()?;
+        written.losses.iter().for_each(warn);
+        out.write_all(written.text.as_ref())?;
+    } else {
+        let tree = TreeDocument::from_tree(&site.share_tree()?);
+        let cluster = site.cluster_name().unwrap_or_else(|| {
+            warn(
+                "the name of the cluster is not known: give --slurm-conf FILE, or replace `cluster` on the first line",
+            );
+            "cluster"
+        });
+        let written = format_load_file(&tree, cluster);
+        written.losses.iter().for_each(warn);
+        out.write_all(written.text.as_ref())?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,504 @@
+//! `jsf simulate`
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::{Change, Consequence, ScorePrecision};
+use job_sort_formula::{Formula, JobTable, Schema};
+use jsf_report::html::SimulationHtml;
+use jsf_report::simulated_change::SimulatedChangeReport;
+use jsf_report::simulation::{SimulationReport, validation_sentence};
+use jsf_report::{printable, waiting_time};
+use jsf_simulate::{
+    Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics, Validation,
+    Workload, WorkloadModel, generate,
+};
+use jsf_site::Site;
+use jsf_site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::{self, register_conditional_shutdown};
+
+use super::args::{
+    BackfillArg, FormulaArgs, GivenSite, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SimulateArgs, SimulateFormatName,
+    is_stdin, note_idle, require_one_reader,
+};
+use super::page::{drawn, write_page};
+use super::queue::draw_submitted;
+use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, terminal_width, warn, warn_all};
+
+/// Whether Ctrl-C was pressed.
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The exit code of a process that Ctrl-C ends.
+const INTERRUPTED: i32 = 130;
+
+pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let names = Names { arguments, log: None };
+    simulate_log(arguments, out).map_err(|error| match error {
+        CliError::Site(error) if arguments.anonymise => CliError::content(names.without(&error.to_string())),
+        error => error,
+    })
+}
+
+/// A log, and the same log as it is shown.
+struct Log {
+    workload: Workload,
+    /// The log with other names, if it is to be anonymous.
+    anonymous: Option<Workload>,
+}
+
+impl Log {
+    /// The log as it is shown.
+    fn shown(&self) -> &Workload {
+        self.anonymous.as_ref().unwrap_or(&self.workload)
+    }
+}
+
+/// What a message may show of names.
+struct Names<'a> {
+    arguments: &'a SimulateArgs,
+    log: Option<&'a Log>,
+}
+
+impl Names<'_> {
+    /// Messages that show no name of an entity or a group with --anonymise: in a message, names are between back-ticks.
+    fn without_all(&self, messages: &[String]) -> Vec<String> {
+        messages.iter().map(|message| self.without(message)).collect()
+    }
+
+    fn without(&self, message: &str) -> String {
+        if !self.arguments.anonymise {
+            return message.to_owned();
+        }
+        let shown = |(index, part): (usize, &str)| if index % 2 == 1 { self.shown(part) } else { part.to_owned() };
+        message.split('`').enumerate().map(shown).collect::<Vec<_>>().join("`")
+    }
+
+    /// What is shown in place of a quoted text: a file of the command line, a job and what every server knows stay.
+    fn shown(&self, quoted: &str) -> String {
+        let SimulateArgs { sched_priv, tree, server, queues, resources, workload, .. } = self.arguments;
+        let site = &GivenSite::find(self.arguments.site.as_deref()).map(|site| site.path);
+        let paths = [site, sched_priv, tree, server, queues, resources].into_iter().flatten().chain(workload);
+        if let Some(Log { workload, anonymous: Some(anonymous) }) = self.log {
+            for (names, others) in
+                [(workload.entities(), anonymous.entities()), (workload.groups(), anonymous.groups())]
+            {
+                if let Some(index) = names.iter().position(|name| **name == *quoted) {
+                    return others[index].to_string();
+                }
+            }
+            if (0..workload.jobs().len()).any(|job| workload.id(job) == quoted) {
+                return quoted.to_owned();
+            }
+        }
+        let is_file = paths.into_iter().any(|path| quoted.starts_with(&*path.to_string_lossy()));
+        if is_file || Schema::openpbs().entry(quoted).is_some() { quoted.to_owned() } else { "…".to_owned() }
+    }
+}
+
+fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    require_one_reader(&readers(arguments))?;
+    arguments.csv.note_idle(arguments.format == SimulateFormatName::Csv);
+    if is_change(arguments) && arguments.format == SimulateFormatName::Swf {
+        return Err(CliError::usage("--format swf writes one schedule: give one formula, not --old and --new"));
+    }
+    let site = open_site(arguments)?;
+    warn_all(&Names { arguments, log: None }.without_all(site.warnings()));
+    if !is_change(arguments) {
+        let source = read_formula(&arguments.formula, Some(&site))?;
+        let log = read_log(arguments, &site, &[&source])?;
+        let Some(side) = simulate(arguments, &site, &log, &source, None)? else { return Ok(Outcome::Findings) };
+        return write_side(arguments, &site, &log, &source, &side, out);
+    }
+    let sources = formulas(arguments, &site)?;
+    let log = read_log(arguments, &site, &[&sources.old, &sources.new])?;
+    let Some(old) = simulate(arguments, &site, &log, &sources.old, None)? else { return Ok(Outcome::Findings) };
+    let new = simulate(arguments, &site, &log, &sources.new, Some(&old.simulated))?;
+    let Some(new) = new else { return Ok(Outcome::Findings) };
+    let workload = log.shown();
+    let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
+    let validation = validation.map(|validation| ("against the log:", validation_sentence(&validation)));
+    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| {
+        let rules = rules(arguments, &site, &log, source);
+        rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
+    });
+    let sides = Change {
+        old: side_report(workload, &sources.old, &old, &old_rules),
+        new: side_report(workload, &sources.new, &new, &new_rules),
+    };
+    let (old_schedule, new_schedule) = (&old.simulated.schedule, &new.simulated.schedule);
+    let difference = Difference::new(workload, old_schedule, new_schedule, warm_up(arguments));
+    let change = SimulatedChangeReport { sides: &sides, difference: &difference };
+    match arguments.format {
+        SimulateFormatName::Json => change.write_json(out)?,
+        SimulateFormatName::Csv => change.write_csv(arguments.csv.csv_safe, out)?,
+        SimulateFormatName::Human | SimulateFormatName::Swf => change.write_human(terminal_width(), out)?,
+    }
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let is_same = sources.old.text == sources.new.text;
+        let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
+        write_page(path, &[&site], read_files(arguments), |command, out| {
+            SimulationHtml { command, findings: &findings }.write_change(&change, out)
+        })?;
+    }
+    Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// A workload simulated under one formula.
+struct Side {
+    simulated: SimulatedQueue,
+    statistics: Statistics,
+    fairness: Option<Fairness>,
+    /// The findings about the formula and the warnings about its simulation, as they are shown in a terminal.
+    findings: Vec<String>,
+    /// Whether the formula works.
+    is_fine: bool,
+}
+
+fn side_report<'a>(
+    workload: &'a Workload,
+    source: &'a FormulaText,
+    side: &'a Side,
+    rules: &'a [(&'static str, String)],
+) -> SimulationReport<'a> {
+    SimulationReport {
+        formula: &source.text,
+        workload,
+        schedule: &side.simulated.schedule,
+        statistics: &side.statistics,
+        fairness: side.fairness.as_ref(),
+        validation: None,
+        rules,
+    }
+}
+
+fn write_side(
+    arguments: &SimulateArgs,
+    site: &Site,
+    log: &Log,
+    source: &FormulaText,
+    side: &Side,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
+    let workload = log.shown();
+    let validation = Validation::new(workload, &side.simulated.schedule, warm_up(arguments));
+    if arguments.validate && validation.is_none() {
+        return Err(CliError::content(
+            "the log does not say when its jobs started, so there is nothing to compare with",
+        ));
+    }
+    let rules = rules(arguments, site, log, source);
+    let report = SimulationReport {
+        validation: validation.as_ref().filter(|_| arguments.validate),
+        ..side_report(workload, source, side, &rules)
+    };
+    match arguments.format {
+        SimulateFormatName::Human => report.write_human(terminal_width(), out)?,
+        SimulateFormatName::Json => report.write_json(out)?,
+        SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
+        SimulateFormatName::Swf => report.write_swf(out)?,
+    }
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let findings = &side.findings;
+        write_page(path, &[site], read_files(arguments), |command, out| {
+            SimulationHtml { command, findings }.write(&report, out)
+        })?;
+    }
+    Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Whether two formulas are to be compared.
+fn is_change(arguments: &SimulateArgs) -> bool {
+    let SimulateArgs { old, new, old_file, new_file, .. } = arguments;
+    old.is_some() || new.is_some() || old_file.is_some() || new_file.is_some()
+}
+
+/// Both formulas; the one that is not given is the formula of the command or the site's.
+fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<Change<FormulaText>, CliError> {
+    let SimulateArgs { old, new, old_file, new_file, formula, .. } = arguments;
+    let has_both = (old.is_some() || old_file.is_some()) && (new.is_some() || new_file.is_some());
+    if has_both && (formula.formula.is_some() || formula.formula_file.is_some()) {
+        return Err(CliError::usage("give two formulas: a third one has no effect beside --old and --new"));
+    }
+    let read = |text: &Option<String>, file: &Option<_>| {
+        let given = FormulaArgs { formula: text.clone(), formula_file: Option::clone(file) };
+        match text.is_some() || file.is_some() {
+            true => read_formula(&given, None),
+            false => read_formula(formula, Some(site)),
+        }
+    };
+    Ok(Change { old: read(old, old_file)?, new: read(new, new_file)? })
+}
+
+fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
+    let workload = read_workload(arguments, site, sources)?;
+    // the simulation needs the names: they choose the shares and the limits
+    let anonymous = arguments.anonymise.then(|| {
+        let mut anonymous = workload.clone();
+        anonymous.anonymise();
+        anonymous
+    });
+    Ok(Log { workload, anonymous })
+}
+
+fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Workload, CliError> {
+    let SimulateArgs { processors, load, seed, .. } = *arguments;
+    if let Some(jobs) = arguments.generate {
+        let _progress = Progress::start("generating the workload");
+        return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
+    }
+    let progress = Progress::start("reading the workload");
+    let logs: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
+    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(site_rules(arguments).numbers)).collect();
+    // a formula that does not parse is drawn when it is simulated
+    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
+    let workload = site.open_workload(&logs, &formulas)?;
+    drop(progress);
+    Names { arguments, log: None }.without_all(&workload.faults().messages()).iter().for_each(warn);
+    Ok(workload)
+}
+
+/// Shows how far a simulation is, and ends it after Ctrl-C.
+struct Counter<'p> {
+    progress: &'p Progress,
+    jobs: usize,
+    /// After how many starts it ends because Ctrl-C ended the one before there.
+    most: Option<usize>,
+}
+
+impl Observer for Counter<'_> {
+    fn progress(&mut self, started: usize) -> ControlFlow<()> {
+        self.progress.show_fraction(started, self.most.unwrap_or(self.jobs));
+        let is_over = match self.most {
+            Some(most) => started >= most,
+            None => IS_INTERRUPTED.load(Ordering::Relaxed),
+        };
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// The number of jobs that have started.
+fn started(simulated: &SimulatedQueue, workload: &Workload) -> usize {
+    (0..workload.jobs().len()).filter(|&job| simulated.schedule.start(job).is_some()).count()
+}
+
+/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one ends the process. Where no
+/// handler can be set, the first one does.
+fn end_simulation_at_interrupt() {
+    static IS_SET: Once = Once::new();
+    IS_SET.call_once(|| {
+        let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)
+            .and_then(|_| flag::register(SIGINT, &IS_INTERRUPTED));
+    });
+}
+
+/// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn. `before` is what it is
+/// compared with: its warnings are not shown again, and if Ctrl-C ended it, this one ends with as many jobs.
+fn simulate(
+    arguments: &SimulateArgs,
+    site: &Site,
+    log: &Log,
+    source: &FormulaText,
+    before: Option<&SimulatedQueue>,
+) -> Result<Option<Side>, CliError> {
+    let (workload, names) = (&log.workload, Names { arguments, log: Some(log) });
+    let rules = simulation_rules(arguments);
+    let submitted = source.submitted(site_rules(arguments).numbers);
+    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
+    let declared = SiteJobs { table: JobTable::default(), schema: site.schema().clone(), warnings: Vec::new() };
+    let findings = site.lint(formula, &declared);
+    draw_submitted(source, &submitted, findings.iter().cloned());
+    let Ok(program) = formula.compile(&declared.schema) else { return Ok(None) };
+    end_simulation_at_interrupt();
+    let progress = Progress::start("simulating");
+    let interrupted = before.filter(|before| !before.schedule.is_complete);
+    let most = interrupted.map(|before| started(before, workload));
+    let mut counter = Counter { progress: &progress, jobs: workload.jobs().len(), most };
+    let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
+    drop(progress);
+    let is_new = |warning: &&String| before.is_none_or(|before| !before.warnings.contains(warning));
+    let warnings: Vec<String> =
+        simulated.warnings.iter().filter(is_new).map(|warning| names.without(warning)).collect();
+    warn_all(&warnings);
+    if !simulated.schedule.is_complete {
+        let (jobs, started) = (workload.jobs().len(), started(&simulated, workload));
+        warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
+    }
+    let errors = &simulated.schedule.errors;
+    let failures = failures(arguments.on_error, errors, workload);
+    failures.iter().for_each(|(kind, text)| report(kind, text));
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    let fails = errors.jobs() > 0 && (arguments.on_error == OnErrorArg::Fail || errors.jobs() == workload.jobs().len());
+    let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
+    let shares = site.entity_shares(workload)?.filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
+    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, &shares, warm_up(arguments)));
+    let is_fine = !fails && !findings.iter().any(is_error);
+    let mut findings = drawn(source, &submitted, &findings);
+    let warnings = warnings.into_iter().map(|warning| ("warning", warning));
+    findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
+    Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))
+}
+
+fn warm_up(arguments: &SimulateArgs) -> i64 {
+    arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+/// The errors of the formula, each with the kind of its message.
+fn failures(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
+    let kind = if on_error == OnErrorArg::Fail { "error" } else { "warning" };
+    let failure = |(_, error): (_, &ErrorKind)| {
+        let value = match (on_error, error.consequence) {
+            (OnErrorArg::Null, _) => "it comes last",
+            (_, Consequence::Crash) => "it counts 0 and OpenPBS's scheduler would crash",
+            (_, Consequence::Unknown) => "it counts 0 and jsf cannot tell what the scheduler makes of it",
+            (_, Consequence::Zero) => "it counts 0",
+        };
+        let (job, jobs) = (workload.id(error.job), error.jobs);
+        let jobs = if jobs == 1 { "1 job" } else { &format!("{jobs} jobs") };
+        let text = format!("the formula fails for {jobs} at some time, first for `{job}`, where {value} then");
+        (kind, format!("{text}: {}", error.message))
+    };
+    errors.kinds().map(failure).collect()
+}
+
+/// The options that read standard input.
+fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
+    let SimulateArgs { formula, old, new, old_file, new_file, .. } = arguments;
+    let reads =
+        |text: &Option<String>, file: Option<&Path>| text.as_deref() == Some(STDIN) || file.is_some_and(is_stdin);
+    let site = |path: &Option<_>| Option::as_ref(path).is_some_and(|path: &std::path::PathBuf| is_stdin(path));
+    let single = [
+        ("the formula", reads(&formula.formula, formula.formula_file.as_deref())),
+        ("--old", reads(old, old_file.as_deref())),
+        ("--new", reads(new, new_file.as_deref())),
+        ("--tree", site(&arguments.tree)),
+        ("--server", site(&arguments.server)),
+        ("--queues", site(&arguments.queues)),
+        ("--resources", site(&arguments.resources)),
+    ];
+    let given = GivenSite::find(arguments.site.as_deref()).filter(|site| is_stdin(&site.path)).map(|site| site.origin);
+    let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload").chain(given);
+    single.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name).chain(workloads).collect()
+}
+
+/// The files that are read besides those of the site.
+fn read_files(arguments: &SimulateArgs) -> impl Iterator<Item = &PathBuf> {
+    let formulas = [&arguments.formula.formula_file, &arguments.old_file, &arguments.new_file];
+    formulas.into_iter().flatten().chain(&arguments.workload)
+}
+
+fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
+    if arguments.numbers == NumbersArg::Decimal {
+        return Err(CliError::usage("a simulation computes with doubles, not with decimals"));
+    }
+    if arguments.policy == Some(PolicyArg::All) {
+        return Err(CliError::usage("a simulation needs one policy, not `all` of them"));
+    }
+    let formula = match &arguments.formula.formula {
+        Some(text) if text == STDIN => Some(FormulaText::source(STDIN.as_ref())?),
+        Some(_) => None,
+        None => arguments.formula.formula_file.as_deref().map(FormulaText::source).transpose()?,
+    };
+    let given = SiteFiles {
+        sched_priv: arguments.sched_priv.clone(),
+        tree: arguments.tree.clone().map(FileSource::Path),
+        server: arguments.server.clone().map(FileSource::Path).into_iter().collect(),
+        queues: arguments.queues.clone().map(FileSource::Path).into_iter().collect(),
+        resources: arguments.resources.clone().map(FileSource::Path).into_iter().collect(),
+        declared: arguments.resource.clone(),
+        formula,
+        ..SiteFiles::default()
+    };
+    let site = GivenSite::find(arguments.site.as_deref());
+    let files = match &site {
+        Some(site) => SiteFiles { queue: None, ..site.open()?.replaced_by(given) },
+        None => given,
+    };
+    if !has_tree(&files) {
+        let options = [
+            ("--decay", arguments.decay.is_some()),
+            ("--decay-factor", arguments.decay_factor.is_some()),
+            ("--policy", arguments.policy.is_some()),
+        ];
+        note_idle(&options, "without a fair-share tree: give --tree FILE or --sched-priv DIR");
+    }
+    let opened = Site::from_files(files, site_rules(arguments))?;
+    // what the jobs lack does not matter here, but a site that is not on the command line is named
+    if let Some(site) = site.filter(|site| !site.prefix().is_empty() && arguments.format == SimulateFormatName::Human) {
+        report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
+    }
+    Ok(opened)
+}
+
+fn has_tree(files: &SiteFiles) -> bool {
+    files.tree.is_some() || files.resource_group.is_some() || files.sched_priv.is_some()
+}
+
+fn site_rules(arguments: &SimulateArgs) -> SiteRules {
+    SiteRules {
+        policy: arguments.policy.and_then(PolicyArg::name),
+        rules: arguments.rules.into(),
+        numbers: arguments.numbers.into(),
+        on_error: arguments.on_error.into(),
+        ..SiteRules::default()
+    }
+}
+
+fn simulation_rules(arguments: &SimulateArgs) -> SimulationRules {
+    SimulationRules {
+        processors: arguments.processors,
+        backfill: arguments.backfill.into(),
+        precision: match arguments.numbers {
+            NumbersArg::Openpbs => ScorePrecision::Float32,
+            NumbersArg::Exact | NumbersArg::Decimal => ScorePrecision::Double,
+        },
+        on_error: arguments.on_error.into(),
+    }
+}
+
+/// How usage decays: what is given, else what the site's `sched_config` says.
+fn decay(arguments: &SimulateArgs, site: &Site) -> Option<Decay> {
+    let configured = site.configured_decay();
+    let period = arguments.decay.or(configured.map(|decay| decay.period))?;
+    let factor = arguments.decay_factor.or(configured.map(|decay| decay.factor)).unwrap_or(0.5);
+    Some(Decay { period, factor })
+}
+
+/// What is shown above the tables.
+fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText) -> Vec<(&'static str, String)> {
+    let backfill = match arguments.backfill {
+        BackfillArg::Easy => "easy",
+        BackfillArg::Greedy => "greedy",
+        BackfillArg::None => "none",
+    };
+    let processors = match arguments.processors {
+        1 => "1 processor".to_owned(),
+        processors => format!("{processors} processors"),
+    };
+    let mut rules = vec![
+        ("formula:", source.text.trim_end().to_owned()),
+        ("machine:", format!("{processors}, backfill {backfill}")),
+    ];
+    if has_tree(site.files()) {
+        let whose = match arguments.rules {
+            RulesArg::Documented => "the published document",
+            RulesArg::Scheduler => "the daemon",
+        };
+        let decay = decay(arguments, site).map_or_else(
+            || "usage does not decay".to_owned(),
+            |Decay { period, factor }| {
+                let every = waiting_time(i64::try_from(period).unwrap_or(i64::MAX));
+                format!("usage decays by the factor {factor} every {every}")
+            },
+        );
+        rules.push(("fair share:", format!("by the rules of {whose} (--rules); {decay}")));
+    }
+    let limits = Names { arguments, log: Some(log) }.without_all(&site.run_limits(&log.workload));
+    rules.extend((!limits.is_empty()).then(|| ("limits:", limits.join("; "))));
+    rules
+}

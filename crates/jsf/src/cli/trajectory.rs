@@ -1,0 +1,64 @@
+//! `jsf trajectory`
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::rank::SEARCH_WORK;
+use jsf_report::trajectory::TrajectoryReport;
+use jsf_site::Site;
+
+use super::args::{NumbersArg, TrajectoryArgs, TrajectoryFormatName};
+use super::queue::{ReadQueue, with_queue};
+use super::{CliError, Outcome, Progress, report, warn_all};
+
+pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.queue.site.numbers == NumbersArg::Decimal {
+        return Err(CliError::usage("a trajectory follows Python's arithmetic: do not choose decimal numbers"));
+    }
+    let is_human = arguments.format == TrajectoryFormatName::Human;
+    arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
+    with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| follow(arguments, queue, out))
+}
+
+fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let ReadQueue { site, source, table, schema, program, findings, .. } = queue;
+    let mut rows = arguments.jobs.rows(&table)?;
+    rows.sort_unstable();
+    let progress = Progress::start("following the jobs");
+    let ranked = site.rank_jobs(program, table, usize::MAX)?;
+    warn_all(&ranked.warnings);
+    let seconds = i64::from(arguments.hours);
+    let trajectory = site.trajectory(&ranked, &schema, &rows, seconds, SEARCH_WORK);
+    drop(progress);
+    if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
+        report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
+    }
+    let followed: HashSet<usize> = trajectory.jobs.iter().map(|job| job.row).collect();
+    for row in rows.iter().filter(|row| !followed.contains(row)) {
+        let id = ranked.table.id(*row);
+        report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
+    }
+    let column = ranked.table.column("eligible_time");
+    let eligible_time = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
+    let eligible_times: Vec<i64> = trajectory.jobs.iter().map(|job| eligible_time(job.row)).collect();
+    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    rules.extend(site.rules_of(&ranked));
+    let report = TrajectoryReport {
+        formula: &source.text,
+        table: &ranked.table,
+        considered: ranked.ranking.order().len(),
+        eligible_times: &eligible_times,
+        trajectory: &trajectory,
+        rules: &rules,
+    };
+    match arguments.format {
+        TrajectoryFormatName::Svg if trajectory.jobs.is_empty() => {}
+        TrajectoryFormatName::Human => report.write_human(out)?,
+        TrajectoryFormatName::Json => report.write_json(out)?,
+        TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
+        TrajectoryFormatName::Svg => report.write_svg(out)?,
+    }
+    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error);
+    Ok(if cannot_work { Outcome::Findings } else { Outcome::Fine })
+}

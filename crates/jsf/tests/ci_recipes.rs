@@ -1,0 +1,182 @@
+//! The recipes in `examples/ci`, by the commands that a CI service would run, with a `qmgr` that keeps its server in a file.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::command::{stderr, stdout};
+
+/// Prints and takes a formula as the server does. `QMGR` says how it fails: `down`, `refuses` or `forgets`.
+const QMGR: &str = r##"#!/bin/sh
+[ "$QMGR" != down ] || { echo "qmgr: cannot connect to server" >&2; exit 2; }
+case $2 in
+'print server')
+    printf '%s\n' '#' '# Set server attributes.' '#' 'set server scheduling = True'
+    [ ! -e formula ] || printf 'set server job_sort_formula = "%s"\n' "$(cat formula)"
+    ;;
+'set server job_sort_formula='*)
+    echo "$2" >>calls
+    [ "$QMGR" != refuses ] || { echo "qmgr obj= svr=default: Invalid Formula Format" >&2; exit 1; }
+    [ "$QMGR" != forgets ] || exit 0
+    text=${2#*=\"}
+    printf '%s' "${text%\"}" >formula
+    ;;
+*) exit 3 ;;
+esac
+"##;
+
+/// A repository with a formula that is fine and one that is not, and programs on its PATH.
+struct Repository(TempDir);
+
+impl Repository {
+    fn new() -> Repository {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Path::new(jsf_testing::ROOT);
+        fs::write(folder.path().join("fine.txt"), "100 * fairshare_factor + eligible_time / 3600\n").expect("written");
+        fs::write(folder.path().join("wrong.txt"), "100 * fairshare_facto\n").expect("written");
+        let programs = folder.path().join("bin");
+        fs::create_dir(&programs).expect("a folder");
+        fs::write(programs.join("qmgr"), QMGR).expect("written");
+        fs::set_permissions(programs.join("qmgr"), fs::Permissions::from_mode(0o755)).expect("executable");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_jsf"), programs.join("jsf")).expect("a link");
+        std::os::unix::fs::symlink(root.join("examples/site"), folder.path().join("site")).expect("a link");
+        Repository(folder)
+    }
+
+    /// Runs a script as CI services do: with `sh`, in the folder of the repository.
+    fn run(&self, script: &str, variables: &[(&str, &str)]) -> Output {
+        let programs = [self.0.path().join("bin"), "/usr/bin".into(), "/bin".into()];
+        let mut command = Command::new("sh");
+        command.args(["-e", "-c", script]).current_dir(&self.0).envs(variables.iter().copied());
+        command.env("PATH", std::env::join_paths(programs).expect("a path")).output().expect("sh")
+    }
+
+    fn set_formula(&self, arguments: &str, failure: &str) -> (Option<i32>, String, String) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ci/set-formula.sh");
+        let output = self.run(&format!("sh '{script}' {arguments}"), &[("QMGR", failure)]);
+        (output.status.code(), stdout(&output), stderr(&output))
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.0.path().join(name)).ok()
+    }
+}
+
+fn recipe(name: &str) -> String {
+    fs::read_to_string(Path::new(jsf_testing::ROOT).join(name)).expect("a recipe")
+}
+
+/// The blocks of YAML after lines that end in `|`.
+fn blocks(yaml: &str) -> Vec<String> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = yaml.lines().collect();
+    let starts = (0..lines.len()).filter(|&start| lines[start].ends_with(": |") || lines[start].trim() == "- |");
+    let block = |start: usize| {
+        let inside = lines[start + 1..].iter().take_while(|line| indent(line) > indent(lines[start]));
+        inside.map(|line| format!("{line}\n")).collect()
+    };
+    starts.map(block).collect()
+}
+
+#[test]
+fn github_and_gitlab_report_the_findings_as_sarif() {
+    for name in ["examples/ci/action.yml", "examples/ci/gitlab-ci.yml"] {
+        let blocks = blocks(&recipe(name));
+        let check = blocks.last().expect("a block");
+        assert!(check.contains("--format sarif"), "{name}: {check}");
+        for (file, options, code) in [
+            ("fine.txt", "", 0),
+            ("fine.txt", "--site site --deny warnings", 0),
+            ("wrong.txt", "--site site", 1),
+            ("missing.txt", "", 2),
+        ] {
+            let repository = Repository::new();
+            let output = repository.run(check, &[("FORMULA_FILE", file), ("JSF_OPTIONS", options)]);
+            assert_eq!(output.status.code(), Some(code), "{name}: {file}: {}", stderr(&output));
+            let Some(sarif) = repository.read("jsf.sarif") else {
+                assert_eq!(code, 2, "{name}: {file}: no findings");
+                continue;
+            };
+            let sarif: Value = serde_json::from_str(&sarif).expect("JSON");
+            let run = &sarif["runs"][0];
+            assert_eq!(run["artifacts"][0]["location"]["uri"], file, "{name}");
+            assert_eq!(run["results"][0]["level"] == "error", code == 1, "{name}: {file}: {sarif}");
+        }
+    }
+}
+
+#[test]
+fn jsf_on_the_path_is_not_built_again() {
+    let repository = Repository::new();
+    let install = &blocks(&recipe("examples/ci/action.yml"))[0];
+    let output = repository.run(install, &[]);
+    assert!(install.contains("cargo install") && output.status.success(), "{install}: {}", stderr(&output));
+    assert!(stdout(&output).ends_with("bin/jsf\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn the_hooks_of_pre_commit_check_the_file_of_their_arguments() {
+    let hooks = recipe(".pre-commit-hooks.yaml");
+    let entries: Vec<&str> = hooks.lines().filter_map(|line| line.trim().strip_prefix("entry: ")).collect();
+    assert_eq!(entries.len(), hooks.matches("- id: ").count());
+    for entry in entries {
+        let repository = Repository::new();
+        let code = |arguments: &str| repository.run(&format!("{entry} {arguments}"), &[]).status.code();
+        assert_eq!(code("--formula-file fine.txt --site site"), Some(0));
+        assert_eq!(code("--formula-file wrong.txt --site site"), Some(1));
+    }
+}
+
+#[test]
+fn a_formula_is_set_once() {
+    let repository = Repository::new();
+    let changed = (Some(0), "changed\n".to_owned());
+    let run = |arguments: &str| {
+        let (code, printed, messages) = repository.set_formula(arguments, "");
+        assert!(code == Some(0), "{arguments}: {messages}");
+        (code, printed)
+    };
+    assert_eq!(run("--check fine.txt --site site"), changed);
+    assert_eq!(repository.read("calls"), None, "--check sets nothing");
+    assert_eq!(run("fine.txt --site site"), changed);
+    let set = "set server job_sort_formula=\"100 * fairshare_factor + eligible_time / 3600\"\n";
+    assert_eq!(repository.read("calls").as_deref(), Some(set));
+    for arguments in ["fine.txt --site site", "--check fine.txt"] {
+        assert_eq!(run(arguments), (Some(0), "unchanged\n".to_owned()));
+    }
+    assert_eq!(repository.read("calls").as_deref(), Some(set), "the formula in force is not set again");
+    fs::write(repository.0.path().join("formula"), "eligible_time").expect("written");
+    assert_eq!(run("fine.txt"), changed);
+}
+
+#[test]
+fn a_formula_with_an_error_never_reaches_qmgr() {
+    let repository = Repository::new();
+    for (arguments, code) in [
+        ("wrong.txt", 1),
+        ("--check wrong.txt", 1),
+        ("fine.txt --site nowhere", 2),
+        ("missing.txt", 2),
+        ("", 2),
+        ("--check", 2),
+        ("--force fine.txt", 2),
+    ] {
+        let (found, printed, messages) = repository.set_formula(arguments, "");
+        assert_eq!((found, printed.as_str()), (Some(code), ""), "{arguments}: {messages}");
+        assert!(!messages.is_empty(), "{arguments}");
+    }
+    assert_eq!(repository.read("calls"), None);
+}
+
+#[test]
+fn what_qmgr_does_not_take_is_no_change() {
+    for (failure, code) in [("down", 2), ("refuses", 1), ("forgets", 1)] {
+        let (found, printed, messages) = Repository::new().set_formula("fine.txt", failure);
+        assert_eq!((found, printed.as_str()), (Some(code), ""), "{failure}: {messages}");
+        assert!(!messages.is_empty(), "{failure}");
+    }
+}

@@ -1,0 +1,335 @@
+//! `jsf compare`: each side has the ranks and scores of `jsf rank`.
+
+use std::collections::HashMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};
+
+const QUEUE: &[&str] = &["--queue", "examples/site/qstat.json"];
+
+/// The options of `jsf compare` for both sides and for either, and those of `jsf rank` for either side.
+struct Case<'a> {
+    shared: &'a [&'a str],
+    compared: &'a [&'a str],
+    old: &'a [&'a str],
+    new: &'a [&'a str],
+}
+
+/// The rank and the score of each considered job, by its id.
+fn ranked(arguments: &[&str]) -> HashMap<String, (u64, Value)> {
+    let document = json(&jsf(&[&["rank"], arguments, &["--format", "json"]].concat()));
+    let jobs = document["jobs"].as_array().expect("jobs").iter().filter(|job| !job["rank"].is_null());
+    jobs.map(|job| (job["id"].as_str().unwrap().to_owned(), (job["rank"].as_u64().unwrap(), job["score"].clone())))
+        .collect()
+}
+
+/// Compares both sides with `jsf rank`, and returns the comparison.
+#[track_caller]
+fn check(case: &Case) -> Value {
+    let compared = json(&jsf(&[&["compare"], case.shared, case.compared, &["--format", "json"]].concat()));
+    let sides = [("old", case.old), ("new", case.new)].map(|(side, own)| (side, ranked(&[case.shared, own].concat())));
+    let jobs = compared["jobs"].as_array().expect("jobs");
+    for (side, ranked) in &sides {
+        let listed = jobs.iter().filter(|job| !job[format!("{side}_rank")].is_null()).count();
+        assert_eq!(listed, ranked.len(), "{:?}", case.compared);
+        assert_eq!(compared["summary"]["considered"][side], ranked.len());
+        for job in jobs {
+            if let Some((rank, score)) = ranked.get(job["id"].as_str().unwrap()) {
+                assert_eq!((&job[format!("{side}_rank")], &job[format!("{side}_score")]), (&(*rank).into(), score));
+            }
+        }
+    }
+    assert!(!jobs.is_empty());
+    compared
+}
+
+#[test]
+fn each_side_has_the_ranks_and_scores_of_a_ranking() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = |name: &str, changes: &str| {
+        let path = folder.path().join(name);
+        let lines = fs::read_to_string(jsf_testing::path("examples/site/sched_priv/sched_config")).expect("a file");
+        fs::write(&path, lines + "\n" + changes).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let by_group = config("by_group", "fairshare_entity: egroup\n");
+    let by_queue = config("by_queue", "by_queue: True ALL\njob_sort_key: \"mem LOW\" ALL\n");
+    let site = ["--site", "examples/site"];
+    let formula = ["--old", "fairshare_factor"];
+    let moved = |case: Case| check(&case)["summary"]["moved"].as_u64().expect("a number");
+    let (old, new) = ("eligible_time / 3600 + ncpus", "-mem * fairshare_perc");
+    assert!(moved(Case { shared: &site, compared: &["--old", old, "--new", new], old: &[old], new: &[new] }) > 0);
+    assert!(moved(Case { shared: &site, compared: &["--new", new], old: &[], new: &[new] }) > 0);
+    assert!(moved(Case { shared: &site, compared: &["--old", new], old: &[new], new: &[] }) > 0);
+    let numbers = ["--site", "examples/site", "--numbers", "decimal", "--on-error", "null"];
+    let failing = "1 / (ncpus - 48)";
+    let case = Case { shared: &numbers, compared: &["--old", old, "--new", failing], old: &[old], new: &[failing] };
+    let compared = check(&case);
+    let failing = compared["changes"]["failing"]["start"].as_array().expect("ids");
+    assert_eq!(compared["summary"]["errors"]["new"], failing.len());
+    assert!(!failing.is_empty());
+    let trees = ["examples/site/tree.json", "tests/data/pp718.json"];
+    let jobs = ["--queue", "examples/site/jobs.ndjson", "--numbers", "exact"];
+    let compared = check(&Case {
+        shared: &jobs,
+        compared: &[
+            "--old",
+            "fairshare_factor",
+            "--old-tree",
+            trees[0],
+            "--new-tree",
+            trees[1],
+            "--new-policy",
+            "classic",
+        ],
+        old: &["fairshare_factor", "--tree", trees[0]],
+        new: &["fairshare_factor", "--tree", trees[1], "--policy", "classic"],
+    });
+    assert!(compared["old"]["rules"]["policy"].as_str().unwrap().starts_with("pbs"));
+    assert!(compared["new"]["rules"]["policy"].as_str().unwrap().starts_with("classic"));
+    for changed in [&by_group, &by_queue] {
+        let compared = &[&formula[..], &["--new-sched-config", changed]].concat();
+        let new = ["fairshare_factor", "--sched-config", changed];
+        assert!(moved(Case { shared: &site, compared, old: &["fairshare_factor"], new: &new }) > 0, "{changed}");
+        let compared = &[&formula[..], &["--old-sched-config", changed]].concat();
+        assert!(moved(Case { shared: &site, compared, old: &new, new: &["fairshare_factor"] }) > 0, "{changed}");
+    }
+    let compared = check(&Case {
+        shared: &site,
+        compared: &[&formula[..], &["--old-threshold", "0.5", "--new-threshold", "0.3"]].concat(),
+        old: &["fairshare_factor", "--threshold", "0.5"],
+        new: &["fairshare_factor", "--threshold", "0.3"],
+    });
+    let started = |what: &str| compared["changes"][what]["start"].as_array().expect("ids").len();
+    assert!(started("passing") > 0);
+    assert_eq!(started("passing"), started("considered"));
+}
+
+#[test]
+fn the_former_names_of_the_thresholds_are_accepted_and_not_shown() {
+    let compared = |old: &str, new: &str| {
+        success(&jsf(&["compare", "--old", "ncpus", old, "0.5", new, "9", "--format", "json", QUEUE[0], QUEUE[1]]))
+    };
+    let expected = compared("--old-threshold", "--new-threshold");
+    assert_eq!(compared("--threshold-old", "--threshold-new"), expected);
+    let help = success(&jsf(&["compare", "--help"]));
+    assert!(help.contains("--old-threshold <X>") && !help.contains("threshold-old"), "{help}");
+}
+
+#[test]
+fn a_side_that_is_not_given_equals_the_other_where_something_else_differs() {
+    let old_rank = |arguments: &[&str]| {
+        let document = json(&jsf(&[&["compare", "--format", "json"], QUEUE, arguments].concat()));
+        (document["old"]["formula"].clone(), document["new"]["formula"].clone(), document["summary"]["moved"].clone())
+    };
+    let both = ("ncpus".into(), "ncpus".into(), 0.into());
+    assert_eq!(old_rank(&["--old", "ncpus", "--new-threshold", "0"]), both);
+    assert_eq!(old_rank(&["--new", "ncpus", "--new-threshold", "0"]), both);
+    let tree = ["--old", "fairshare_factor", "--new", "fairshare_factor", "--tree", "tests/data/pp718.json"];
+    let own = ["--new", "fairshare_factor", "--new-tree", "tests/data/pp718.json"];
+    assert_eq!(old_rank(&tree), old_rank(&own));
+    let arguments = ["--new-threshold", "0", "--format", "csv"];
+    let standard_input = jsf_with_input(&[&["compare", "--old-file", "-"], &arguments[..], QUEUE].concat(), "ncpus\n");
+    assert_eq!(
+        success(&standard_input),
+        success(&jsf(&[&["compare", "--old", "ncpus"], &arguments[..], QUEUE].concat()))
+    );
+}
+
+#[test]
+fn nothing_is_compared_with_itself() {
+    for (arguments, expected) in [
+        (
+            &["--old", "ncpus", QUEUE[0], QUEUE[1]][..],
+            "no formula to compare --old with: give --new FORMULA, or the one",
+        ),
+        (&["--new", "ncpus", QUEUE[0], QUEUE[1]], "no formula to compare --new with: give --old FORMULA, or the one"),
+        (&["--old-file", "-", QUEUE[0], QUEUE[1]], "no formula to compare --old with"),
+        (&["--site", "examples/site"], "nothing differs between the two sides: give --new FORMULA, --new-tree FILE"),
+    ] {
+        let output = jsf_with_input(&[&["compare"], arguments].concat(), "ncpus\n");
+        assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{arguments:?}");
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    }
+    let of_site = |side: &str| {
+        let document = json(&jsf(&["compare", side, "ncpus", "--site", "examples/site", "--format", "json"]));
+        (document["old"]["formula"].clone(), document["new"]["formula"].clone())
+    };
+    let (of_old, of_new) = (of_site("--old"), of_site("--new"));
+    assert_eq!((&of_old.0, &of_new.1), (&"ncpus".into(), &"ncpus".into()));
+    assert!(of_old.1 == of_new.0 && of_old.1 != "ncpus", "{of_old:?} {of_new:?}");
+}
+
+#[test]
+fn the_first_jobs_that_change_decide_the_exit_code() {
+    // the first 8 jobs of either order keep their places
+    let formulas = ["--old", "ncpus", "--new", "ncpus if ncpus >= 257 else 0"];
+    let code = |first: &str| {
+        let output = jsf(&[&["compare", "--fail-on-change", first], &formulas[..], QUEUE].concat());
+        output.status.code().unwrap_or_else(|| panic!("{}", stderr(&output)))
+    };
+    let document = json(&jsf(&[&["compare", "--format", "json"], &formulas[..], QUEUE].concat()));
+    let jobs = document["jobs"].as_array().expect("jobs");
+    let first = jobs
+        .iter()
+        .filter(|job| job["moved"] != 0)
+        .flat_map(|job| [job["old_rank"].as_u64(), job["new_rank"].as_u64()])
+        .flatten()
+        .min()
+        .expect("a job that moves");
+    assert!(first > 1);
+    assert_eq!((code("0"), code(&(first - 1).to_string()), code(&first.to_string()), code("1000")), (0, 0, 1, 1));
+}
+
+#[test]
+fn filters_choose_the_listed_jobs_and_leave_the_numbers() {
+    let all = ["compare", "--old", "ncpus", "--new", "mem", "--site", "examples/site", "--format", "json"];
+    let summary = |more: &[&str]| {
+        let document = json(&jsf(&[&all[..], more].concat()));
+        let ids: Vec<String> =
+            document["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect();
+        (document["summary"].clone(), ids)
+    };
+    let (whole, ids) = summary(&[]);
+    assert_eq!(ids.len(), 33);
+    for (filter, count) in
+        [(&["--top", "4"][..], 4), (&["--user", "ocean"], 7), (&["--queue-name", "gpu", "--top", "2"], 2)]
+    {
+        let (part, listed) = summary(filter);
+        assert_eq!((&part, listed.len()), (&whole, count), "{filter:?}");
+        assert!(ids.iter().filter(|id| listed.contains(id)).eq(&listed));
+    }
+    let output = jsf(&[&all[..], &["--user", "nobody"]].concat());
+    assert!(stderr(&output).contains("no job belongs to an entity or a group `nobody`"));
+}
+
+#[test]
+fn a_tree_may_be_a_resource_group_and_come_from_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("resource_group");
+    let groups = fs::read_to_string(jsf_testing::path("examples/site/sched_priv/resource_group")).expect("a file");
+    let more_shares: Vec<String> = groups
+        .lines()
+        .map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["jsolberg", id, parent, _] => format!("jsolberg {id} {parent} 500"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    assert_ne!(more_shares, groups.lines().collect::<Vec<_>>());
+    fs::write(&path, more_shares.join("\n") + "\n").expect("written");
+    let changed = path.to_str().expect("UTF-8");
+    let compared = check(&Case {
+        shared: &["--queue", "examples/site/qstat.json", "--sched-priv", "examples/site/sched_priv"],
+        compared: &["--old", "fairshare_factor", "--new-tree", changed],
+        old: &["fairshare_factor"],
+        new: &["fairshare_factor", "--resource-group", changed],
+    });
+    let won = compared["entities"][0]["won"].as_i64().expect("a number");
+    assert!(compared["entities"][0]["name"] == "jsolberg" && won > 0, "{}", compared["entities"][0]);
+    let tree = fs::read_to_string(jsf_testing::path("examples/site/tree.json")).expect("a file");
+    let base = ["compare", "--old", "fairshare_factor", "--new-policy", "classic", "--format", "json"];
+    let queue = ["--queue", "examples/site/jobs.ndjson"];
+    let from_file = json(&jsf(&[&base[..], &queue, &["--tree", "examples/site/tree.json"]].concat()));
+    for option in ["--tree", "--new-tree"] {
+        let from_input = jsf_with_input(&[&base[..], &queue, &[option, "-"]].concat(), &tree);
+        assert_eq!(json(&from_input), from_file, "{option}");
+    }
+}
+
+#[test]
+fn jobs_without_a_tree_may_have_their_shares() {
+    let job = |id: u32, entity: &str, perc: f64| {
+        format!("{{\"id\":\"{id}.vm\",\"entity\":\"{entity}\",\"fairshare_perc\":{perc},\"job_priority\":{id}}}\n")
+    };
+    let jobs: String = (0..20)
+        .map(|id| match id {
+            0..11 => job(id, if id == 10 { "Ann" } else { "Bob" }, if id == 10 { 0.75 } else { 0.25 }),
+            _ => job(id, "Ann", 0.75),
+        })
+        .collect();
+    // Ann has the first 10 jobs under the old formula, Bob under the new one
+    let arguments = ["compare", "--old", "job_priority", "--new", "-job_priority", "--queue", "-", "--format", "json"];
+    let compared = json(&jsf_with_input(&arguments, &jobs));
+    let jain = |quotients: [f64; 2]| {
+        let (sum, squares) = (quotients[0] + quotients[1], quotients[0].powi(2) + quotients[1].powi(2));
+        sum * sum / (2.0 * squares)
+    };
+    let close = |value: &Value, expected: f64| (value.as_f64().expect("a number") - expected).abs() < 1e-12;
+    assert!(close(&compared["fairness"]["old"]["jain"], jain([1.0 / 0.75, 0.0])), "{}", compared["fairness"]);
+    assert!(close(&compared["fairness"]["new"]["jain"], jain([0.0, 1.0 / 0.25])), "{}", compared["fairness"]);
+    assert_eq!(compared["entities"][0]["perc"], 0.25);
+}
+
+#[test]
+fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
+    let site = ["--site", "examples/site"];
+    let compared = |old: &str, new: &str| stdout(&jsf(&[&["compare", "--old", old, "--new", new], &site[..]].concat()));
+    let (works, fails) = ("fairshare_factor", "eligible_tme");
+    for (old, new, expected) in [
+        (works, fails, "not compared: the new formula fails for all jobs that are considered"),
+        (fails, works, "not compared: the old formula fails for all jobs that are considered"),
+        (fails, fails, "not compared: both formulas fail for all jobs that are considered"),
+        (works, "fairshare_factor * 2", "about as even as before: the first 10 jobs per share, over 15 entities"),
+    ] {
+        let text = compared(old, new);
+        assert!(text.contains(&format!("fairness:      {expected}")), "{text}");
+        assert_eq!(text.contains("Jain"), !expected.starts_with("not"), "{text}");
+    }
+    // the job of bwallace, who has no shares, is among the first
+    let text = compared(works, "eligible_time");
+    assert!(text.contains("left out, because they have no shares: 0 of the first 10 old, 1 new\n"), "{text}");
+    let arguments = ["compare", "--old", works, "--new", "eligible_time", "--format", "json"];
+    let document = json(&jsf(&[&arguments, &site[..]].concat()));
+    let first = document["jobs"]
+        .as_array()
+        .expect("jobs")
+        .iter()
+        .filter(|job| job["new_rank"].as_u64().is_some_and(|rank| rank <= 10));
+    let without_shares = first.filter(|job| job["entity"] == "bwallace").count();
+    assert_eq!(document["fairness"]["new"]["without_shares"], without_shares);
+    assert_eq!(document["fairness"]["old"]["without_shares"], 0);
+}
+
+#[test]
+fn errors_and_ties_are_counted() {
+    let arguments = ["compare", "--old", "1 / (ncpus - 48)", "--new", "5", "--site", "examples/site"];
+    let text = success(&jsf(&arguments));
+    let document = json(&jsf(&[&arguments[..], &["--format", "json"]].concat()));
+    let summary = &document["summary"];
+    let evaluated = summary["evaluated"]["new"].as_u64().expect("a number");
+    let waiting = summary["considered"]["new"].as_u64().expect("a number");
+    assert!(evaluated > waiting && waiting > 0);
+    // under a constant, each job ties with the next one
+    assert_eq!(summary["ties"]["new"], waiting - 1);
+    let mut scores: Vec<f64> =
+        document["jobs"].as_array().expect("jobs").iter().map(|job| job["old_score"].as_f64().unwrap()).collect();
+    scores.sort_by(f64::total_cmp);
+    let ties = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!(ties > 0 && summary["ties"]["old"] == ties, "{summary}");
+    assert!(text.contains(&format!("\nties:          {ties} old, {} new (", waiting - 1)), "{text}");
+    let errors = summary["errors"]["old"].as_u64().expect("a number");
+    assert!(errors > 0);
+    let errors = format!("\nerrors:        {errors} old, 0 new, of all {evaluated} jobs that are evaluated, ");
+    assert!(text.contains(&errors), "{text}");
+    assert!(text.contains("\nmoment:        the queue as it is now; "), "{text}");
+}
+
+#[test]
+fn the_findings_say_whose_they_are() {
+    let findings = |old: &str, new: &str| {
+        stderr(&jsf(&["compare", "--old", old, "--new", new, "--site", "examples/site", "--color", "never"]))
+    };
+    // the old formula fails for some jobs, the new one has a name that nothing has
+    let text = findings("1 / (ncpus - 48)", "eligible_tme");
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` is missing: {text}"));
+    let places = ["jsf: note: findings of the old formula:", "--> --old:", "jsf: note: findings of the new formula:"];
+    let places = [place(places[0]), place(places[1]), place(places[2]), place("--> --new:")];
+    assert!(places.is_sorted(), "{text}");
+    assert!(text.rfind("--> --old:") < Some(places[2]), "{text}");
+    // a formula without findings has no heading, and one formula has no sides
+    assert!(!findings("1 / (ncpus - 48)", "ncpus").contains("findings of the new formula"));
+    let same = findings("1 / (ncpus - 48)", "1 / (ncpus - 48)");
+    assert!(same.contains("-->") && !same.contains("findings of the"), "{same}");
+}

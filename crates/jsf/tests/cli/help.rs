@@ -1,0 +1,63 @@
+//! The help of every command, and its examples, which run unchanged from the root of the repository.
+
+use std::process::Command;
+
+use crate::command::{jsf, stdout, success};
+
+/// The names of all commands.
+fn commands() -> Vec<String> {
+    let help = success(&jsf(&["--help"]));
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(str::to_owned).collect()
+}
+
+/// The examples at the end of a help text, each on one line.
+fn examples(help: &str) -> Vec<String> {
+    let (_, rest) = help.split_once("Example").expect("an example");
+    let lines = rest.lines().skip(1).take_while(|line| line.starts_with("  "));
+    let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+    assert!(help.lines().filter(|line| line.starts_with("  jsf ")).all(|line| line.len() < 80), "{help}");
+    joined.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn every_command_has_help_and_a_manual_page() {
+    let commands = commands();
+    assert!(commands.len() >= 9, "{commands:?}");
+    let all = success(&jsf(&["man"]));
+    for name in &commands {
+        let help = success(&jsf(&[name, "--help"]));
+        assert!(!examples(&help).is_empty(), "{name}");
+        assert!(all.contains(&format!("jsf\\-{name}(1)")), "{name}: {all}");
+        let page = success(&jsf(&["man", name]));
+        assert!(page.contains(&format!(".TH jsf-{name} 1")) && page.contains("\\fBjsf "), "{page}");
+    }
+    assert_eq!(jsf(&["man", "nothing"]).status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_examples_run_as_they_stand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_jsf")).parent().expect("a folder").to_owned();
+    std::os::unix::fs::symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"), folder.path().join("examples"))
+        .expect("a link");
+    let path = std::env::join_paths([program, "/usr/bin".into(), "/bin".into()]).expect("a path");
+    let own = |name: String| examples(&success(&jsf(&[&name, "--help"])));
+    let all = examples(&success(&jsf(&["--help"]))).into_iter().chain(commands().into_iter().flat_map(own));
+    for example in all.collect::<Vec<_>>() {
+        let output = Command::new("sh")
+            .args(["-c", &example])
+            .env("PATH", &path)
+            .current_dir(folder.path())
+            .output()
+            .expect("sh");
+        let message = String::from_utf8_lossy(&output.stderr);
+        let lacks_module = example.starts_with("jsf page") && message.contains("this build of jsf");
+        assert!(matches!(output.status.code(), Some(0 | 1)) || lacks_module, "{example}: {message}");
+        let is_silent = example.contains('>') || example.contains("--check") || example.contains("--out");
+        assert!(is_silent || !stdout(&output).is_empty(), "{example}: {message}");
+    }
+}

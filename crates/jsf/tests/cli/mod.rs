@@ -1,0 +1,23 @@
+//! The command `jsf` as a user runs it.
+
+mod checks;
+mod commands;
+mod compare;
+mod environment;
+mod existence;
+mod exit_codes;
+mod explain;
+mod help;
+mod hostile_text;
+#[cfg(unix)]
+mod interrupted;
+mod limits;
+mod processes;
+mod rankings;
+mod replay;
+mod reports;
+mod shares;
+mod simulate;
+mod slurm;
+mod terminal;
+mod trajectory;

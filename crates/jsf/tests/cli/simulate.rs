@@ -1,0 +1,55 @@
+//! `jsf simulate` on the cases in `tests/golden/simulate`, whose rules are in `SPEC.md` there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jsf_testing::golden;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::command::{jsf, success};
+
+/// The options for the rules of the cases, which are not those of OpenPBS's scheduler.
+const TEXTBOOK: [&str; 4] = ["--rules", "documented", "--numbers", "exact"];
+
+#[derive(Deserialize)]
+struct RecordedCase {
+    workload: String,
+    processors: u32,
+    formula: String,
+    backfill: String,
+    tree: Option<Value>,
+    decay: Option<u64>,
+    decay_factor: Option<f64>,
+    start: BTreeMap<String, i64>,
+}
+
+/// One case of each way of backfilling, with and without a tree, through the command.
+#[test]
+fn the_command_starts_every_recorded_job_at_its_second_with_the_options_of_the_textbook() {
+    let cases: Vec<RecordedCase> = golden::lines("simulate/cases.jsonl");
+    let mut compared = BTreeSet::new();
+    for case in cases {
+        let RecordedCase { workload, processors, formula, backfill, tree, decay, decay_factor, start } = case;
+        if !compared.insert((backfill.clone(), tree.is_some())) {
+            continue;
+        }
+        let file = |name: &str| golden::path(&format!("simulate/{name}")).display().to_string();
+        let (workload, processors) = (file(&workload), processors.to_string());
+        let mut arguments = vec!["simulate", &formula, "--format", "json", "--backfill", &backfill];
+        arguments.extend(["--workload", &workload, "--processors", &processors]);
+        arguments.extend(TEXTBOOK);
+        let tree = tree.map(|tree| file(tree.as_str().expect("a name")));
+        let decays = [decay.map(|decay| decay.to_string()), decay_factor.map(|factor| factor.to_string())];
+        for (option, value) in ["--tree", "--decay", "--decay-factor"].into_iter().zip([&tree, &decays[0], &decays[1]])
+        {
+            arguments.extend(value.iter().flat_map(|value| [option, value]));
+        }
+        let document: Value = serde_json::from_str(&success(&jsf(&arguments))).expect("JSON");
+        let jobs = document["jobs"].as_array().expect("jobs").iter();
+        let found: BTreeMap<String, i64> = jobs
+            .map(|job| (job["id"].as_str().expect("an id").to_owned(), job["start"].as_i64().expect("a start")))
+            .collect();
+        assert!(found == start, "{formula} with {backfill}");
+    }
+    assert_eq!(compared.len(), 4, "{compared:?}");
+}

@@ -1,0 +1,10 @@
+//! The command `jsf` as a user runs it.
+
+mod ci_recipes;
+mod cli;
+mod command;
+mod finding_pages;
+mod fuzzing;
+mod pbsfs;
+mod report;
+mod site;

@@ -1,0 +1,18 @@
+//! The `pbsfs` command.
+
+mod calls;
+#[cfg(unix)]
+mod faults;
+#[cfg(unix)]
+mod files;
+#[cfg(unix)]
+mod sites;
+
+/// The names of the files in a folder, sorted.
+fn names_in(folder: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,164 @@
+//! The script of `jsf capture`, with commands that print recorded output, makes a folder that `--site` reads.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use jsf_testing::golden;
+
+use crate::command::{command, jsf, jsf_with_input, json, stderr, stdout, success};
+
+/// Writes a command that prints the file of the first pattern that its arguments match.
+fn fake(folder: &Path, name: &str, cases: &[(&str, &str)]) {
+    let case = |(arguments, file): &(&str, &str)| match *file {
+        "" => format!("'{arguments}') echo '{name}: Unauthorized Request' >&2; exit 1;;\n"),
+        file => format!("'{arguments}') cat '{}';;\n", golden::path(file).display()),
+    };
+    let cases: String = cases.iter().map(case).collect();
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\ncase \"$*\" in\n{cases}*) exit 3;;\nesac\n")).expect("a command");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a command");
+}
+
+#[test]
+fn the_script_makes_a_site_and_notes_what_is_missing() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let (bin, home) = (temporary.path().join("bin"), temporary.path().join("home"));
+    fs::create_dir_all(&bin).expect("a folder");
+    fs::create_dir_all(home.join("sched_priv")).expect("a folder");
+    fs::copy(golden::path("openpbs/qstat/sched_config"), home.join("sched_priv/sched_config")).expect("a file");
+    fake(
+        &bin,
+        "qstat",
+        &[
+            ("-f -F json", "openpbs/qstat/qstat_f.json"),
+            ("-Bf -F json", ""),
+            ("-Bf", "openpbs/qstat/qstat_Bf.txt"),
+            ("-Qf -F json", "openpbs/qstat/qstat_Qf.json"),
+        ],
+    );
+    fake(
+        &bin,
+        "qmgr",
+        &[("-c print server", "openpbs/qstat/qmgr_print_server.txt"), ("-c print resource", ""), ("-c list sched", "")],
+    );
+    let script = success(&jsf(&["capture"]));
+    let path = temporary.path().join("capture.sh");
+    fs::write(&path, script).expect("a script");
+    let output = Command::new("sh")
+        .arg(&path)
+        .arg("site")
+        .current_dir(temporary.path())
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+        .env("PBS_HOME", &home)
+        .output()
+        .expect("sh");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let site = temporary.path().join("site");
+    let missing = fs::read_to_string(site.join("missing.txt")).expect("notes");
+    assert!(missing.contains("server.json: qstat -Bf -F json failed: qstat: Unauthorized Request"), "{missing}");
+    assert!(missing.contains("sched_priv/usage: ") && missing.contains("cannot be read by"), "{missing}");
+    assert!(stdout(&output).contains("what could not be read"), "{}", stdout(&output));
+    let site = site.to_str().expect("a path");
+    let ranked = jsf(&["rank", "r_long + queue_priority", "--site", site, "--format", "json"]);
+    assert_eq!(ranked.status.code(), Some(0), "{}", stderr(&ranked));
+    assert_eq!(json(&ranked)["summary"]["jobs"], 59);
+    let again = Command::new("sh").arg(&path).arg(site).output().expect("sh");
+    assert_eq!(again.status.code(), Some(2));
+}
+
+/// Runs the script in a folder, with only these commands and those of the system.
+fn capture(folder: &Path, bin: &Path, name: &str, variables: &[(&str, &Path)]) -> Output {
+    let path = folder.join("capture.sh");
+    fs::write(&path, success(&jsf(&["capture"]))).expect("a script");
+    let mut command = Command::new("sh");
+    command.arg(&path).arg(name).current_dir(folder).env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    command.envs(variables.iter().copied()).output().expect("sh")
+}
+
+#[test]
+fn the_script_collects_the_files_of_slurm() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path();
+    let (bin, conf) = (folder.join("bin"), folder.join("slurm.conf"));
+    fs::create_dir_all(&bin).expect("a folder");
+    fs::write(&conf, "ClusterName=c\nPriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\n").expect("a file");
+    let shares = "slurm/files/t01a_doc_defaultroot/classic_d1.sshare_a_l_P.txt";
+    fake(&bin, "sshare", &[("-a --json", ""), ("-a -l -P", shares)]);
+    fake(&bin, "scontrol", &[("show config", "")]);
+    let output = capture(folder, &bin, "site", &[("SLURM_CONF", &conf)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let missing = fs::read_to_string(folder.join("site/missing.txt")).expect("notes");
+    assert!(missing.contains("sshare.json: sshare -a --json failed: sshare: Unauthorized Request"), "{missing}");
+    assert!(missing.contains("scontrol_show_config.txt: scontrol show config failed"), "{missing}");
+    let site = folder.join("site").display().to_string();
+    let from_site = jsf(&["shares", "--site", &site, "--format", "json"]);
+    let (tree, conf) = (golden::path(shares).display().to_string(), conf.display().to_string());
+    let from_files = jsf(&["shares", "--tree", &tree, "--slurm-conf", &conf, "--format", "json"]);
+    assert_eq!(success(&from_site), success(&from_files));
+    assert_eq!(json(&from_site)["policy"], "classic");
+}
+
+#[test]
+fn the_script_says_that_nothing_was_collected_and_leaves_no_folder() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let (folder, bin) = (temporary.path(), temporary.path().join("bin"));
+    fs::create_dir_all(&bin).expect("a folder");
+    let output = capture(folder, &bin, "site", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("neither qstat of PBS nor sshare of Slurm is on the PATH"), "{}", stderr(&output));
+    assert!(!folder.join("site").exists());
+    fake(&bin, "sshare", &[]);
+    let output = capture(folder, &bin, "site", &[("SLURM_CONF", &folder.join("none"))]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = stderr(&output);
+    assert!(message.contains("no command gave anything") && message.contains("sshare.json: "), "{message}");
+    assert!(!folder.join("site").exists());
+}
+
+/// An archive that arrives on standard input is read as the same archive as a file is.
+#[test]
+fn a_site_is_read_from_standard_input() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let archive = temporary.path().join("site.tar");
+    let status = Command::new("tar")
+        .args(["cf", archive.to_str().expect("a path"), "-C", "examples", "captured"])
+        .current_dir(jsf_testing::ROOT)
+        .status();
+    assert!(status.expect("tar").success());
+    let arguments = |site| ["rank", "ncpus", "--format", "csv", "--site", site];
+    let path = archive.display().to_string();
+    let from_stdin = command().args(arguments("-")).stdin(File::open(&archive).expect("an archive")).output();
+    let from_stdin = success(&from_stdin.expect("jsf"));
+    assert_eq!(from_stdin, success(&jsf(&arguments(&path))));
+    assert!(from_stdin.lines().count() > 40);
+    let junk = jsf_with_input(&arguments("-"), "junk");
+    assert_eq!(junk.status.code(), Some(2));
+    assert!(stderr(&junk).contains("expected a folder or a tar archive"), "{}", stderr(&junk));
+}
+
+#[test]
+fn names_have_kind_unit_and_origin() {
+    let resources = golden::path("openpbs/qstat/resourcedef");
+    let resources = resources.to_str().expect("a path");
+    let output = jsf(&["names", "--resources", resources, "--resource", "extra=size", "--format", "json"]);
+    let document = json(&output);
+    let name = |name: &str| {
+        let names = document["names"].as_array().expect("names");
+        names.iter().find(|found| found["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
+    };
+    assert_eq!(name("walltime")["unit"], "s");
+    assert_eq!((&name("extra")["kind"], &name("extra")["unit"]), (&"size".into(), &"kb".into()));
+    assert_eq!(name("r_long")["origin"], "declared by the site");
+    assert_eq!(name("pow")["kind"], "function");
+    assert_eq!(name("fairshare_perc")["origin"], "the scheduler");
+    assert!(stdout(&jsf(&["names"])).contains("eligible_time"));
+}
+
+#[test]
+fn the_captured_example_is_read_and_its_missing_file_is_named() {
+    let output = jsf(&["rank", "--site", "examples/captured", "--top", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is given without the file `usage`"), "{}", stderr(&output));
+}

@@ -1,0 +1,11 @@
+//! Sites as folders, as `pbs_snapshot` folders and as archives; what is found, what is missing, what is refused.
+
+mod archives;
+#[cfg(unix)]
+mod capture;
+mod implausible_usage;
+mod schedulers;
+mod snapshots;
+mod sort_keys;
+pub mod support;
+mod wrong_files;

@@ -1,0 +1,325 @@
+//! The check of a formula before it is set: the server's answer, and every finding.
+//!
+//! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
+
+mod site_findings;
+
+use std::sync::Arc;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity, Span, sort_by_span};
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::formula::syntax::Construct;
+use job_sort_formula::formula::{Formula, lint};
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::ErrorKind;
+use job_sort_formula::rank::ScorePrecision;
+use job_sort_formula::schema::Schema;
+use serde::Serialize;
+
+use crate::files::sched_config::SchedConfig;
+use crate::files::server::ServerSettings;
+use crate::order::Ordered;
+use crate::qmgr_validation::operands::{Operand, OperandArithmetic};
+use crate::qmgr_validation::{Validation, validate};
+use crate::share_tree::PbsTree;
+use crate::submission::FormulaSubmission;
+pub use site_findings::{error_findings, error_findings_of, job_error};
+
+/// The least amount above 0 of a float resource: OpenPBS prints four decimals.
+const SMALLEST_FLOAT: f64 = 1e-4;
+
+/// What the server does with an empty formula.
+const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs are then ordered as without one; to set one, \
+                     write an expression, such as `eligible_time + 1000 * fairshare_factor`";
+/// What becomes of a formula below a comment.
+const COMMENT: &str =
+    "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
+
+/// A queue whose jobs the formula was evaluated for.
+#[derive(Debug, Clone, Copy)]
+pub struct ScoredQueue<'a> {
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// Their scores and their order.
+    pub ordered: &'a Ordered,
+    /// The precision in which the values are kept.
+    pub precision: ScorePrecision,
+}
+
+/// What is known about the site; every part is optional.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SiteFacts<'a> {
+    /// The scored queue.
+    pub queue: Option<ScoredQueue<'a>>,
+    /// The fair-share tree with the entities of the jobs.
+    pub tree: Option<&'a PbsTree>,
+    /// The scheduler's settings.
+    pub config: Option<&'a SchedConfig>,
+    /// The server's settings.
+    pub server: ServerSettings,
+    /// `job_sort_formula_threshold`, which [`ScoredQueue::ordered`] takes into account.
+    pub threshold: Option<f64>,
+    /// The resources of which every new job has more than 0, because the server or its queue has a default.
+    pub defaulted: &'a [String],
+    /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no formula.
+    pub has_tree_of_slurm: bool,
+}
+
+/// The result of checking a formula.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The server's answer when the formula is set.
+    pub validation: Validation,
+    /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula with an error for every job
+    /// crashes it only at its next start, which is the finding `JSF402`.
+    pub crashes_scheduler: bool,
+    /// The jobs of the queue, if there is one.
+    pub jobs: Option<JobCounts>,
+    /// All findings, in the order of their spans in the submitted text.
+    pub findings: Vec<Diagnostic>,
+    /// The warnings about the site's files, one sentence each.
+    pub warnings: Vec<String>,
+    /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
+    /// formula if it knows one of them as a string.
+    pub guessed_types: Vec<String>,
+}
+
+/// How many jobs a formula was evaluated for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JobCounts {
+    /// The number of jobs.
+    pub total: usize,
+    /// The number of jobs that are not tried: the scheduler ignores them as invalid, or does not get them.
+    pub ignored: usize,
+    /// The number of jobs with an error.
+    pub errors: usize,
+    /// The ids of the jobs with an error, in the order of the document.
+    pub failing: Vec<String>,
+}
+
+impl JobCounts {
+    fn new(queue: &ScoredQueue<'_>) -> Self {
+        let fails = |row: &usize| queue.ordered.ranking.score(*row).is_some_and(|score| score.unrounded.is_err());
+        let failing: Vec<String> =
+            (0..queue.table.len()).filter(fails).map(|row| queue.table.id(row).to_owned()).collect();
+        let ignored = queue.table.excluded_rows().count();
+        Self { total: queue.table.len(), ignored, errors: failing.len(), failing }
+    }
+}
+
+/// A checked formula as a JSON document.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CheckDocument<'a> {
+    formula: &'a str,
+    #[serde(rename = "verdict")]
+    validation: &'a Validation,
+    crashes_scheduler: bool,
+    /// What the verdict assumes; absent where it assumes nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    guessed_types: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: &'a Option<JobCounts>,
+    findings: &'a [Diagnostic],
+}
+
+impl Checked {
+    /// The result for the submitted text `formula`, to be written as JSON.
+    pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
+        let Self { validation, crashes_scheduler, guessed_types, jobs, findings, .. } = self;
+        CheckDocument { formula, validation, crashes_scheduler: *crashes_scheduler, guessed_types, jobs, findings }
+    }
+
+    /// Checks a formula.
+    ///
+    /// ```
+    /// use job_sort_formula::Schema;
+    /// use jsf_openpbs::check::{Checked, SiteFacts};
+    /// use jsf_openpbs::submission::FormulaSubmission;
+    ///
+    /// let submitted = FormulaSubmission::to_openpbs("10 * fair_share_perc + walltme");
+    /// let checked = Checked::new(&submitted, &Schema::openpbs(), &SiteFacts::default());
+    /// assert_eq!(checked.validation.code, Some(15124));
+    /// assert_eq!(checked.findings.iter().map(|found| found.code).collect::<Vec<_>>(), ["JSF203", "JSF201"]);
+    /// ```
+    pub fn new(submitted: &FormulaSubmission<'_>, schema: &Schema, site: &SiteFacts<'_>) -> Self {
+        let formula = match submitted.formula() {
+            Ok(formula) => formula,
+            Err(refusal) => {
+                let validation = validate(submitted.text(), schema);
+                let mut findings = vec![(*refusal.finding).clone()];
+                if submitted.text().is_empty() {
+                    findings[0].help = Some(EMPTY.to_owned());
+                } else if submitted.text().trim_start().starts_with('#') {
+                    findings[0].help = Some(COMMENT.to_owned());
+                }
+                findings.extend(submitted.lines_left_out());
+                return Self {
+                    validation,
+                    crashes_scheduler: false,
+                    jobs: None,
+                    findings,
+                    warnings: Vec::new(),
+                    guessed_types: Vec::new(),
+                };
+            }
+        };
+        let mut findings = lint::lint(formula.expr(), schema);
+        let compile_error = formula.compile(schema).ok().and_then(|program| compile_error(&program));
+        let queue = site.queue.filter(|_| compile_error.is_none());
+        findings.extend(compile_error);
+        findings.extend(site_findings(formula, schema, site));
+        let observed = queue.map(|queue| error_findings(queue.table, &queue.ordered.ranking)).unwrap_or_default();
+        findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
+        findings.extend(observed);
+        // the formula alone says why the values are equal
+        if findings.iter().any(|found| found.code == "JSF607") {
+            findings.retain(|found| found.code != "JSF616");
+        }
+        let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+        findings.extend(submitted.lines_left_out());
+        let validation = validate(submitted.text(), schema);
+        if let Some(reason) = never_evaluated(&validation, site) {
+            findings.iter_mut().filter(|found| found.code == "JSF402").for_each(|found| {
+                *found = site_findings::without_evaluation(found.span, reason);
+            });
+        }
+        findings.extend(single_quote(submitted.text(), &validation));
+        sort_by_span(&mut findings);
+        let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(&queue.ordered.ranking));
+        Self {
+            validation,
+            crashes_scheduler: crashes_on_queue
+                || findings.iter().any(predicts_crash)
+                || is_always_complex(formula, schema),
+            jobs: site.queue.as_ref().map(JobCounts::new),
+            findings,
+            warnings: Vec::new(),
+            guessed_types: Vec::new(),
+        }
+    }
+
+    /// Whether some finding is an error.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|found| found.severity == Severity::Error)
+    }
+}
+
+/// The single quote, in a comment, by which the server's script is not valid Python: it has the formula between two of them.
+fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
+    let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
+    let message = "`'` ends the string in which the server passes the formula to Python";
+    let found = Diagnostic::error("JSF106", message, Span::new(start, start + 1));
+    Some(found.with_help("the server refuses the formula; remove the quote from the comment"))
+}
+
+/// Why no scheduler of OpenPBS evaluates the formula, if that is so.
+fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'static str> {
+    if validation.accepted == Some(false) {
+        Some("the server refuses the formula, so the scheduler never evaluates it")
+    } else if site.has_tree_of_slurm {
+        Some("the tree is Slurm's, whose scheduler evaluates no formula")
+    } else {
+        None
+    }
+}
+
+/// The findings of the value analysis, without those already in `found` and without the failures that `observed`
+/// reports together with the jobs that have them.
+fn predicted(
+    formula: &Formula,
+    schema: &Schema,
+    defaulted: &[String],
+    found: &[Diagnostic],
+    observed: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    let mut findings = lint::lint_values(formula.expr(), schema, &ranges(schema, defaulted));
+    findings.retain(|new| {
+        let is_observed =
+            |error: &Diagnostic| matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306") && covers(error, new);
+        let is_known = |known: &Diagnostic| known.code == new.code && known.span == new.span;
+        !observed.iter().any(is_observed) && !found.iter().any(is_known)
+    });
+    findings
+}
+
+/// The values of the inputs; those with a default are above 0.
+fn ranges(schema: &Schema, defaulted: &[String]) -> lint::Ranges {
+    let mut ranges = lint::Ranges::default();
+    for name in defaulted.iter().filter(|name| schema.is_numeric(name)) {
+        let values = ranges.values(name, schema);
+        let least = if values.is_integral() { 1.0 } else { SMALLEST_FLOAT };
+        ranges.set(name, lint::ValueSet::between(values.types(), least, values.most()));
+    }
+    ranges
+}
+
+/// Whether the span of an observed error contains the span of a predicted one.
+fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
+    matches!(observed.code, "JSF301" | "JSF311")
+        && observed.span.start <= predicted.span.start
+        && predicted.span.end <= observed.span.end
+}
+
+/// Whether a finding says that the scheduler crashes as soon as the formula is set.
+fn predicts_crash(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
+}
+
+/// Whether the result is a complex number for every job.
+fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
+    let resolve = |name: &str| Resolution::from_schema(name, schema);
+    let Ok(program) = Program::compile_python(Arc::new(formula.expr().clone()), &resolve) else { return false };
+    let operand = |name: &str| match resolve(name) {
+        Resolution::Input => Operand::Number,
+        _ if name == Construct::Imaginary.description() => Operand::Complex,
+        _ => Operand::Opaque,
+    };
+    let inputs: Vec<Operand> = program.inputs().iter().map(|name| operand(name)).collect();
+    let mut evaluator = program.interpreter(OperandArithmetic::default());
+    let is_complex = matches!(evaluator.evaluate(&inputs), Ok(Operand::Complex));
+    is_complex && evaluator.arithmetic().uncertainty().is_none()
+}
+
+/// The findings that need the site as well as the formula.
+fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let expr = formula.expr();
+    let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server).into_iter().collect();
+    findings.extend(site_findings::defects(expr, &site.server));
+    if let Some(config) = site.config {
+        findings.extend(site_findings::other_orderings(expr, config));
+    }
+    let Some(ScoredQueue { table, ordered, precision }) = site.queue else { return findings };
+    if precision == ScorePrecision::Float32 {
+        findings.extend(site_findings::truncated_amounts(expr, table));
+        findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
+        findings.extend(site_findings::rounding_ties(expr, table, &ordered.ranking));
+        findings.extend(site_findings::first_evaluation(table, &ordered.ranking));
+    }
+    let is_explained = |found: &Diagnostic| matches!(found.code, "JSF504");
+    findings.extend(site_findings::unused_resources(expr, schema, table));
+    if !findings.iter().any(is_explained) {
+        findings.extend(site_findings::one_value(expr, table, &ordered.ranking));
+    }
+    findings.extend(site_findings::idle_summands(formula, schema, table, &ordered.ranking));
+    findings.extend(site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ordered, bound)));
+    findings
+}
+
+/// The error that CPython's compiler raises before it evaluates anything.
+fn compile_error(program: &Program) -> Option<Diagnostic> {
+    program.refused()?;
+    let error = program.evaluate(&[]).err()?;
+    Some(match error.raised.kind {
+        ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span)
+            .with_help("the scheduler does not notice: every job keeps a stale value; write a shorter formula"),
+        ErrorKind::Recursion => too_deep("CPython's compiler cannot compile a formula this deep", error.span)
+            .with_help("every job gets an error and the value 0; write a shorter formula"),
+        _ => Diagnostic::error("JSF103", error.raised.text, error.span)
+            .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),
+    })
+}
+
+fn too_deep(message: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("JSF310", message, span)
+}

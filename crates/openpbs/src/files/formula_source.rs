@@ -1,0 +1,358 @@
+//! Extracts the text of a formula from the files and listings in which sites keep it.
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::files::schedulers::{self, ListedScheduler};
+use crate::files::server::{attribute_text, servers_in_json};
+
+/// The first line of `sched_priv/sched_formula`.
+const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
+
+/// The most characters of a directive that a message repeats.
+const MAX_SHOWN: usize = 80;
+
+/// A document without a formula.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoFormula {
+    /// The document is empty.
+    #[error("`{0}` is empty, expected a formula")]
+    Empty(String),
+    /// The server that the document describes has no formula.
+    #[error("`{0}` describes a server without `job_sort_formula`")]
+    Unset(String),
+    /// Only schedulers other than the default one have a formula in the document.
+    #[error(
+        "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
+        listed(schedulers)
+    )]
+    OtherScheduler {
+        /// The document.
+        source_name: String,
+        /// The schedulers that have one.
+        schedulers: Vec<String>,
+    },
+    /// A directive of `qmgr`, or a line of sched_config, that does not set a formula.
+    #[error("`{given}` {problem}")]
+    Directive {
+        /// The directive.
+        given: String,
+        /// What it is instead, and what to give.
+        problem: String,
+    },
+}
+
+/// Names in a sentence.
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Extracts the formula from a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`, the
+/// scheduler's `sched_formula`, or a file with nothing but the formula. The format is detected from the content. Of a
+/// document with several schedulers the formula is that of the server, else that of the default scheduler.
+///
+/// ```
+/// use jsf_openpbs::files::formula_source::formula_in;
+///
+/// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
+/// assert_eq!(formula_in("server.txt", text).as_deref(), Ok("max(ncpus,1) * 10"));
+/// ```
+///
+/// # Errors
+/// The document is empty, or it describes a server without a formula, or only schedulers other than the default one have one.
+pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula> {
+    let document = document.trim_start_matches('\u{feff}');
+    if document.trim().is_empty() {
+        return Err(NoFormula::Empty(source_name.to_owned()));
+    }
+    if let Some(servers) = servers_in_json(document) {
+        let formula =
+            servers.iter().filter_map(|server| server.get("job_sort_formula")).find(|value| **value != Value::Null);
+        return formula.map(attribute_text).ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
+    }
+    if document.trim().lines().nth(1).is_none()
+        && let Some(directive) = other_directive(document)
+    {
+        return Err(directive);
+    }
+    if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
+        return Ok(formula.trim_start_matches(['\r', '\n']).trim_end().to_owned());
+    }
+    let is_listing = document.lines().any(|line| {
+        line.starts_with("Server")
+            || line.starts_with("set server ")
+            || line.starts_with("set sched ")
+            || line.starts_with("Sched ")
+    });
+    if is_listing {
+        return in_scheduler(document, "").or_else(|| in_scheduler(document, schedulers::DEFAULT)).ok_or_else(|| {
+            let source_name = source_name.to_owned();
+            let others: Vec<String> = formulas_of_others(document).into_iter().map(|(other, _)| other.name).collect();
+            match others.is_empty() {
+                true => NoFormula::Unset(source_name),
+                false => NoFormula::OtherScheduler { source_name, schedulers: others },
+            }
+        });
+    }
+    Ok(pasted(document).unwrap_or_else(|| document.trim_end().to_owned()))
+}
+
+/// The formula of the server and of this scheduler in a listing.
+pub fn in_scheduler(document: &str, scheduler: &str) -> Option<String> {
+    in_listing(&schedulers::of_scheduler(document, scheduler))
+}
+
+/// The schedulers that have a formula of their own in a document, each with it.
+pub fn formulas_of_schedulers(document: &str) -> Vec<(ListedScheduler, String)> {
+    let with_formula = |listed: ListedScheduler| in_listing(&listed.text).map(|formula| (listed, formula));
+    schedulers::listed_schedulers(document).into_iter().filter_map(with_formula).collect()
+}
+
+/// Those of them that are not the default one.
+pub fn formulas_of_others(document: &str) -> Vec<(ListedScheduler, String)> {
+    let mut formulas = formulas_of_schedulers(document);
+    formulas.retain(|(listed, _)| listed.name != schedulers::DEFAULT);
+    formulas
+}
+
+/// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as `qstat -Bf` prints it,
+/// the directive `set server job_sort_formula = "…"`, or the whole command `qmgr -c '…'`. `None` for any other text.
+///
+/// ```
+/// use jsf_openpbs::files::formula_source::pasted;
+///
+/// assert_eq!(pasted("job_sort_formula = a + b").as_deref(), Some("a + b"));
+/// assert_eq!(pasted(r#"qmgr -c 'set server job_sort_formula = "a + b"'"#).as_deref(), Some("a + b"));
+/// assert_eq!(pasted("a + b"), None);
+/// ```
+pub fn pasted(text: &str) -> Option<String> {
+    let directive = match command(text) {
+        Command::Qmgr(argument) => argument?,
+        Command::Other(text) => text.to_owned(),
+    };
+    let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
+    let is_attribute = directive.starts_with("job_sort_formula");
+    if is_set || is_attribute { in_listing(&directive) } else { None }
+}
+
+/// What a text is that was given as a formula and is a directive of `qmgr`, or a line of sched_config, without a formula;
+/// `None` for any other text.
+pub fn other_directive(text: &str) -> Option<NoFormula> {
+    let problem = match command(text) {
+        Command::Qmgr(None) => {
+            "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".to_owned()
+        }
+        Command::Qmgr(Some(directive)) => problem_of(&directive)?,
+        Command::Other(text) => problem_of(text)?,
+    };
+    Some(NoFormula::Directive { given: text.trim().chars().take(MAX_SHOWN).collect(), problem })
+}
+
+/// Why a directive sets no formula.
+fn problem_of(directive: &str) -> Option<String> {
+    let assignment = match verb(directive) {
+        Some(("unset" | "u", _)) => {
+            return Some("removes a setting and is not a formula; give the formula alone".to_owned());
+        }
+        Some(("print" | "p" | "list" | "l", _)) => {
+            return Some("is a command, not a formula; give what it prints".to_owned());
+        }
+        Some((_, rest)) => rest,
+        None if directive.starts_with("job_sort_formula:") => {
+            return Some(
+                "is no line that PBS knows; write job_sort_formula = FORMULA, or give the formula alone".to_owned(),
+            );
+        }
+        None if directive.starts_with("job_sort_formula") => directive,
+        None => {
+            let is_sched_config =
+                directive.strip_prefix("job_sort_key").is_some_and(|rest| rest.starts_with([':', ' ']));
+            return is_sched_config.then(|| "is a line of sched_config, not a formula; give the `sched_config`".into());
+        }
+    };
+    let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+    let attribute = target.split_whitespace().last().unwrap_or_default();
+    let value = value.trim();
+    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
+    match attribute {
+        "job_sort_formula" if !assignment.contains('=') => {
+            verb(directive).map(|_| "has no value; write job_sort_formula = \"FORMULA\"".to_owned())
+        }
+        "job_sort_formula" => quote.filter(|&quote| !value[1..].contains(quote)).map(|quote| {
+            format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
+        }),
+        "job_sort_formula_threshold" => {
+            let problem = "sets the value that a job must exceed to run, not a formula; give the formula, and apart from it \
+                           the threshold";
+            Some(problem.to_owned())
+        }
+        other if verb(directive).is_some() => Some(format!(
+            "sets `{other}`, not `job_sort_formula`; give the formula, and apart from it the server's settings"
+        )),
+        _ => None,
+    }
+}
+
+/// A text as a shell command.
+enum Command<'t> {
+    /// `qmgr -c` with its directive; `None` if it has none, or if a quote is not closed.
+    Qmgr(Option<String>),
+    /// Anything else, without a prompt before it.
+    Other(&'t str),
+}
+
+fn command(text: &str) -> Command<'_> {
+    let text = text.trim_start();
+    let command = ["$ ", "# ", "Qmgr: "].iter().find_map(|prompt| text.strip_prefix(prompt)).unwrap_or(text);
+    let command = command.trim_start();
+    let command = command.strip_prefix("sudo ").unwrap_or(command).trim_start();
+    let (program, arguments) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let option = arguments.trim_start().strip_prefix("-c");
+    match option {
+        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => {
+            Command::Qmgr(shell_word(argument.trim_start()).map(|directive| directive.trim().to_owned()))
+        }
+        _ => Command::Other(command),
+    }
+}
+
+/// The verb of a directive of `qmgr` about the server or a scheduler, and what follows the object.
+fn verb(directive: &str) -> Option<(&str, &str)> {
+    let (verb, rest) = directive.trim_start().split_once(char::is_whitespace)?;
+    let rest = rest.trim_start();
+    let (object, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_verb = matches!(verb, "set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l");
+    (is_verb && matches!(object, "server" | "s" | "sched")).then_some((verb, rest))
+}
+
+/// The first word of a shell command, without its quotes; `None` if a quote is not closed.
+fn shell_word(command: &str) -> Option<String> {
+    let (mut word, mut characters) = (String::new(), command.chars());
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' => loop {
+                match characters.next()? {
+                    '\'' => break,
+                    quoted => word.push(quoted),
+                }
+            },
+            '"' => loop {
+                match characters.next()? {
+                    '"' => break,
+                    '\\' => match characters.next()? {
+                        escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
+                        other => word.extend(['\\', other]),
+                    },
+                    quoted => word.push(quoted),
+                }
+            },
+            '\\' => word.extend(characters.next()),
+            blank if blank.is_whitespace() => break,
+            unquoted => word.push(unquoted),
+        }
+    }
+    Some(word)
+}
+
+/// The value of `job_sort_formula` in a listing. A long value continues after a line break and one tab, which are not
+/// part of it.
+fn in_listing(document: &str) -> Option<String> {
+    let mut lines = document.lines();
+    let first = lines.find_map(|line| {
+        let line = line.trim_start();
+        let directives = ["set server ", "set sched ", "s s "];
+        let line = directives.iter().find_map(|directive| line.strip_prefix(directive)).unwrap_or(line);
+        let (before, after) = line.split_once("job_sort_formula")?;
+        let is_attribute = before.split_whitespace().count() <= 1;
+        let value = after.trim_start().strip_prefix('=')?;
+        is_attribute.then(|| value.trim_start())
+    })?;
+    let mut formula = first.to_owned();
+    for line in lines.map_while(|line| line.strip_prefix('\t')) {
+        formula.push_str(line);
+    }
+    let formula = formula.trim_end();
+    let quoted = |quote| formula.len() > 1 && formula.starts_with(quote) && formula.ends_with(quote);
+    Some(if quoted('"') || quoted('\'') { formula[1..formula.len() - 1].to_owned() } else { formula.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_gives_the_same_formula() {
+        for document in [
+            "a + b",
+            "a + b\n",
+            "### PBS INTERNAL FILE DO NOT MODIFY ###\na + b\n",
+            "{\"Server\":{\"vm\":{\"job_sort_formula\":\"a + b\"}}}",
+            "#\n# Set server attributes.\n#\nset server scheduling = True\nset server job_sort_formula = \"a + b\"\n",
+            "set sched default job_sort_formula = \"a + b\"\n",
+            "Server vm\n    job_sort_formula = a + b\n    x = y\n",
+            "Server: vm\n    job_sort_formula = a +\n\t b\n",
+        ] {
+            assert_eq!(formula_in("f", document).as_deref(), Ok("a + b"), "{document}");
+        }
+    }
+
+    #[test]
+    fn pasted_text_is_recognised() {
+        for text in [
+            "job_sort_formula = a + b",
+            "    job_sort_formula = a +\n\t b\n",
+            "job_sort_formula=\"a + b\"",
+            "set server job_sort_formula = \"a + b\"",
+            "s s job_sort_formula='a + b'",
+            "Qmgr: set server job_sort_formula = 'a + b'",
+            "qmgr -c 'set server job_sort_formula=\"a + b\"'",
+            "# qmgr -c \"set server job_sort_formula = \\\"a + b\\\"\"",
+            "$ sudo /opt/pbs/bin/qmgr -c \"set server job_sort_formula = 'a + b'\" \n",
+            "qmgr -c 'set server job_sort_formula='\\''a + b'\\'''",
+        ] {
+            assert_eq!(pasted(text).as_deref(), Some("a + b"), "{text}");
+            assert_eq!(formula_in("f", text).as_deref(), Ok("a + b"), "{text}");
+        }
+        for text in
+            ["", "a + b", "qmgr", "qmgr -c 'set", "qmgr - c", "set server scheduling = True", "job_sort_formula"]
+        {
+            assert_eq!(pasted(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_directive_without_a_formula_is_named() {
+        for (text, problem) in [
+            ("set server job_sort_formula_threshold = 5", "apart from it the threshold"),
+            ("job_sort_formula_threshold=\"0.5\"", "apart from it the threshold"),
+            ("qmgr -c 's s job_sort_formula_threshold = 7'", "apart from it the threshold"),
+            ("set sched default job_sort_formula_threshold = 5\n", "apart from it the threshold"),
+            ("unset server job_sort_formula", "removes a setting"),
+            ("Qmgr: unset server job_sort_formula", "removes a setting"),
+            ("set server job_sort_formula = \"a + b", "opening \" that is never closed"),
+            ("job_sort_formula = 'a + b", "opening ' that is never closed"),
+            ("qmgr -c \"set server job_sort_formula = a", "closed quotes"),
+            ("set server job_sort_formula", "has no value"),
+            ("set server scheduling = true", "sets `scheduling`"),
+            ("qmgr -c 'print server'", "give what it prints"),
+            ("job_sort_key: \"ncpus HIGH\"", "sched_config"),
+            ("job_sort_formula: a + b", "write job_sort_formula = FORMULA"),
+        ] {
+            let Some(found) = other_directive(text) else { panic!("{text}") };
+            assert!(found.to_string().contains(problem), "{text}: {found}");
+            assert_eq!(formula_in("f", text), Err(found), "{text}");
+        }
+        for text in
+            ["", "a + b", "s - s", "set + server", "job_sort_formula", "job_sort_formula = a", "# a", "qmgr - c"]
+        {
+            assert_eq!(other_directive(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_formula_is_an_error() {
+        assert_eq!(formula_in("f", " \n"), Err(NoFormula::Empty("f".into())));
+        assert_eq!(formula_in("f", "Server: vm\n    x = 1\n"), Err(NoFormula::Unset("f".into())));
+        assert_eq!(formula_in("f", "{\"Server\":{\"vm\":{}}}"), Err(NoFormula::Unset("f".into())));
+    }
+}

@@ -1,0 +1,11 @@
+//! The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
+
+pub mod formula_source;
+pub mod queues;
+pub mod repeated;
+pub mod resource_group;
+pub mod resources;
+pub mod sched_config;
+pub mod schedulers;
+pub mod server;
+pub mod usage;

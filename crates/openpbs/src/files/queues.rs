@@ -1,0 +1,585 @@
+//! The queues of a server and their priorities.
+//!
+//! In: `qstat -Qf` as text or JSON, or a listing of `qmgr`. Out: [`Queues`].
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::schema::{InputType, Schema};
+use jsf_json;
+use jsf_json::{Entry, JsonScalar, ObjectReader, Shape};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::files::schedulers;
+use crate::resource_amount;
+
+/// The queues with their priorities, and the resources in the attributes of the queues and the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Queues {
+    priorities: BTreeMap<Box<str>, Option<i64>>,
+    /// In the order of the document.
+    names: Vec<Box<str>>,
+    /// The resources that the attributes name, declared or not, with the types inferred from their amounts.
+    seen: BTreeMap<Box<str>, InputType>,
+    /// The resources with a default above 0, by queue; those of the server under an empty name.
+    defaults: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
+    /// The amount in `resources_max` by queue and resource; that of the server under an empty name.
+    maxima: BTreeMap<(Box<str>, Box<str>), Box<str>>,
+    /// The routing queues, which pass their jobs on to other queues.
+    routes: BTreeSet<Box<str>>,
+    /// The partition of each queue that has one beside that of the default scheduler.
+    partitions: BTreeMap<Box<str>, Box<str>>,
+    /// How many jobs may run at the same time, by queue; those of the server under an empty name.
+    limits: BTreeMap<Box<str>, RunLimits>,
+    /// The attributes with limits of another kind.
+    other_limits: BTreeSet<Box<str>>,
+}
+
+/// How many jobs of a queue or of the server may run at the same time: `max_run`, or the older `max_running` and
+/// `max_user_run`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Of all users together.
+    pub all: Option<u32>,
+    /// Of each user without a limit of its own.
+    pub each_user: Option<u32>,
+    /// Of single users.
+    pub users: BTreeMap<Box<str>, u32>,
+}
+
+impl RunLimits {
+    /// Reads the value of `max_run`, such as `[u:PBS_GENERIC=4], [u:ada=8], [o:PBS_ALL=100]`. Returns whether it also has
+    /// limits of groups or projects, which are not read.
+    fn read(&mut self, value: &str) -> bool {
+        let mut has_others = false;
+        for limit in value.split('[').skip(1) {
+            let limit = limit.split(']').next().unwrap_or("");
+            let Some((who, count)) = limit.rsplit_once('=') else { continue };
+            let Ok(count) = count.trim().parse() else { continue };
+            match who.trim().split_once(':') {
+                Some(("o", "PBS_ALL")) => self.all = Some(count),
+                Some(("u", "PBS_GENERIC")) => self.each_user = Some(count),
+                Some(("u", user)) => _ = self.users.insert(user.trim_matches('"').into(), count),
+                _ => has_others = true,
+            }
+        }
+        has_others
+    }
+}
+
+/// The limits of running jobs that are not read.
+const OTHER_LIMITS: [&str; 4] = ["max_run_res", "max_run_subjobs", "max_group_run", "max_user_res"];
+
+/// A document of queues that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum QueuesError {
+    /// It contains no queue.
+    #[error("`{source_name}` contains no queue, expected `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`")]
+    NoQueue {
+        /// The document's name.
+        source_name: String,
+    },
+    /// It is invalid JSON.
+    #[error("`{source_name}` is not valid JSON: {reason}")]
+    Json {
+        /// The document's name.
+        source_name: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A priority is not a whole number.
+    #[error("`{source_name}`: the `Priority` of queue `{queue}` is {found}, expected a whole number")]
+    Priority {
+        /// The document's name.
+        source_name: String,
+        /// The queue.
+        queue: String,
+        /// What was found.
+        found: String,
+    },
+}
+
+impl Queues {
+    /// Reads `qstat -Qf` as text or JSON, `qmgr -c 'print server'`, `'print queue'` or `'list queue'`. The format is
+    /// detected from the content.
+    ///
+    /// # Errors
+    /// The document contains no queue, is invalid JSON, or has a priority that is not a whole number.
+    pub fn read(source_name: &str, text: &str) -> Result<Self, QueuesError> {
+        let queues = Self::read_queues_or_server(source_name, text)?;
+        if queues.is_empty() {
+            return Err(QueuesError::NoQueue { source_name: source_name.to_owned() });
+        }
+        Ok(queues)
+    }
+
+    /// Reads the same documents as [`read`](Self::read), and also those that describe the server only.
+    ///
+    /// # Errors
+    /// The document is invalid JSON, or has a priority that is not a whole number.
+    pub fn read_queues_or_server(source_name: &str, text: &str) -> Result<Self, QueuesError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut parser = Parser { source_name, queues: Self::default(), error: None };
+        if text.trim_start().starts_with('{') {
+            parser.read_json(text)?;
+        } else {
+            lines_of(text).fold(Block::None, |block, line| parser.read_line(block, &line));
+        }
+        parser.error.map_or(Ok(parser.queues), Err)
+    }
+
+    /// Whether no queue is known.
+    pub fn is_empty(&self) -> bool {
+        self.priorities.is_empty()
+    }
+
+    /// Adds the contents of another document: its resources, and its queues if none is known yet.
+    pub fn add(&mut self, other: Self) {
+        if self.is_empty() {
+            self.priorities = other.priorities;
+            self.names = other.names;
+            self.routes = other.routes;
+            self.partitions = other.partitions;
+        }
+        for (name, kind) in other.seen {
+            self.seen.entry(name).or_insert(kind);
+        }
+        for (object, limits) in other.limits {
+            self.limits.entry(object).or_insert(limits);
+        }
+        self.other_limits.extend(other.other_limits);
+        for (key, amount) in other.maxima {
+            self.maxima.entry(key).or_insert(amount);
+        }
+        for (queue, resources) in other.defaults {
+            self.defaults.entry(queue).or_default().extend(resources);
+        }
+    }
+
+    /// The resources of which every new job has more than 0 unless it requests 0: those with a default above 0 in the
+    /// server, or in every queue that is not a routing queue.
+    pub fn defaulted_resources(&self) -> Vec<String> {
+        let of = |queue: &str| self.defaults.get(queue);
+        let mut found: BTreeSet<&str> = of("").into_iter().flatten().map(|name| &**name).collect();
+        let queues: Vec<&str> =
+            self.names.iter().map(|name| &**name).filter(|queue| !self.routes.contains(*queue)).collect();
+        if let Some((first, others)) = queues.split_first() {
+            let in_all = |name: &&str| others.iter().all(|queue| of(queue).is_some_and(|known| known.contains(*name)));
+            found.extend(of(first).into_iter().flatten().map(|name| &**name).filter(in_all));
+        }
+        found.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether a queue or the server has a default, a limit or an available amount of a resource.
+    pub fn lists_resources(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    /// The priority of a queue; `None` if it has none (the formula then sees 0) or is unknown.
+    pub fn priority(&self, queue: &str) -> Option<i64> {
+        self.priorities.get(queue).copied().flatten()
+    }
+
+    /// The priority of each queue that has one.
+    pub fn priorities(&self) -> BTreeMap<String, i64> {
+        let known = self.priorities.iter().filter_map(|(name, priority)| Some((name.to_string(), (*priority)?)));
+        known.collect()
+    }
+
+    /// Whether the document contains the queue.
+    pub fn contains(&self, queue: &str) -> bool {
+        self.priorities.contains_key(queue)
+    }
+
+    /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for the default scheduler.
+    pub fn partition(&self, queue: &str) -> Option<&str> {
+        self.partitions.get(queue).map(|partition| &**partition)
+    }
+
+    /// How many jobs of a queue may run at the same time, or with an empty name those of the server, if it has such limits.
+    pub fn run_limits(&self, queue: &str) -> Option<&RunLimits> {
+        self.limits.get(queue)
+    }
+
+    /// The most that a job of a queue may request of a resource (`resources_max`), as it is written: the limit of the queue,
+    /// else that of the server.
+    pub fn maximum(&self, queue: &str, resource: &str) -> Option<&str> {
+        let of = |queue: &str| self.maxima.get(&(queue.into(), resource.into())).map(|amount| &**amount);
+        of(queue).or_else(|| of(""))
+    }
+
+    /// The attributes that limit running jobs otherwise, by groups, projects or resources.
+    pub fn other_limits(&self) -> impl Iterator<Item = &str> {
+        self.other_limits.iter().map(|attribute| &**attribute)
+    }
+
+    /// The position of the queue in the document, which is the server's order of queues.
+    pub fn position(&self, queue: &str) -> Option<usize> {
+        self.names.iter().position(|name| **name == *queue)
+    }
+
+    /// The queues with their priorities, in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> {
+        self.priorities.iter().map(|(name, &priority)| (&**name, priority))
+    }
+
+    /// Adds to `schema` the resources in the attributes of the queues and the server that it does not contain, with the
+    /// types inferred from their amounts.
+    pub fn add_seen_to(&self, schema: &mut Schema) {
+        for (name, &kind) in &self.seen {
+            schema.add_seen(name, kind);
+        }
+    }
+
+    fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
+        self.add_seen(resource, scalar);
+        if let Some(amount) = scalar.text().filter(|_| list == "resources_max") {
+            self.maxima.insert((queue.into(), resource.into()), amount.into());
+        }
+        let is_default = matches!(list, "resources_default" | "default_chunk");
+        let is_positive =
+            |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+        if is_default && scalar.text().is_some_and(is_positive) {
+            self.defaults.entry(queue.into()).or_default().insert(resource.into());
+        }
+    }
+
+    fn set_partition(&mut self, queue: &str, partition: &str) {
+        if !queue.is_empty() && !partition.is_empty() && partition != schedulers::DEFAULT_PARTITION {
+            self.partitions.insert(queue.into(), partition.into());
+        }
+    }
+
+    /// Notes an attribute that limits running jobs.
+    fn add_limit(&mut self, queue: &str, attribute: &str, value: &str) {
+        let attribute_name = attribute.split('.').next().unwrap_or("");
+        let count = || value.trim().parse().ok();
+        let limits = match attribute {
+            "max_run" | "max_running" | "max_user_run" => self.limits.entry(queue.into()).or_default(),
+            _ if OTHER_LIMITS.contains(&attribute_name) => {
+                self.other_limits.insert(attribute_name.into());
+                return;
+            }
+            _ => return,
+        };
+        match attribute {
+            "max_running" => limits.all = count(),
+            "max_user_run" => limits.each_user = count(),
+            _ if limits.read(value) => _ = self.other_limits.insert("max_run of groups or projects".into()),
+            _ => {}
+        }
+    }
+
+    fn add_seen(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
+        let (text, is_number) = match scalar {
+            JsonScalar::Number(text) => (*text, true),
+            JsonScalar::String(text) => (&**text, false),
+            JsonScalar::Other(_) => return,
+        };
+        let kind = resource_amount::inferred_type(text, is_number);
+        let known = self.seen.entry(resource.into()).or_insert(kind);
+        let numbers = [InputType::Count, InputType::Float];
+        if *known != kind {
+            *known =
+                if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
+        }
+    }
+}
+
+struct Parser<'a> {
+    source_name: &'a str,
+    queues: Queues,
+    error: Option<QueuesError>,
+}
+
+impl Parser<'_> {
+    fn read_json(&mut self, text: &str) -> Result<(), QueuesError> {
+        let source_name = self.source_name.to_owned();
+        match jsf_json::read_object(text, Document(self)) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(QueuesError::Json { source_name, reason: error.to_string() }),
+        }
+    }
+
+    /// Reads one line of text in a block; returns the block that the next line is in.
+    fn read_line(&mut self, block: Block, line: &str) -> Block {
+        if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
+            return Block::Object(self.add_queue(name));
+        }
+        if line.starts_with("Server:") || line.starts_with("Server ") {
+            return Block::Object(String::new());
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["create", "queue", name, ..] => {
+                self.add_queue(name);
+            }
+            ["set", "queue", name, attribute, "=" | "+=", value @ ..] => {
+                self.read_attribute(name, attribute, &value.join(" "))
+            }
+            ["set", "server", attribute, "=" | "+=", value @ ..] => {
+                self.read_attribute("", attribute, &value.join(" "))
+            }
+            [attribute, "=", value @ ..] if line.starts_with([' ', '\t']) => {
+                if let Block::Object(queue) = &block {
+                    self.read_attribute(queue, attribute, &value.join(" "));
+                }
+            }
+            _ => {}
+        }
+        block
+    }
+
+    fn add_queue(&mut self, name: &str) -> String {
+        let name = name.trim().trim_matches('"');
+        if !self.queues.contains(name) {
+            self.queues.priorities.insert(name.into(), None);
+            self.queues.names.push(name.into());
+        }
+        name.to_owned()
+    }
+
+    fn read_attribute(&mut self, queue: &str, attribute: &str, value: &str) {
+        let value = value.trim_matches('"');
+        if attribute == "Priority" && !queue.is_empty() {
+            self.read_priority(queue, Some(JsonScalar::String(value.into())));
+        } else if attribute == "queue_type" && value.to_ascii_lowercase().starts_with('r') {
+            self.queues.routes.insert(queue.into());
+        } else if attribute == "partition" {
+            self.queues.set_partition(queue, value);
+        } else if let Some((list, resource)) = split_resource_attribute(attribute) {
+            let is_number = resource_amount::number(value).is_some();
+            let scalar = if is_number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
+            self.queues.add_amount(queue, list, resource, &scalar);
+        } else {
+            self.queues.add_limit(queue, attribute, value);
+        }
+    }
+
+    fn read_priority(&mut self, queue: &str, scalar: Option<JsonScalar<'_>>) {
+        let Some(scalar) = scalar else { return };
+        match scalar.text().and_then(|text| text.parse().ok()) {
+            Some(priority) => {
+                self.add_queue(queue);
+                self.queues.priorities.insert(queue.into(), Some(priority));
+            }
+            None => {
+                let (source_name, queue) = (self.source_name.to_owned(), queue.to_owned());
+                self.error.get_or_insert(QueuesError::Priority { source_name, queue, found: scalar.found() });
+            }
+        }
+    }
+}
+
+/// What the lines of a text describe.
+enum Block {
+    None,
+    /// A queue, or the server under an empty name.
+    Object(String),
+}
+
+/// The lines of a text. A line of `-F dsv`, `Queue: workq|Priority=100|…`, is split into the lines that `qstat -Qf` prints
+/// without `-F`.
+pub(super) fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.lines().flat_map(|line| {
+        let is_dsv = (line.starts_with("Queue: ") || line.starts_with("Server: ")) && line.contains('|');
+        let parts: Vec<Cow<'_, str>> = match line.split_once('|').filter(|_| is_dsv) {
+            None => vec![Cow::Borrowed(line)],
+            Some((object, attributes)) => {
+                let attribute = |text: &str| Cow::Owned(format!("    {}", text.replacen('=', " = ", 1)));
+                std::iter::once(Cow::Borrowed(object)).chain(attributes.split('|').map(attribute)).collect()
+            }
+        };
+        parts
+    })
+}
+
+/// Splits `resources_default.NAME` and the like into the list and the resource.
+fn split_resource_attribute(attribute: &str) -> Option<(&str, &str)> {
+    attribute.split_once('.').filter(|(list, _)| is_resource_list(list))
+}
+
+fn is_resource_list(attribute: &str) -> bool {
+    matches!(
+        attribute,
+        "resources_default" | "default_chunk" | "resources_max" | "resources_min" | "resources_available"
+    )
+}
+
+struct Document<'r, 'a>(&'r mut Parser<'a>);
+
+impl<'d> ObjectReader<'d> for Document<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        match &*key {
+            "Queue" => value.object(QueueList(self.0)).map(|_| ()),
+            "Server" => value.object(ServerList(self.0)).map(|_| ()),
+            _ => value.skip(),
+        }
+    }
+}
+
+struct QueueList<'r, 'a>(&'r mut Parser<'a>);
+
+impl<'d> ObjectReader<'d> for QueueList<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let queue = self.0.add_queue(&key);
+        value.object(QueueAttributes { queue: &queue, parser: self.0 }).map(|_: Shape| ())
+    }
+}
+
+struct ServerList<'r, 'a>(&'r mut Parser<'a>);
+
+impl<'d> ObjectReader<'d> for ServerList<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, _: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        value.object(QueueAttributes { queue: "", parser: self.0 }).map(|_: Shape| ())
+    }
+}
+
+/// The attributes of a queue, or of the server under an empty name.
+struct QueueAttributes<'r, 'a> {
+    queue: &'r str,
+    parser: &'r mut Parser<'a>,
+}
+
+impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        if key == "Priority" && !self.queue.is_empty() {
+            let raw: &RawValue = value.raw()?;
+            self.parser.read_priority(self.queue, JsonScalar::from_raw(raw));
+            return Ok(());
+        }
+        if key == "queue_type" {
+            let scalar = JsonScalar::from_raw(value.raw()?);
+            if scalar.as_ref().and_then(JsonScalar::text).is_some_and(|text| text.starts_with(['r', 'R'])) {
+                self.parser.queues.routes.insert(self.queue.into());
+            }
+            return Ok(());
+        }
+        if key == "partition" {
+            let scalar = JsonScalar::from_raw(value.raw()?);
+            self.parser.queues.set_partition(self.queue, scalar.as_ref().and_then(JsonScalar::text).unwrap_or(""));
+            return Ok(());
+        }
+        if is_resource_list(&key) {
+            let amounts = Amounts { queue: self.queue, list: &key, queues: &mut self.parser.queues };
+            return value.object(amounts).map(|_| ());
+        }
+        if key.starts_with("max_") {
+            let scalar = JsonScalar::from_raw(value.raw()?);
+            let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
+            self.parser.queues.add_limit(self.queue, &key, text);
+            return Ok(());
+        }
+        value.skip()
+    }
+}
+
+struct Amounts<'r> {
+    queue: &'r str,
+    list: &'r str,
+    queues: &'r mut Queues,
+}
+
+impl<'d> ObjectReader<'d> for Amounts<'_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        if let Some(scalar) = JsonScalar::from_raw(value.raw()?) {
+            self.queues.add_amount(self.queue, self.list, &key, &scalar);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_format() {
+        let expected = [("high", Some(100)), ("low", Some(-50)), ("workq", None)];
+        for text in [
+            "Queue: workq\n    queue_type = Execution\n    Priority_x = 3\n\nQueue: high\n    Priority = 100\n\nQueue: low\n    Priority = -50\n",
+            "{\"pbs_version\":\"1\",\"Queue\":{\"workq\":{\"enabled\":\"True\"},\"high\":{\"Priority\":100},\"low\":{\"Priority\":\"-50\"}}}",
+            "#\ncreate queue workq\ncreate queue high\nset queue high Priority = 100\r\ncreate queue low\nset queue low Priority = -50\nset server x = 1\n",
+            "Queue workq\n    queue_type = Execution\nQueue high\n    Priority = 100\nQueue low\n    Priority = -50\n",
+            "Queue: workq|queue_type=Execution\nQueue: high|Priority=100|enabled=True\nQueue: low|Priority=-50\n",
+        ] {
+            let queues = Queues::read("queues", text).unwrap();
+            assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(["workq", "high", "low"].map(|name| queues.position(name)), [Some(0), Some(1), Some(2)]);
+        }
+    }
+
+    #[test]
+    fn defaults_above_0_are_known() {
+        let json =
+            r#"{"Server":{"vm":{"resources_default":{"ncpus":1,"mem":"0kb"},"default_chunk":{"mpiprocs":"2"}}}}"#;
+        let text = "Server: vm\n    resources_default.ncpus = 1\n    resources_default.mem = 0kb\n    default_chunk.mpiprocs = 2\n";
+        let dsv = "Server: vm|resources_default.ncpus=1|resources_default.mem=0kb|default_chunk.mpiprocs=2\n";
+        let qmgr = "set server resources_default.ncpus = 1\nset server resources_default.mem = 0kb\nset server default_chunk.mpiprocs = 2\n";
+        for document in [json, text, dsv, qmgr] {
+            assert_eq!(
+                Queues::read_queues_or_server("s", document).unwrap().defaulted_resources(),
+                ["mpiprocs", "ncpus"],
+                "{document}"
+            );
+        }
+        let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
+        assert_eq!(Queues::read("q", queues).unwrap().defaulted_resources(), ["x"]);
+    }
+
+    #[test]
+    fn the_maximum_of_a_queue_replaces_that_of_the_server() {
+        let text = "Server: vm\n    resources_max.ncpus = 64\n    resources_max.mem = 8gb\nQueue: a\n    resources_max.ncpus = 8\n";
+        let queues = Queues::read_queues_or_server("s", text).unwrap();
+        let maximum = |queue, resource| queues.maximum(queue, resource);
+        assert_eq!(
+            [maximum("a", "ncpus"), maximum("b", "ncpus"), maximum("a", "mem")],
+            [Some("8"), Some("64"), Some("8gb")]
+        );
+        assert_eq!(maximum("a", "ngpus"), None);
+    }
+
+    #[test]
+    fn limits_of_running_jobs() {
+        let json = r#"{"Server":{"vm":{"max_run":"[o:PBS_ALL=9]","max_run_res":{"ncpus":"[u:PBS_GENERIC=8]"}}},
+            "Queue":{"q":{"max_run":"[u:PBS_GENERIC=4], [u:ada=8],[g:g=1]"},"old":{"max_user_run":3,"max_running":"7"}}}"#;
+        let qmgr = "set server max_run = [o:PBS_ALL=9]\nset server max_run_res.ncpus = [u:PBS_GENERIC=8]\ncreate queue q\nset queue q max_run = [u:PBS_GENERIC=4]\nset queue q max_run += [u:ada=8]\nset queue q max_run += \"[g:g=1]\"\ncreate queue old\nset queue old max_user_run = 3\nset queue old max_running = 7\n";
+        let text = "Server: vm\n    max_run = [o:PBS_ALL=9]\n    max_run_res.ncpus = [u:PBS_GENERIC=8]\nQueue: q\n    max_run = [u:PBS_GENERIC=4],[u:ada=8],[g:g=1]\nQueue: old\n    max_user_run = 3\n    max_running = 7\n";
+        for document in [json, qmgr, text] {
+            let queues = Queues::read_queues_or_server("s", document).unwrap();
+            let limits = |queue: &str| {
+                let RunLimits { all, each_user, users } = queues.run_limits(queue).unwrap();
+                (*all, *each_user, users.get("ada").copied())
+            };
+            assert_eq!(
+                [limits(""), limits("q"), limits("old")],
+                [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), None)]
+            );
+            let others: Vec<&str> = queues.other_limits().collect();
+            assert_eq!(others, ["max_run of groups or projects", "max_run_res"], "{document}");
+        }
+    }
+
+    #[test]
+    fn invalid_documents_are_errors() {
+        let read = |text| Queues::read("q.txt", text).unwrap_err().to_string();
+        assert!(read("").contains("`q.txt` contains no queue"));
+        assert!(read("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}").contains("queue `a` is the string \"high\""));
+        assert!(read("{\"Queue\":{\"a\":").contains("line 1"));
+        assert!(read("\u{0}\u{1}rubbish").contains("contains no queue"));
+    }
+
+    #[test]
+    fn undeclared_resources_have_inferred_types() {
+        let text = "Queue: a\n    resources_default.score = 5\n    resources_max.disk = 5gb\n    resources_default.note = hello\n\
+                    Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
+        let mut schema = Schema::openpbs();
+        Queues::read("q", text).unwrap().add_seen_to(&mut schema);
+        let kind = |name| schema.entry(name).map(|entry| entry.input_type);
+        assert_eq!(kind("score"), Some(InputType::Float));
+        assert_eq!(kind("disk"), Some(InputType::Size));
+        assert_eq!(kind("note"), Some(InputType::Text));
+        assert_eq!(kind("ncpus"), Some(InputType::Count));
+    }
+}

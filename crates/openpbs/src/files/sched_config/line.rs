@@ -1,0 +1,112 @@
+//! One line of `sched_config`: its parts, and its value as the type of the setting.
+
+use crate::c_number::{leading_int, whole_double, whole_int};
+use crate::files::sched_config::{ConfigFault, SortFirst, SortKey, Times};
+
+/// The daemon's value for a number that it cannot read.
+const UNSPECIFIED: i32 = -1;
+
+/// A line, split into its parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) name: &'a str,
+    /// The value, without its quotes.
+    pub(super) value: &'a str,
+    pub(super) times: Times,
+}
+
+impl Line<'_> {
+    pub(super) fn bad_value(&self, expected: &'static str) -> ConfigFault {
+        ConfigFault::BadValue { name: self.name.to_owned(), value: self.value.to_owned(), expected }
+    }
+
+    /// `true` or `false` in any case, or a whole number, of which only 0 is false.
+    pub(super) fn boolean(&self) -> Result<bool, ConfigFault> {
+        match self.value {
+            value if value.eq_ignore_ascii_case("true") => Ok(true),
+            value if value.eq_ignore_ascii_case("false") => Ok(false),
+            value => whole_int(value.as_bytes())
+                .map(|number| number != 0)
+                .ok_or_else(|| self.bad_value("it is `true` or `false`")),
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn number(&self) -> Result<i32, ConfigFault> {
+        whole_int(self.value.as_bytes()).ok_or_else(|| self.bad_value("it is a whole number"))
+    }
+
+    /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
+    pub(super) fn duration(&self) -> Result<u64, ConfigFault> {
+        let parts: Option<Vec<u64>> = self.value.split(':').map(|part| part.parse().ok()).collect();
+        parts
+            .filter(|parts| parts.len() <= 3)
+            .and_then(|parts| parts.iter().try_fold(0u64, |total, &part| total.checked_mul(60)?.checked_add(part)))
+            .filter(|&seconds| seconds > 0)
+            .ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
+    }
+
+    /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons let through.
+    pub(super) fn decay_factor(&self) -> Result<f32, ConfigFault> {
+        let factor = whole_double(self.value.as_bytes()).map(|factor| factor as f32);
+        factor
+            .filter(|&factor| factor.is_nan() || (factor > 0.0 && factor < 1.0))
+            .ok_or_else(|| self.bad_value("it is a number between 0 and 1, neither included"))
+    }
+
+    /// `"name HIGH"` or `"name LOW"`. The daemon reads two words and ignores the rest.
+    pub(super) fn sort_key(&self) -> Result<SortKey, ConfigFault> {
+        let words: Vec<&str> = self.value.split_ascii_whitespace().collect();
+        let (name, first) = match words[..] {
+            [name, "HIGH" | "High" | "high", ..] => (name, SortFirst::High),
+            [name, "LOW" | "Low" | "low", ..] => (name, SortFirst::Low),
+            _ => return Err(self.bad_value("it is a name and `HIGH` or `LOW`, in double quotes")),
+        };
+        Ok(SortKey { name: name.to_owned(), first })
+    }
+}
+
+/// The leading digits as a number, 1 for `true`, 0 for `false`, and -1 for any other value: `2.9` is 2, `-5` is -1.
+pub(super) fn number_or_unspecified(value: &str) -> i32 {
+    match value {
+        _ if value.eq_ignore_ascii_case("true") => 1,
+        _ if value.eq_ignore_ascii_case("false") => 0,
+        _ => leading_int(value.as_bytes()).unwrap_or(UNSPECIFIED),
+    }
+}
+
+/// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is returned as a fault, and
+/// the setting then applies at all times.
+pub(super) fn split_line(text: &str) -> Result<(Line<'_>, Option<ConfigFault>), ConfigFault> {
+    let not_a_setting = || ConfigFault::NotASetting(text.trim().to_owned());
+    let (name, value_and_time) = text.split_once(':').ok_or_else(not_a_setting)?;
+    let (value, time) = split_value(value_and_time.trim_start()).ok_or_else(not_a_setting)?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(not_a_setting());
+    }
+    let (times, unknown_time) = parse_times(time);
+    Ok((Line { name, value, times }, unknown_time))
+}
+
+/// Splits off the value, which may be quoted.
+fn split_value(text: &str) -> Option<(&str, &str)> {
+    if let Some(quote) = text.chars().next().filter(|first| matches!(first, '"' | '\'')) {
+        let quoted = &text[1..];
+        return Some(quoted.split_once(quote).unwrap_or((quoted, "")));
+    }
+    let end = text.find(|char: char| char.is_ascii_whitespace()).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// The times at which a setting applies, and the fault if they are unknown.
+fn parse_times(text: &str) -> (Times, Option<ConfigFault>) {
+    let always = Times { prime: true, non_prime: true };
+    match text.split_ascii_whitespace().next().filter(|word| !word.starts_with('#')) {
+        None | Some("all" | "ALL") => (always, None),
+        Some("prime" | "PRIME") => (Times { non_prime: false, ..always }, None),
+        Some("non_prime" | "NON_PRIME") => (Times { prime: false, ..always }, None),
+        Some("none" | "NONE") => (Times { prime: false, non_prime: false }, None),
+        Some(word) => (always, Some(ConfigFault::UnknownTime(word.to_owned()))),
+    }
+}

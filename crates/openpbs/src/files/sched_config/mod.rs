@@ -1,0 +1,400 @@
+//! The file `sched_priv/sched_config`: one setting `name: value [PRIME|NON_PRIME|ALL]` per line.
+//!
+//! In: the bytes of the file. Out: a [`SchedConfig`] with the settings that affect the order of jobs. An unknown setting
+//! and a value that the scheduler cannot use are [`ConfigWarning`]s, and the setting keeps its value. The defaults are
+//! those of the man page `pbs_sched`. How the daemon reads invalid values is recorded in
+//! `tests/golden/openpbs/pbsfs`, cases 90 to 96.
+
+mod line;
+
+use std::collections::HashMap;
+
+use crate::c_string::{c_string, is_blank_or_comment, name_text};
+use crate::entity::FairshareEntity;
+use crate::files::sched_config::line::{Line, number_or_unspecified, split_line};
+
+/// A setting that may differ between prime time and the rest of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ByTime<T> {
+    /// In prime time.
+    pub prime: T,
+    /// Outside prime time.
+    pub non_prime: T,
+}
+
+impl<T: Clone> ByTime<T> {
+    /// The same at all times.
+    pub fn always(value: T) -> Self {
+        Self { prime: value.clone(), non_prime: value }
+    }
+
+    /// Changes the value at the given times.
+    fn change(&mut self, times: Times, mut change: impl FnMut(&mut T)) {
+        if times.prime {
+            change(&mut self.prime);
+        }
+        if times.non_prime {
+            change(&mut self.non_prime);
+        }
+    }
+}
+
+/// The times that a line applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Times {
+    prime: bool,
+    non_prime: bool,
+}
+
+/// A key of `job_sort_key`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortKey {
+    /// A resource, or one of `fair_share_perc`, `job_priority`, `preempt_priority`, `sort_priority`.
+    pub name: String,
+    /// Which values come first.
+    pub first: SortFirst,
+}
+
+impl SortKey {
+    /// Whether the name is one of the four that are not resources. By any other name that is not a resource the scheduler
+    /// sorts nothing: it takes 0 for every job, and logs no message.
+    pub fn is_special(&self) -> bool {
+        matches!(&*self.name, "fair_share_perc" | "job_priority" | "preempt_priority" | "sort_priority")
+    }
+}
+
+/// The most keys that are used at one time, as many as PBS's manual allows in `node_sort_key`.
+pub const MAX_SORT_KEYS: usize = 20;
+
+/// Which values a [`SortKey`] puts first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SortFirst {
+    /// `HIGH`
+    High,
+    /// `LOW`
+    Low,
+}
+
+/// A line of the file that has no effect, or not the intended one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct ConfigWarning {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// What is wrong with the line.
+    pub fault: ConfigFault,
+}
+
+/// Why a line of `sched_config` has no effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigFault {
+    /// No colon, no name or no value.
+    #[error("a line is `name: value`, this is `{0}`")]
+    NotASetting(String),
+    /// A setting that the scheduler does not have.
+    #[error("`{0}` is not a setting of the scheduler")]
+    UnknownName(String),
+    /// A setting that an earlier line sets at the same time. The last line counts.
+    #[error("`{name}` is set on line {earlier} too; the last one counts")]
+    Repeated {
+        /// The setting.
+        name: String,
+        /// The first line that sets it.
+        earlier: usize,
+    },
+    /// The word after the value is not a time; the setting then applies at all times.
+    #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
+    UnknownTime(String),
+    /// More than [`MAX_SORT_KEYS`] of `job_sort_key`.
+    #[error("the `job_sort_key` `{0}` is not used: there are {MAX_SORT_KEYS} before it, the most that are")]
+    TooManySortKeys(String),
+    /// A value that the setting cannot have.
+    #[error("`{name}` cannot be `{value}`: {expected}")]
+    BadValue {
+        /// The setting.
+        name: String,
+        /// Its value in the file.
+        value: String,
+        /// The values that the setting accepts.
+        expected: &'static str,
+    },
+}
+
+/// The settings that affect the order of jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchedConfig {
+    /// Whether fair share decides between jobs with the same value. Default: false.
+    pub fair_share: ByTime<bool>,
+    /// The shares of the group `unknown`; -1 if the value is not a number. Default: 0.
+    pub unknown_shares: i32,
+    /// The attribute that names the fair-share entity of a job. Default: `euser`.
+    pub fairshare_entity: FairshareEntity,
+    /// The formula for the usage of a job, over its used resources. Default: `cput`.
+    pub fairshare_usage_res: String,
+    /// The time between two decays, in seconds. Default: 86,400.
+    pub fairshare_decay_time: u64,
+    /// The factor by which each decay multiplies usage, between 0 and 1, as a C `float`. Default: 0.5.
+    pub fairshare_decay_factor: f32,
+    /// Whether all jobs of a queue are considered before those of the next queue. Default: true.
+    pub by_queue: ByTime<bool>,
+    /// Whether one job of each queue of the same priority is considered in turn. Default: false.
+    pub round_robin: ByTime<bool>,
+    /// Whether a job that cannot run blocks the jobs after it. Default: false.
+    pub strict_ordering: ByTime<bool>,
+    /// Whether jobs of an express queue may preempt others, and therefore sort first. Default: true.
+    pub preemptive_sched: ByTime<bool>,
+    /// The least priority of an express queue. Default: 150.
+    pub preempt_queue_prio: i32,
+    /// The keys that decide between jobs that tie in all else, in order. Default: none.
+    pub job_sort_key: ByTime<Vec<SortKey>>,
+    /// The warnings, in file order.
+    pub warnings: Vec<ConfigWarning>,
+}
+
+impl Default for SchedConfig {
+    fn default() -> Self {
+        Self {
+            fair_share: ByTime::always(false),
+            unknown_shares: 0,
+            fairshare_entity: FairshareEntity::default(),
+            fairshare_usage_res: "cput".to_owned(),
+            fairshare_decay_time: 24 * 60 * 60,
+            fairshare_decay_factor: 0.5,
+            by_queue: ByTime::always(true),
+            round_robin: ByTime::always(false),
+            strict_ordering: ByTime::always(false),
+            preemptive_sched: ByTime::always(true),
+            preempt_queue_prio: 150,
+            job_sort_key: ByTime::always(Vec::new()),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl SchedConfig {
+    /// Reads the file. No file is invalid as a whole; invalid lines are in [`warnings`](Self::warnings).
+    pub fn parse(file: &[u8]) -> Self {
+        let mut config = Self::default();
+        let mut first_lines: HashMap<String, ByTime<Option<usize>>> = HashMap::new();
+        for (index, text) in file.split(|&byte| byte == b'\n').enumerate() {
+            if is_blank_or_comment(c_string(text)) {
+                continue;
+            }
+            let faults = match split_line(&name_text(c_string(text))) {
+                Ok((line, unknown_time)) => {
+                    let fault = config
+                        .apply(&line)
+                        .err()
+                        .or_else(|| repeated(&line, index + 1, first_lines.entry(line.name.to_owned()).or_default()));
+                    [unknown_time, fault]
+                }
+                Err(fault) => [Some(fault), None],
+            };
+            let warning = |fault| ConfigWarning { line: index + 1, fault };
+            config.warnings.extend(faults.into_iter().flatten().map(warning));
+        }
+        config
+    }
+
+    fn apply(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
+        let Line { name, value, times } = *line;
+        match name {
+            "fair_share" => set(&mut self.fair_share, times, line.boolean()?),
+            "by_queue" => set(&mut self.by_queue, times, line.boolean()?),
+            "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
+            "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
+            "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
+            "job_sort_key" => {
+                let key = line.sort_key()?;
+                let is_full = |at: bool, keys: &Vec<SortKey>| at && keys.len() >= MAX_SORT_KEYS;
+                if is_full(times.prime, &self.job_sort_key.prime)
+                    || is_full(times.non_prime, &self.job_sort_key.non_prime)
+                {
+                    return Err(ConfigFault::TooManySortKeys(key.name));
+                }
+                self.job_sort_key.change(times, |keys| keys.push(key.clone()));
+            }
+            "unknown_shares" => return self.apply_unknown_shares(line),
+            "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
+            "fairshare_usage_res" => self.fairshare_usage_res = value.to_owned(),
+            "fairshare_decay_time" => self.fairshare_decay_time = line.duration()?,
+            "fairshare_decay_factor" => self.fairshare_decay_factor = line.decay_factor()?,
+            "fairshare_entity" => {
+                let expected = "it is `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`";
+                self.fairshare_entity = value.parse().map_err(|_| line.bad_value(expected))?;
+            }
+            _ if UNUSED_SETTINGS.contains(&name) => {}
+            _ => return Err(ConfigFault::UnknownName(name.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// An invalid value changes this setting alone: it becomes -1, and so a negative number of shares.
+    fn apply_unknown_shares(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
+        self.unknown_shares = number_or_unspecified(line.value);
+        let is_whole = !line.value.is_empty() && line.value.bytes().all(|byte| byte.is_ascii_digit());
+        let expected = "it is a whole number; what does not start with a digit reads as -1";
+        if is_whole { Ok(()) } else { Err(line.bad_value(expected)) }
+    }
+}
+
+/// The fault of a line whose setting an earlier one sets at the same time, unless it may be set several times.
+fn repeated(line: &Line<'_>, number: usize, first_lines: &mut ByTime<Option<usize>>) -> Option<ConfigFault> {
+    let mut earlier = None;
+    first_lines.change(line.times, |first| match first {
+        Some(first) => earlier = earlier.or(Some(*first)),
+        None => *first = Some(number),
+    });
+    let is_list = matches!(line.name, "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res");
+    earlier.filter(|_| !is_list).map(|earlier| ConfigFault::Repeated { name: line.name.to_owned(), earlier })
+}
+
+fn set(setting: &mut ByTime<bool>, times: Times, value: bool) {
+    setting.change(times, |at| *at = value);
+}
+
+/// The scheduler's other settings, including those of earlier releases.
+const UNUSED_SETTINGS: &[&str] = &[
+    "allow_aoe_calendar",
+    "assign_ssinodes",
+    "backfill",
+    "backfill_depth",
+    "backfill_prime",
+    "cpus_per_ssinode",
+    "dedicated_prefix",
+    "fairshare_enforce_no_shares",
+    "half_life",
+    "help_starving_jobs",
+    "load_balancing",
+    "load_balancing_rr",
+    "log_filter",
+    "max_starve",
+    "mem_per_ssinode",
+    "node_sort_key",
+    "nonprimetime_prefix",
+    "peer_queue",
+    "peer_translation",
+    "preempt_order",
+    "preempt_prio",
+    "preempt_sort",
+    "prime_exempt_anytime_queues",
+    "prime_spill",
+    "primetime_prefix",
+    "provision_policy",
+    "resources",
+    "server_dyn_res",
+    "smp_cluster_dist",
+    "sort_by",
+    "sort_priority",
+    "sort_queues",
+    "strict_fifo",
+    "sync_time",
+    "throughput_mode",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warned(text: &str) -> Vec<String> {
+        SchedConfig::parse(text.as_bytes()).warnings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_shipped_file_has_no_warning() {
+        let text = "# c\nround_robin: False\tall\nby_queue: True\t\tprime\nby_queue: False\t\tnon_prime\n\
+            node_sort_key: \"sort_priority HIGH\"\tALL\nfair_share: true\tALL\nfairshare_entity: Account_Name\n\
+            fairshare_decay_time: 12:00:00\nfairshare_decay_factor: 0.7\njob_sort_key: \"ncpus HIGH\" PRIME\n\
+            job_sort_key: \"mem LOW\"\nunknown_shares: 10\nfairshare_usage_res: ncpus*walltime\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!(config.warnings, []);
+        assert_eq!(config.by_queue, ByTime { prime: true, non_prime: false });
+        assert_eq!(config.fair_share, ByTime::always(true));
+        assert_eq!(config.fairshare_entity, FairshareEntity::Account);
+        assert_eq!((config.fairshare_decay_time, config.fairshare_decay_factor), (43_200, 0.7));
+        assert_eq!(config.unknown_shares, 10);
+        assert_eq!(config.fairshare_usage_res, "ncpus*walltime");
+        let names = |keys: &[SortKey]| keys.iter().map(|key| key.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&config.job_sort_key.prime), ["ncpus", "mem"]);
+        assert_eq!(config.job_sort_key.non_prime, [SortKey { name: "mem".into(), first: SortFirst::Low }]);
+    }
+
+    #[test]
+    fn a_setting_that_is_set_again_at_the_same_time_is_named_and_the_last_line_counts() {
+        let text = "by_queue: True prime\nby_queue: False non_prime\nunknown_shares: 1\njob_sort_key: \"ncpus LOW\"\n\
+            job_sort_key: \"mem LOW\"\nunknown_shares: 10\nby_queue: True\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!((config.unknown_shares, config.by_queue), (10, ByTime::always(true)));
+        assert_eq!(
+            warned(text),
+            [
+                "line 6: `unknown_shares` is set on line 3 too; the last one counts",
+                "line 7: `by_queue` is set on line 1 too; the last one counts"
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_shares_is_read_as_by_the_daemon() {
+        for (value, shares) in [("10", 10), ("abc", -1), ("-5", -1), ("2.9", 2), ("0x10", 0), ("4294967297", 1)] {
+            let config = SchedConfig::parse(format!("unknown_shares: {value}").as_bytes());
+            assert_eq!(config.unknown_shares, shares, "{value}");
+            assert_eq!(config.warnings.is_empty(), value.bytes().all(|byte| byte.is_ascii_digit()), "{value}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_value_does_not_change_the_setting() {
+        let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\nby_queue: perhaps\nfairshare_entity: me\n\
+            job_sort_key: ncpus\nby_queue: true sometimes\nno colon\nunknown_share: 3\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!(SchedConfig { warnings: Vec::new(), ..config.clone() }, SchedConfig::default());
+        let warnings = warned(text);
+        assert_eq!(warnings.len(), 8);
+        assert_eq!(
+            warnings[0],
+            "line 1: `fairshare_decay_factor` cannot be `1.5`: it is a number between 0 and 1, neither included"
+        );
+        assert_eq!(warnings[5], "line 6: `sometimes` is not `PRIME`, `NON_PRIME` or `ALL`");
+        assert_eq!(warnings[6], "line 7: a line is `name: value`, this is `no colon`");
+        assert_eq!(warnings[7], "line 8: `unknown_share` is not a setting of the scheduler");
+    }
+
+    #[test]
+    fn times_and_quotes() {
+        let config =
+            SchedConfig::parse(b"by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n");
+        assert_eq!((config.by_queue, config.round_robin), (ByTime::always(false), ByTime::always(false)));
+        assert_eq!(config.fairshare_usage_res, "a * b");
+        let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]);
+        let config = SchedConfig::parse(b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n");
+        assert_eq!((config.fairshare_usage_res.as_str(), config.unknown_shares), ("ncpus", 10));
+        assert_eq!(config.warnings.len(), 2);
+    }
+
+    #[test]
+    fn sort_keys_beyond_the_most_are_warned_of() {
+        let lines = |count: usize| "job_sort_key: \"ncpus HIGH\" prime\n".repeat(count);
+        let config =
+            SchedConfig::parse((lines(MAX_SORT_KEYS + 5) + "job_sort_key: \"mem LOW\" non_prime\n").as_bytes());
+        assert_eq!((config.job_sort_key.prime.len(), config.job_sort_key.non_prime.len()), (MAX_SORT_KEYS, 1));
+        let warnings: Vec<String> = config.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 5);
+        assert_eq!(
+            warnings[0],
+            "line 21: the `job_sort_key` `ncpus` is not used: there are 20 before it, the most that are"
+        );
+    }
+
+    #[test]
+    fn a_sort_key_ignores_further_words() {
+        let config =
+            SchedConfig::parse(b"job_sort_key: \"job_priority HIGH ALL\"\njob_sort_key: \"ncpus low x y\" prime\n");
+        assert_eq!(config.warnings, []);
+        let key = |name: &str, first| SortKey { name: name.into(), first };
+        let (priority, ncpus) = (key("job_priority", SortFirst::High), key("ncpus", SortFirst::Low));
+        assert_eq!(config.job_sort_key.non_prime, std::slice::from_ref(&priority));
+        assert_eq!(config.job_sort_key.prime, [priority, ncpus]);
+    }
+}

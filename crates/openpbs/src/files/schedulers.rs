@@ -1,0 +1,124 @@
+//! The schedulers that a listing of `qmgr` describes: a server may have others beside the default one.
+//!
+//! The jobs of a queue with a `partition` belong to the scheduler with that partition, all others to the default one. The
+//! formula of the default scheduler is an attribute of the server or of `sched default`; both write the same file, and the
+//! server refuses to have two that differ. Any other scheduler has its formula, or that of the server, in its own folder.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The name of the default scheduler.
+pub const DEFAULT: &str = "default";
+/// The partition of the default scheduler.
+pub const DEFAULT_PARTITION: &str = "pbs-default";
+
+/// A scheduler that a document describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedScheduler {
+    /// Its name.
+    pub name: String,
+    /// Its partition.
+    pub partition: Option<String>,
+    /// The lines about it.
+    pub text: String,
+}
+
+/// The schedulers that a document describes, in alphabetical order.
+pub fn listed_schedulers(document: &str) -> Vec<ListedScheduler> {
+    let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+    for OwnedLine { owner, full, .. } in owned_lines(document) {
+        if let Some(owner) = owner {
+            texts.entry(owner).or_default().push_str(full);
+        }
+    }
+    let described = |(name, text): (&str, String)| {
+        let partition = text.lines().find_map(partition_in).map(str::to_owned);
+        ListedScheduler { name: name.to_owned(), partition, text }
+    };
+    texts.into_iter().map(described).collect()
+}
+
+/// The partition that a line sets.
+fn partition_in(line: &str) -> Option<&str> {
+    let (left, value) = line.split_once('=')?;
+    (left.split_whitespace().next_back() == Some("partition")).then(|| value.trim().trim_matches('"'))
+}
+
+/// The document without the lines about schedulers other than this one; no scheduler has an empty name. Spaces take the place of
+/// the lines, so that the bytes of the others keep their places.
+pub fn of_scheduler<'d>(document: &'d str, scheduler: &str) -> Cow<'d, str> {
+    let is_other = |line: &OwnedLine<'_>| line.owner.is_some_and(|owner| owner != scheduler);
+    if !owned_lines(document).any(|line| is_other(&line)) {
+        return Cow::Borrowed(document);
+    }
+    let mut masked = String::with_capacity(document.len());
+    for line in owned_lines(document) {
+        let kept = if is_other(&line) { line.line.len() } else { 0 };
+        masked.extend(std::iter::repeat_n(' ', kept));
+        masked.push_str(&line.full[kept..]);
+    }
+    Cow::Owned(masked)
+}
+
+/// A line, and the scheduler that it describes.
+struct OwnedLine<'d> {
+    owner: Option<&'d str>,
+    /// The line without its end.
+    line: &'d str,
+    full: &'d str,
+}
+
+/// The lines of a document, each with the scheduler that it describes, if it describes one.
+fn owned_lines(document: &str) -> impl Iterator<Item = OwnedLine<'_>> {
+    let mut block = None;
+    document.split_inclusive('\n').map(move |full| {
+        let line = full.trim_end_matches(['\n', '\r']);
+        if !line.starts_with(char::is_whitespace) {
+            block = line.strip_prefix("Sched ").map(str::trim);
+        }
+        OwnedLine { owner: block.or_else(|| owner_of_directive(line)), line, full }
+    })
+}
+
+/// The scheduler that `create sched NAME`, `set sched NAME attribute = …` or, for the default one, `set sched attribute = …`
+/// names.
+fn owner_of_directive(line: &str) -> Option<&str> {
+    let left = line.split_once('=').map_or(line, |(left, _)| left.trim_end_matches('+'));
+    let mut words = left.split_whitespace();
+    match (words.next()?, words.next()?, words.next()?, words.next()) {
+        ("create" | "c", "sched", name, _) | ("set" | "s", "sched", name, Some(_)) => Some(name),
+        ("set" | "s", "sched", _, None) => Some(DEFAULT),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "create sched default\nset sched partition = pbs-default\nset sched job_sort_formula = a\n\
+        create sched gpu\nset sched gpu partition = p1\nset sched gpu job_sort_formula = \"b + 1\"\nset server x = 1\n";
+    const LISTED: &str = "Sched gpu\n    partition = p1\n    job_sort_formula = b +\n\t1\n\nSched default\n    \
+        job_sort_formula = a\n\nServer vm\n    x = 1\n";
+
+    #[test]
+    fn each_scheduler_has_its_own_lines() {
+        for document in [PRINTED, LISTED] {
+            let listed = listed_schedulers(document);
+            let [default, gpu] = &listed[..] else { panic!("{listed:?}") };
+            assert_eq!(default.name, DEFAULT);
+            assert_eq!((&*gpu.name, gpu.partition.as_deref()), ("gpu", Some("p1")), "{document}");
+            assert!(gpu.text.contains("job_sort_formula") && !gpu.text.contains("= a"), "{}", gpu.text);
+            let lines = |scheduler: &str| {
+                let masked = of_scheduler(document, scheduler);
+                assert_eq!(masked.len(), document.len());
+                masked.lines().filter(|line| line.contains("job_sort_formula")).map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert!(matches!(&lines(DEFAULT)[..], [only] if only.ends_with("= a")), "{document}");
+            assert!(matches!(&lines("gpu")[..], [only] if only.contains("= \"b + 1") || only.ends_with("= b +")));
+            assert!(lines("").is_empty() && of_scheduler(document, "").contains("x = 1"));
+        }
+        assert_eq!(of_scheduler(LISTED, DEFAULT).matches('\t').count(), 0);
+        assert_eq!(listed_schedulers("set server c = d\nServer vm\n    x = 1\n"), []);
+    }
+}

@@ -1,0 +1,405 @@
+//! The file `sched_priv/usage`: what every entity has used, binary and little-endian.
+//!
+//! Version 2 is a header (`char tag[9]` = `PBS_MAG!`, 7 bytes of padding, `double` 2.0), the `int64` time of the last
+//! decay, and records of 64 bytes (`char name[50]`, 6 of padding, `double`). Version 1 has no header and records of 24
+//! bytes (`char name[9]`, 7 of padding, `double`). The daemon reads a file without the tag as version 1. It silently
+//! ignores a file of another version, a file whose last decay is too old, an invalid record and a truncated last
+//! record; here each of these is a [`UsageFault`]. Recorded in `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89; what
+//! no case shows (old decay times, the characters of a name, long names in version 1, an infinite usage) follows
+//! OpenPBS's published sources: a usage counts if it is at least 0, which an infinite one is and NaN is not.
+
+use std::io::{self, Read};
+
+use job_sort_formula::fairshare::decay::IntervalDecay;
+
+use crate::c_string::{c_string, name_bytes, name_text};
+
+/// The largest usage file that is read, in bytes: four million entities.
+pub const MAX_BYTES: usize = 256 << 20;
+/// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January 2000 in Los Angeles,
+/// in Unix seconds.
+pub const EARLIEST_DECAY: i64 = 946_713_600;
+
+/// The usage of an entity that has used nothing, and the least usage that decay leaves.
+pub const MIN_USAGE: f64 = IntervalDecay::FLOOR;
+
+const TAG: &[u8; 9] = b"PBS_MAG!\0";
+const HEADER: usize = 24;
+const FIRST_RECORD: usize = HEADER + 8;
+
+/// The version of a usage file, which determines the layout of its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageVersion {
+    /// Without a header; names of at most 8 bytes, though longer ones extend into the padding.
+    V1,
+    /// With a header; names of at most 49 bytes.
+    V2,
+}
+
+impl UsageVersion {
+    /// How far the daemon searches for the NUL that ends a name: in version 1 beyond the field, through the padding and
+    /// the number.
+    fn name_search_bytes(self) -> usize {
+        match self {
+            Self::V1 => self.record_bytes(),
+            Self::V2 => 50,
+        }
+    }
+
+    fn record_bytes(self) -> usize {
+        match self {
+            Self::V1 => 24,
+            Self::V2 => 64,
+        }
+    }
+}
+
+/// The usage of an entity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageRecord {
+    /// The entity; may be empty.
+    pub entity: String,
+    /// Its usage, in units of `fairshare_usage_res`: a number of at least 0, possibly infinite.
+    pub usage: f64,
+    /// The offset of the record in the file, in bytes.
+    pub offset: usize,
+}
+
+/// A usage that no job can have caused, with which the daemon computes all the same.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ImplausibleUsage {
+    /// The usage of the entity, of its groups and of the root is infinite.
+    #[error(
+        "byte {offset}: the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become \
+         0 or not a number"
+    )]
+    Infinite {
+        /// The offset of the record.
+        offset: usize,
+        /// The entity.
+        entity: String,
+    },
+    /// A subnormal number.
+    #[error(
+        "byte {offset}: the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one \
+         of another byte order; the scheduler computes with it"
+    )]
+    Subnormal {
+        /// The offset of the record.
+        offset: usize,
+        /// The entity.
+        entity: String,
+        /// Its usage.
+        usage: f64,
+    },
+    /// Every usage is finite, and their sum is not.
+    #[error(
+        "byte {offset}: with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the \
+         scheduler computes with an infinite one: fair-share numbers become 0 or not a number"
+    )]
+    InfiniteSum {
+        /// The offset of the record.
+        offset: usize,
+        /// The entity.
+        entity: String,
+        /// Its usage.
+        usage: f64,
+    },
+}
+
+/// Something in the file that the daemon silently ignores.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum UsageFault {
+    /// Too short for a header and the time of the last decay, or for one record of a file without a header.
+    #[error("the file ends at byte {0}, before its first record")]
+    TooShort(usize),
+    /// The file has the tag, but its version is not 2.
+    #[error("byte 16: version {0} is not known, nothing was read")]
+    UnknownVersion(f64),
+    /// The last decay is at [`EARLIEST_DECAY`] or earlier.
+    #[error("byte 24: the time {0} of the last decay is too old, nothing was read")]
+    OldDecay(i64),
+    /// The last record is incomplete.
+    #[error("byte {offset}: the last record has only {bytes} bytes and is ignored")]
+    CutShort {
+        /// The offset of the record.
+        offset: usize,
+        /// The number of its bytes in the file.
+        bytes: usize,
+    },
+    /// The usage is negative or not a number.
+    #[error("byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored")]
+    BadUsage {
+        /// The offset of the number.
+        offset: usize,
+        /// The entity.
+        entity: String,
+        /// Its usage.
+        usage: f64,
+    },
+    /// The name has no NUL in its field, or a byte other than ASCII letters, digits, blanks and `.-_:`.
+    #[error("byte {offset}: `{name}` is not a name, the record is ignored")]
+    BadName {
+        /// The offset of the name.
+        offset: usize,
+        /// The name, up to the end of its field.
+        name: String,
+    },
+}
+
+/// Why a usage file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum UsageError {
+    /// More than [`MAX_BYTES`].
+    #[error("the usage file has more than {MAX_BYTES} bytes")]
+    TooLarge,
+    /// It cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A usage file: the valid records, and what is ignored.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UsageFile {
+    /// The version; `None` if the whole file is ignored.
+    pub version: Option<UsageVersion>,
+    /// The time of the last decay, in Unix seconds; `None` if the file has none, or 0.
+    pub last_decay: Option<i64>,
+    /// The valid records, in file order. If an entity has several, the last one counts, but its groups sum all.
+    pub records: Vec<UsageRecord>,
+    /// What is ignored, in file order.
+    pub faults: Vec<UsageFault>,
+}
+
+impl UsageFile {
+    /// Reads at most [`MAX_BYTES`] and parses them.
+    ///
+    /// # Errors
+    /// [`UsageError`]: the file is larger, or cannot be read.
+    pub fn read(source: impl Read) -> Result<Self, UsageError> {
+        let mut file = Vec::new();
+        source.take(MAX_BYTES as u64 + 1).read_to_end(&mut file)?;
+        Self::parse(&file)
+    }
+
+    /// Parses a whole file.
+    ///
+    /// # Errors
+    /// [`UsageError::TooLarge`] only: any other file is read as far as the daemon reads it.
+    pub fn parse(file: &[u8]) -> Result<Self, UsageError> {
+        if file.len() > MAX_BYTES {
+            return Err(UsageError::TooLarge);
+        }
+        let mut read = Self::default();
+        match header_parts(file) {
+            None => read.faults.push(UsageFault::TooShort(file.len())),
+            Some((tag, _)) if tag != TAG => read.read_records(file, 0, UsageVersion::V1),
+            Some((_, version)) if version != 2.0 => read.faults.push(UsageFault::UnknownVersion(version)),
+            Some(_) => read.read_v2(file),
+        }
+        Ok(read)
+    }
+
+    /// The records with a usage that no job can have caused, in file order.
+    pub fn implausible(&self) -> Vec<ImplausibleUsage> {
+        let mut sum = 0.0_f64;
+        let implausible = |record: &UsageRecord| {
+            let UsageRecord { entity, usage, offset } = record.clone();
+            let was_finite = sum.is_finite();
+            sum += usage;
+            match usage {
+                _ if usage.is_infinite() => Some(ImplausibleUsage::Infinite { offset, entity }),
+                _ if usage.is_subnormal() => Some(ImplausibleUsage::Subnormal { offset, entity, usage }),
+                _ if was_finite && sum.is_infinite() => Some(ImplausibleUsage::InfiniteSum { offset, entity, usage }),
+                _ => None,
+            }
+        };
+        self.records.iter().filter_map(implausible).collect()
+    }
+
+    fn read_v2(&mut self, file: &[u8]) {
+        match file.get(HEADER..).and_then(|rest| rest.first_chunk::<8>()) {
+            None => self.faults.push(UsageFault::TooShort(file.len())),
+            Some(&bytes) => match i64::from_le_bytes(bytes) {
+                time @ ..=EARLIEST_DECAY if time != 0 => self.faults.push(UsageFault::OldDecay(time)),
+                time => {
+                    self.last_decay = Some(time).filter(|&time| time != 0);
+                    self.read_records(file, FIRST_RECORD, UsageVersion::V2);
+                }
+            },
+        }
+    }
+
+    fn read_records(&mut self, file: &[u8], first: usize, version: UsageVersion) {
+        self.version = Some(version);
+        let size = version.record_bytes();
+        for (index, record) in file[first..].chunks(size).enumerate() {
+            let offset = first + index * size;
+            match parse_record(record, offset, version) {
+                Ok(record) => self.records.push(record),
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+    }
+}
+
+/// The tag and the version, if the file is long enough for a header.
+fn header_parts(file: &[u8]) -> Option<(&[u8], f64)> {
+    let header = file.get(..HEADER)?;
+    Some((&header[..TAG.len()], last_double(header)?))
+}
+
+fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<UsageRecord, UsageFault> {
+    let cut_short = UsageFault::CutShort { offset, bytes: record.len() };
+    if record.len() < version.record_bytes() {
+        return Err(cut_short);
+    }
+    let usage = last_double(record).ok_or(cut_short)?;
+    let field = &record[..version.name_search_bytes()];
+    let name = c_string(field);
+    let entity = name_text(name);
+    if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
+        return Err(UsageFault::BadName { offset, name: entity });
+    }
+    if usage >= 0.0 {
+        Ok(UsageRecord { entity, usage, offset })
+    } else {
+        Err(UsageFault::BadUsage { offset: offset + record.len() - 8, entity, usage })
+    }
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b".-_ :".contains(&byte)
+}
+
+fn last_double(bytes: &[u8]) -> Option<f64> {
+    bytes.last_chunk::<8>().map(|&bytes| f64::from_le_bytes(bytes))
+}
+
+/// The usage after one step of decay: the usage times the factor, a C `float`, but at least [`MIN_USAGE`].
+pub fn decayed(usage: f64, factor: f32) -> f64 {
+    IntervalDecay::new(factor, 1).step(usage)
+}
+
+/// Encodes a usage file of version 2: the time of the last decay in Unix seconds, and for each record the name of an
+/// entity, which is truncated to 49 bytes, and its usage.
+pub fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
+    let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
+    for (name, usage) in records {
+        file.extend_from_slice(&encode_record(name, usage));
+    }
+    file
+}
+
+fn encode_record(name: &str, usage: f64) -> [u8; 64] {
+    let mut record = [0; 64];
+    for (field, byte) in record[..49].iter_mut().zip(name_bytes(name)) {
+        *field = byte;
+    }
+    record[56..].copy_from_slice(&usage.to_le_bytes());
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v2(records: &[(&[u8], f64)]) -> Vec<u8> {
+        let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &1_700_000_000i64.to_le_bytes()].concat();
+        for (name, usage) in records {
+            let mut field = name.to_vec();
+            field.resize(56, 0);
+            file.extend([&field[..], &usage.to_le_bytes()].concat());
+        }
+        file
+    }
+
+    fn faults(file: &[u8]) -> Vec<String> {
+        UsageFile::parse(file).map(|read| read.faults.iter().map(ToString::to_string).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_fault_names_its_byte() {
+        let long = [b'n'; 50];
+        let mut file = v2(&[
+            (b"Bob", 1.5),
+            (b"Cathy", f64::NAN),
+            (&long, 2.0),
+            (b"\xff", 3.0),
+            (b"Suzy", -1.0),
+            (b"Tom", f64::INFINITY),
+        ]);
+        file.extend(b"Scott");
+        let read = UsageFile::parse(&file).expect("small enough");
+        let record = |entity: &str, usage, offset| UsageRecord { entity: entity.into(), usage, offset };
+        assert_eq!(read.records, [record("Bob", 1.5, 32), record("Tom", f64::INFINITY, 352)]);
+        assert_eq!(read.last_decay, Some(1_700_000_000));
+        assert_eq!(
+            faults(&file),
+            [
+                "byte 152: the usage NaN of `Cathy` is not a number of at least 0, the record is ignored".to_owned(),
+                format!("byte 160: `{}` is not a name, the record is ignored", "n".repeat(50)),
+                "byte 224: `\\xff` is not a name, the record is ignored".to_owned(),
+                "byte 344: the usage -1 of `Suzy` is not a number of at least 0, the record is ignored".to_owned(),
+                "byte 416: the last record has only 5 bytes and is ignored".to_owned(),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_usage_that_no_job_causes_is_named() {
+        let implausible = |usages: &[(&[u8], f64)]| -> Vec<String> {
+            let read = UsageFile::parse(&v2(usages)).expect("small enough");
+            assert_eq!((read.records.len(), &*read.faults), (usages.len(), &[][..]));
+            read.implausible().iter().map(ToString::to_string).collect()
+        };
+        assert!(implausible(&[(b"a", 0.0), (b"b", 1e308), (b"c", f64::MIN_POSITIVE)]).is_empty());
+        let named = implausible(&[(b"a", f64::INFINITY), (b"b", f64::MAX), (b"c", 5e-324), (b"d", f64::INFINITY)]);
+        let starts = [
+            "byte 32: the usage of `a` is infinite",
+            "byte 160: the usage 5e-324 of `c`",
+            "byte 224: the usage of `d`",
+        ];
+        assert_eq!(named.len(), starts.len());
+        assert!(named.iter().zip(starts).all(|(message, start)| message.starts_with(start)), "{named:?}");
+        let sum = implausible(&[(b"a", 1e308), (b"b", 1e308), (b"c", 1e308)]);
+        assert!(matches!(&*sum, [only] if only.starts_with("byte 96: with the usage 1e308 of `b` the sum")), "{sum:?}");
+    }
+
+    #[test]
+    fn a_file_without_the_tag_has_version_1() {
+        let mut file = v2(&[]);
+        file[..9].copy_from_slice(b"alice.b-c");
+        let read = UsageFile::parse(&file).expect("small enough");
+        assert_eq!(read.version, Some(UsageVersion::V1));
+        assert_eq!(read.records, [UsageRecord { entity: "alice.b-c".into(), usage: 2.0, offset: 0 }]);
+        assert_eq!(faults(&file), ["byte 24: the last record has only 8 bytes and is ignored"]);
+        file[8] = b'!';
+        assert_eq!(faults(&file)[0], "byte 0: `alice.b-!` is not a name, the record is ignored");
+        assert_eq!(faults(&[b'n'; 24]), [format!("byte 0: `{}` is not a name, the record is ignored", "n".repeat(24))]);
+    }
+
+    #[test]
+    fn invalid_headers() {
+        assert_eq!(faults(b"PBS_MAG!\0\0"), ["the file ends at byte 10, before its first record"]);
+        assert_eq!(faults(&v2(&[])[..24]), ["the file ends at byte 24, before its first record"]);
+        let mut file = v2(&[(b"Bob", 5.0)]);
+        file[16..24].copy_from_slice(&3f64.to_le_bytes());
+        assert_eq!(faults(&file), ["byte 16: version 3 is not known, nothing was read"]);
+    }
+
+    #[test]
+    fn an_old_decay() {
+        let decayed_at = |time: i64| {
+            let mut file = v2(&[(b"Bob", 5.0)]);
+            file[24..32].copy_from_slice(&time.to_le_bytes());
+            file
+        };
+        for (time, records) in [(0, 1), (EARLIEST_DECAY + 1, 1), (i64::MAX, 1), (EARLIEST_DECAY, 0), (1, 0), (-1, 0)] {
+            let read = UsageFile::parse(&decayed_at(time)).expect("small enough");
+            assert_eq!((read.records.len(), read.faults.len()), (records, 1 - records), "{time}");
+            assert_eq!(read.last_decay, Some(time).filter(|&time| records == 1 && time != 0));
+        }
+        assert_eq!(faults(&decayed_at(-1)), ["byte 24: the time -1 of the last decay is too old, nothing was read"]);
+    }
+}

@@ -1,0 +1,259 @@
+//! How OpenPBS prints numbers, and how Python reads them back.
+//!
+//! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
+//! four; fair-share numbers with six.
+
+use num_bigint::BigInt;
+
+/// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
+pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
+use job_sort_formula::python::{MAX_EXACT_FLOAT, Value};
+
+/// The most decimals of a resource amount or a logged value.
+const MAX_DECIMALS: usize = 4;
+/// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and subtracting it again
+/// rounds that double to an integer, ties to even.
+const ROUNDING: f64 = 4_503_599_627_370_496.0;
+/// The bound of the fast path: a million times a smaller value is less than 2^53.
+const FAST_LIMIT: f64 = 9_000_000_000.0;
+
+/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three digits after the i-th
+/// decimal are 000 or 999, else 4.
+pub fn decimals(v: f64) -> usize {
+    // from 2^53 on there is no fraction
+    let truncated = |x: f64| x as i64 as f64;
+    let suffices = |i: &usize| {
+        let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
+        let next_three_digits =
+            if shifted < MAX_EXACT_FLOAT { truncated((shifted - truncated(shifted)) * 1000.0) } else { 0.0 };
+        !(1.0..999.0).contains(&next_three_digits)
+    };
+    if v.is_finite() { (0..MAX_DECIMALS).find(suffices).unwrap_or(MAX_DECIMALS) } else { 0 }
+}
+
+/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
+///
+/// ```
+/// use jsf_openpbs::number_format::printed;
+///
+/// assert_eq!(printed(0.1), "0.1");
+/// assert_eq!(printed(50.878), "50.878");
+/// assert_eq!(printed(0.99999), "1");
+/// assert_eq!(printed(-0.00002), "-0");
+/// ```
+pub fn printed(v: f64) -> String {
+    fixed(v, decimals(v))
+}
+
+/// The value of a formula as the scheduler logs it: rounded to a C `float`, then [`printed`].
+///
+/// ```
+/// use jsf_openpbs::number_format::logged;
+///
+/// assert_eq!(logged(58_720_257.0), "58720256");
+/// assert_eq!(logged(50.87799974302792), "50.8780");
+/// assert_eq!(logged(1e39), "inf");
+/// ```
+pub fn logged(value: f64) -> String {
+    let mut text = String::new();
+    write_logged(value, &mut text);
+    text
+}
+
+/// Appends [`logged`] to `text`.
+pub fn write_logged(value: f64, text: &mut String) {
+    let Some(Logged { is_negative, whole, rest, places }) = Logged::from_value(value) else {
+        let rounded = if value.is_finite() { f64::from(value as f32) } else { value };
+        return text.push_str(&printed(rounded));
+    };
+    if is_negative {
+        text.push('-');
+    }
+    text.push_str(itoa::Buffer::new().format(whole));
+    if places > 0 {
+        // a 1 is added before the digits, so that their leading zeros are formatted, and then skipped
+        text.push('.');
+        text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
+    }
+}
+
+/// The digits of a [`logged`] value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Logged {
+    pub is_negative: bool,
+    /// The integer before the point.
+    pub whole: u64,
+    /// The digits after the point as an integer.
+    pub rest: u64,
+    /// The number of digits after the point.
+    pub places: u32,
+}
+
+impl Logged {
+    /// `None` for a value that is not finite or has more than about nine digits before the point.
+    #[inline]
+    pub fn from_value(value: f64) -> Option<Self> {
+        let float = f64::from(value as f32);
+        // 24 bits times a million are exact in a double, so the six digits after the point are exact, and rounding
+        // them agrees with C, which rounds the exact value
+        let magnitude = float.abs();
+        if magnitude.is_nan() || magnitude >= FAST_LIMIT {
+            return None;
+        }
+        let six_digits = (magnitude * 1e6) as u64 % 1_000_000;
+        let is_round = |three_digits: u64| matches!(three_digits, 0 | 999);
+        let rounded = |scale: f64| ((magnitude * scale + ROUNDING) - ROUNDING) as u64;
+        // constant divisors let the compiler replace divisions by multiplications
+        let (whole, rest, places) = match () {
+            () if is_round(six_digits / 1000) => (rounded(1.0), 0, 0),
+            () if is_round(six_digits / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
+            () if is_round(six_digits / 10 % 1000) => (rounded(100.0) / 100, rounded(100.0) % 100, 2),
+            () if is_round(six_digits % 1000) => (rounded(1000.0) / 1000, rounded(1000.0) % 1000, 3),
+            () => (rounded(10_000.0) / 10_000, rounded(10_000.0) % 10_000, 4),
+        };
+        Some(Self { is_negative: float.is_sign_negative(), whole, rest, places })
+    }
+}
+
+/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
+/// decimals, else a float. Infinities and NaN stay floats; the scheduler ignores jobs with them.
+pub fn resource(v: f64) -> Value {
+    if !v.is_finite() {
+        return Value::Float(v);
+    }
+    let places = decimals(v);
+    if places == 0 && v.abs() < MAX_EXACT_FLOAT {
+        return Value::Int(v.round_ties_even() as i64);
+    }
+    let text = format!("{v:.places$}");
+    if places > 0 {
+        return Value::Float(text.parse().unwrap_or(v));
+    }
+    match text.parse::<i64>() {
+        Ok(whole) => Value::Int(whole),
+        Err(_) => text.parse::<BigInt>().map_or(Value::Float(v), Value::int),
+    }
+}
+
+/// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float` and prints that.
+pub fn server_float(v: f64) -> f64 {
+    let rounded = f64::from(v as f32);
+    if rounded.is_finite() { printed(rounded).parse().unwrap_or(rounded) } else { rounded }
+}
+
+/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    match (value.is_nan(), value.is_sign_negative()) {
+        (true, true) => "-nan".to_owned(),
+        (true, false) => "nan".to_owned(),
+        (false, _) => format!("{value:.decimals$}"),
+    }
+}
+
+/// A fair-share number as the scheduler prints it, with `%f`: six decimals.
+///
+/// ```
+/// use jsf_openpbs::number_format::printed_fairshare;
+///
+/// assert_eq!(printed_fairshare(f64::from(0.135_135_14_f32)), "0.135135");
+/// ```
+pub fn printed_fairshare(value: f64) -> String {
+    fixed(value, 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_reads_an_integer_or_a_float() {
+        assert!(matches!(resource(2.0004), Value::Int(2)));
+        assert!(matches!(resource(-0.0), Value::Int(0)));
+        assert!(matches!(resource(0.00012), Value::Int(0)));
+        assert!(matches!(resource(36.9995), Value::Int(37)));
+        assert!(matches!(resource(0.12345678), Value::Float(0.1235)));
+        assert!(matches!(resource(9_007_199_254_740_992.0), Value::Int(9_007_199_254_740_992)));
+        assert!(matches!(resource(-9_223_372_036_854_775_808.0), Value::Int(i64::MIN)));
+        assert!(
+            matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big.digits() == BigInt::from(1u64 << 63))
+        );
+        assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
+    }
+
+    /// The fast path of [`write_logged`] agrees with [`printed`], which rounds the exact value.
+    #[test]
+    fn logged_is_printed() {
+        let mut bits = 0x9e37_79b9_u32;
+        for round in 0..200_000 {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            let wide = f32::from_bits(bits ^ bits >> 15);
+            let near = (bits % 2_000_001) as f32 / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6] - 500.0;
+            for value in [wide, near].map(f64::from) {
+                assert_eq!(logged(value), printed(value), "{value:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_server_rounds_to_float32() {
+        for (given, kept) in [
+            (123_456.123_456, 123_456.125),
+            (1.0 / 3.0, 0.3333),
+            (16_777_217.0, 16_777_216.0),
+            (1e15, 999_999_986_991_104.0),
+            (0.000_05, 0.0),
+            (0.99999, 1.0),
+            (1e300, f64::INFINITY),
+        ] {
+            assert_eq!(server_float(given), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn prints_infinities_and_nan_as_c_does() {
+        assert_eq!(logged(f64::NAN.copysign(-1.0)), "-nan");
+        assert_eq!(logged(f64::NAN.copysign(1.0)), "nan");
+        assert_eq!(logged(-1e300), "-inf");
+    }
+
+    #[test]
+    fn ties_go_to_the_even_digit_as_in_c() {
+        assert_eq!(format!("{:.4}", 0.031_25), "0.0312");
+        assert_eq!(format!("{:.0}", 2.5), "2");
+        assert_eq!(format!("{:.0}", 0.5), "0");
+    }
+
+    #[test]
+    fn six_decimals_ties_to_even() {
+        for (value, text) in [
+            (0.007_812_5, "0.007812"),
+            (0.023_437_5, "0.023438"),
+            (-1e-9, "-0.000000"),
+            (0.0, "0.000000"),
+            (1e15 + 0.5, "1000000000000000.500000"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN.copysign(1.0), "nan"),
+            (f64::NAN.copysign(-1.0), "-nan"),
+        ] {
+            assert_eq!(printed_fairshare(value), text);
+        }
+        assert!(fairshare(-1e-9).is_sign_negative());
+        assert_eq!(fairshare(0.123_456_789).to_bits(), 0.123_457f64.to_bits());
+    }
+
+    #[test]
+    fn the_fast_path_agrees_with_printing_and_parsing() {
+        let mut bits = 0x1234_5678_9abc_def0_u64;
+        for round in 0..300_000_u32 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let unit = (bits >> 11) as f64 / job_sort_formula::python::MAX_EXACT_FLOAT;
+            let scale = [1.0, 1e-3, 1e-6, 1e3, 1e7, -0.5][round as usize % 6];
+            let half = ((bits >> 40) as f64 + 0.5) / 1e6;
+            for value in [unit * scale, f64::from((unit * scale) as f32), half, -half, f64::from(half as f32)] {
+                let expected: f64 = printed_fairshare(value).parse().unwrap();
+                assert_eq!(fairshare(value).to_bits(), expected.to_bits(), "{value:e}");
+            }
+        }
+    }
+}

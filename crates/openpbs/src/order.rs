@@ -1,0 +1,295 @@
+//! OpenPBS's order of jobs: the order in which the scheduler considers them once all have their values.
+//!
+//! The criteria, first to last: the queue, if `by_queue` or `round_robin` is on; whether the job can run; whether its
+//! queue is an express queue; the value of the formula; fair share, if it is on; `job_sort_key`; the submission order.
+//! Source: the recorded orders in `tests/golden/openpbs/evaluate/orders.jsonl`.
+
+mod competition;
+mod criterion;
+mod sort_keys;
+
+use std::fmt;
+
+use crate::files::queues::Queues;
+use crate::files::sched_config::{ByTime, SchedConfig, SortFirst, SortKey};
+use crate::number_format;
+use crate::share_tree::PbsTree;
+pub use competition::Competition;
+pub use criterion::{Criterion, JobComparison};
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Ranking, Scores, sort_by_value};
+use sort_keys::SortKeys;
+
+/// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value is minus infinity
+/// therefore does not run.
+pub const NO_THRESHOLD: f64 = -2_147_483_648.0;
+
+/// A part of the week; some settings differ between the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Period {
+    /// Prime time, which is always if there is no `holidays` file.
+    #[default]
+    Prime,
+    /// The rest of the week.
+    NonPrime,
+}
+
+/// The settings of one scheduler that determine the order of jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    config: &'a SchedConfig,
+    queues: &'a Queues,
+    tree: Option<&'a PbsTree>,
+    threshold: f64,
+    period: Period,
+    limit: usize,
+}
+
+/// The jobs in their order, and the waiting jobs that the scheduler does not consider.
+#[derive(Debug, Clone)]
+pub struct Ordered {
+    /// The scores, and the rows that the scheduler considers.
+    pub ranking: Ranking,
+    /// The waiting rows that the scheduler does not consider, in evaluation order.
+    pub not_considered: Vec<(usize, NotConsidered)>,
+}
+
+/// Why the scheduler does not consider a waiting job.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NotConsidered {
+    /// `fair_share` is on and the entity's percentage is 0.
+    NoShares,
+    /// The value does not exceed the threshold.
+    UnderThreshold {
+        /// The job's value, as the scheduler keeps it.
+        value: f64,
+        /// `job_sort_formula_threshold`.
+        threshold: f64,
+    },
+}
+
+impl fmt::Display for NotConsidered {
+    /// OpenPBS's log message, where it is recorded.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoShares => f.write_str("the job's fair-share entity has no shares"),
+            Self::UnderThreshold { value, threshold } => {
+                let (value, threshold) = (number_format::logged(value), number_format::printed(threshold));
+                write!(f, "Job's formula value {value} is under threshold {threshold}")
+            }
+        }
+    }
+}
+
+impl<'a> Order<'a> {
+    /// The order in prime time, without a fair-share tree and without a threshold.
+    pub fn new(config: &'a SchedConfig, queues: &'a Queues) -> Self {
+        Self { config, queues, tree: None, threshold: NO_THRESHOLD, period: Period::Prime, limit: usize::MAX }
+    }
+
+    /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the jobs.
+    #[must_use]
+    pub fn tree(self, tree: &'a PbsTree) -> Self {
+        Self { tree: Some(tree), ..self }
+    }
+
+    /// Sets `job_sort_formula_threshold`, which the server stores in a C `float`.
+    #[must_use]
+    pub fn threshold(self, threshold: f64) -> Self {
+        Self { threshold: number_format::server_float(threshold), ..self }
+    }
+
+    /// Sets the part of the week whose settings apply.
+    #[must_use]
+    pub fn period(self, period: Period) -> Self {
+        Self { period, ..self }
+    }
+
+    /// Determines only the first `limit` rows of the order, which is faster than the whole order.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
+    pub fn columns(&self) -> Vec<&'a str> {
+        self.job_sort_keys().iter().filter_map(sort_keys::column_of).collect()
+    }
+
+    /// The criteria by which jobs are ordered, the first one first, in a few words each.
+    pub fn criteria(&self) -> Vec<(Criterion, String)> {
+        let mut criteria = Vec::new();
+        if self.chooses_queue_first() {
+            criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
+        }
+        if self.at(&self.config.round_robin) {
+            criteria.push((Criterion::RoundRobin, "queues in turn (round_robin)".to_owned()));
+        }
+        if self.at(&self.config.preemptive_sched) {
+            let priority = self.config.preempt_queue_prio;
+            criteria.push((Criterion::ExpressQueue, format!("express queues (priority {priority} or higher)")));
+        }
+        criteria.push((Criterion::Value, "value of the formula".to_owned()));
+        if self.active_tree().is_some() {
+            criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
+        }
+        criteria.extend(self.job_sort_keys().iter().zip(1..).map(|(key, number)| {
+            let first = if key.first == SortFirst::High { "HIGH" } else { "LOW" };
+            (Criterion::SortKey(number), format!("job_sort_key {} {first}", key.name))
+        }));
+        criteria.push((Criterion::Submission, "order of submission".to_owned()));
+        criteria
+    }
+
+    /// Compares jobs by the criteria.
+    pub fn comparison(&self, scores: &Scores, table: &'a JobTable) -> JobComparison<'a> {
+        JobComparison::new(self, scores, table)
+    }
+
+    /// Orders scored jobs.
+    pub fn rank(&self, scores: Scores, table: &JobTable) -> Ordered {
+        if self.is_value_only(table)
+            && let Some((order, not_considered)) = self.value_only(&scores, table)
+        {
+            return Ordered { ranking: Ranking::from_order(scores, order), not_considered };
+        }
+        let sort_keys = SortKeys::new(self, &scores, table);
+        let rows: Vec<_> = (0..table.len()).filter(|&row| scores.is_scored(row)).collect();
+        let queues = self.queue_groups(table);
+        let rows = evaluation_order(&queues, rows, table);
+        let not_considered = rows.iter().filter_map(|&row| Some((row, sort_keys.not_considered(row)?))).collect();
+        let order = self.arrange(&queues, rows, table, &sort_keys);
+        Ordered { ranking: Ranking::from_order(scores, order), not_considered }
+    }
+
+    /// The considered rows in their order; `rows` are in evaluation order.
+    fn arrange(
+        &self,
+        groups: &[Vec<usize>],
+        rows: Vec<usize>,
+        table: &JobTable,
+        sort_keys: &SortKeys<'_>,
+    ) -> Vec<usize> {
+        if !self.chooses_queue_first() {
+            return sort_keys.sorted(rows, self.limit);
+        }
+        let mut lists = vec![Vec::new(); table.queues().len()];
+        rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
+        let sorted = lists.into_iter().map(|list| sort_keys.sorted(list, self.limit)).collect();
+        let mut order = self.merge(groups, sorted);
+        order.truncate(self.limit);
+        order
+    }
+
+    /// Merges the sorted rows of each queue into one order.
+    fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
+        let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+        for group in groups {
+            let lists: Vec<_> = group.iter().map(|&queue| std::mem::take(&mut lists[queue])).collect();
+            if self.at(&self.config.round_robin) {
+                round_robin(&lists, &mut order)
+            } else {
+                order.extend(lists.concat())
+            }
+        }
+        order
+    }
+
+    /// The queue indices of the table. If the queue is chosen first: one group per priority, the higher priority
+    /// first. Otherwise one group in the server's order.
+    fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
+        let priority = |&queue: &usize| self.queues.priority(&table.queues()[queue]).unwrap_or(0);
+        let mut queues: Vec<usize> = (0..table.queues().len()).collect();
+        queues.sort_by_key(|&queue| self.queues.position(&table.queues()[queue]).unwrap_or(usize::MAX));
+        if !self.chooses_queue_first() {
+            return vec![queues];
+        }
+        queues.sort_by_key(|queue| std::cmp::Reverse(priority(queue)));
+        queues.chunk_by(|left, right| priority(left) == priority(right)).map(<[usize]>::to_vec).collect()
+    }
+
+    fn chooses_queue_first(&self) -> bool {
+        self.at(&self.config.by_queue) || self.at(&self.config.round_robin)
+    }
+
+    /// The keys of `job_sort_key`, the first one first.
+    pub fn job_sort_keys(&self) -> &'a [SortKey] {
+        match self.period {
+            Period::Prime => &self.config.job_sort_key.prime,
+            Period::NonPrime => &self.config.job_sort_key.non_prime,
+        }
+    }
+
+    fn at<T: Copy>(&self, setting: &ByTime<T>) -> T {
+        match self.period {
+            Period::Prime => setting.prime,
+            Period::NonPrime => setting.non_prime,
+        }
+    }
+
+    /// The tree, if fair share orders jobs.
+    fn active_tree(&self) -> Option<&'a PbsTree> {
+        self.tree.filter(|_| self.at(&self.config.fair_share))
+    }
+
+    fn is_express(&self, queue: &str) -> bool {
+        let priority = self.queues.priority(queue).unwrap_or(0);
+        self.at(&self.config.preemptive_sched) && priority >= i64::from(self.config.preempt_queue_prio)
+    }
+}
+
+/// The rows in order, and those that are not considered.
+type OrderedRows = (Vec<usize>, Vec<(usize, NotConsidered)>);
+
+impl Order<'_> {
+    /// Whether the rows are ordered by nothing but their values and their place in the table, as in most queues.
+    fn is_value_only(&self, table: &JobTable) -> bool {
+        !self.chooses_queue_first()
+            && self.job_sort_keys().is_empty()
+            && self.active_tree().is_none()
+            && !table.queues().iter().any(|queue| self.is_express(queue))
+            && table.is_in_submit_order()
+    }
+
+    /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are not considered.
+    /// `None` if some value is NaN, which only the general comparison orders.
+    fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
+        let values = scores.values();
+        // the threshold does not apply to a job whose error the caller ranks below every value
+        let is_last = |row: usize| values[row] == f64::NEG_INFINITY && scores.error(row).is_some();
+        let is_under = |row: usize| values[row] <= self.threshold && !is_last(row);
+        if values.iter().any(|value| value.is_nan()) {
+            return None;
+        }
+        let under = table.considered_rows().filter(|&row| is_under(row)).collect();
+        let order = sort_by_value(table.considered_rows().filter(|&row| !is_under(row)), &values, self.limit);
+        let reason = |row: usize| NotConsidered::UnderThreshold { value: values[row], threshold: self.threshold };
+        let under = evaluation_order(&self.queue_groups(table), under, table);
+        let not_considered = under.into_iter().map(|row| (row, reason(row))).collect();
+        Some((order, not_considered))
+    }
+}
+
+/// The rows in evaluation order: queue by queue, and within a queue in submission order.
+fn evaluation_order(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
+    table.sort_by_submit_order(&mut rows);
+    let mut place = vec![0; table.queues().len()];
+    for (index, &queue) in groups.iter().flatten().enumerate() {
+        place[queue] = index;
+    }
+    if place.len() > 1 {
+        rows.sort_by_key(|&row| place.get(table.queue_index(row)).copied());
+    }
+    rows
+}
+
+/// Takes one row of each list in turn until all lists are exhausted.
+fn round_robin(lists: &[Vec<usize>], order: &mut Vec<usize>) {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    for turn in 0..longest {
+        order.extend(lists.iter().filter_map(|list| list.get(turn)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The jobs that one job competes with for its rank by the value of the formula.
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::Ranking;
+
+use crate::order::Order;
+use crate::order::sort_keys::SortKeys;
+
+/// The jobs that one job competes with. If the queue is chosen first, these are the jobs of its queue.
+#[derive(Debug, Clone)]
+pub struct Competition {
+    /// The number of jobs that come before it whatever its value is, because their queue is an express queue.
+    pub always_ahead: usize,
+    /// The rows of the jobs that come before it or after it because of their value, best first, each with whether it
+    /// comes before the job if the values are equal.
+    pub competitors: Vec<(usize, bool)>,
+    /// A job whose value does not exceed this is not considered.
+    pub threshold: f64,
+    /// The rank of each place among these jobs, from the first place on.
+    ranks: Vec<usize>,
+}
+
+impl Competition {
+    /// The number of competitors that must not be ahead of the job for it to have at most this rank, less one; `None` if
+    /// no value gives it this rank.
+    ///
+    /// The job has at most the rank if fewer than so many competitors are ahead of it.
+    pub fn places(&self, rank: usize) -> Option<usize> {
+        let places = self.ranks.iter().filter(|&&of_place| of_place <= rank).count();
+        places.checked_sub(self.always_ahead).filter(|&places| places > 0)
+    }
+
+    /// The rank of the job if so many competitors are ahead of it.
+    pub fn rank(&self, ahead: usize) -> Option<usize> {
+        self.ranks.get(self.always_ahead + ahead).copied()
+    }
+}
+
+impl Order<'_> {
+    /// The jobs that a job competes with. The job itself need not be considered.
+    pub fn competition(&self, ranking: &Ranking, table: &JobTable, row: usize) -> Competition {
+        let sort_keys = SortKeys::new(self, ranking.scores(), table);
+        let is_express = sort_keys.is_express(row);
+        let is_in_list =
+            |&other: &usize| !self.chooses_queue_first() || table.queue_index(other) == table.queue_index(row);
+        let others: Vec<usize> =
+            ranking.order().iter().copied().filter(|&other| other != row).filter(is_in_list).collect();
+        let (same, different): (Vec<usize>, Vec<usize>) =
+            others.iter().partition(|&&other| sort_keys.is_express(other) == is_express);
+        let competitors =
+            same.into_iter().map(|other| (other, sort_keys.compare_equal_values(other, row).is_lt())).collect();
+        Competition {
+            always_ahead: if is_express { 0 } else { different.len() },
+            competitors,
+            threshold: self.threshold,
+            ranks: self.ranks_of_places(ranking, table, row, others.len() + 1),
+        }
+    }
+
+    fn ranks_of_places(&self, ranking: &Ranking, table: &JobTable, row: usize, places: usize) -> Vec<usize> {
+        if !self.chooses_queue_first() {
+            return (1..=places).collect();
+        }
+        let mut lists = vec![Vec::new(); table.queues().len()];
+        ranking
+            .order()
+            .iter()
+            .filter(|&&other| other != row)
+            .for_each(|&other| lists[table.queue_index(other)].push(other));
+        let queue = table.queue_index(row);
+        lists[queue].push(row);
+        let order = self.merge(&self.queue_groups(table), lists);
+        (1..).zip(order).filter(|(_, other)| table.queue_index(*other) == queue).map(|(rank, _)| rank).collect()
+    }
+}

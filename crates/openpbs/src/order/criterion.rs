@@ -1,0 +1,81 @@
+//! Which criterion decides the order of two jobs.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::Scores;
+
+use crate::order::Order;
+use crate::order::sort_keys::SortKeys;
+
+/// A criterion by which jobs are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Criterion {
+    /// The queue, if `by_queue` or `round_robin` is on: by its priority, then in the server's order.
+    Queue,
+    /// The turn of the queue, if `round_robin` is on.
+    RoundRobin,
+    /// Whether the scheduler considers the job.
+    Considered,
+    /// Whether the queue of the job is an express queue.
+    ExpressQueue,
+    /// The value of the formula.
+    Value,
+    /// Fair share, if `fair_share` is on.
+    FairShare,
+    /// A `job_sort_key`, counted from 1.
+    SortKey(usize),
+    /// The order of submission.
+    Submission,
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Queue => "queue",
+            Self::RoundRobin => "round robin",
+            Self::Considered => "considered",
+            Self::ExpressQueue => "express queue",
+            Self::Value => "value",
+            Self::FairShare => "fair share",
+            Self::SortKey(number) => return write!(f, "sort key {number}"),
+            Self::Submission => "submission",
+        })
+    }
+}
+
+/// Compares the jobs of a table as they are sorted.
+pub struct JobComparison<'t> {
+    table: &'t JobTable,
+    sort_keys: SortKeys<'t>,
+    /// By queue of the table: the index of its group and its index in the group. Empty if the queue is not chosen first.
+    queues: Vec<(usize, usize)>,
+    takes_turns: bool,
+}
+
+impl<'t> JobComparison<'t> {
+    pub(super) fn new(order: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
+        let mut queues = Vec::new();
+        if order.chooses_queue_first() {
+            queues.resize(table.queues().len(), (0, 0));
+            for (group, members) in order.queue_groups(table).iter().enumerate() {
+                members.iter().enumerate().for_each(|(index, &queue)| queues[queue] = (group, index));
+            }
+        }
+        let takes_turns = order.at(&order.config.round_robin);
+        Self { table, sort_keys: SortKeys::new(order, scores, table), queues, takes_turns }
+    }
+
+    /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the left one is first. It
+    /// is `Equal` for queues that take turns: their order depends on the other jobs in them.
+    pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let place = |row| self.queues.get(self.table.queue_index(row));
+        match (place(left), place(right)) {
+            (Some(left), Some(right)) if left.0 != right.0 => (Criterion::Queue, left.cmp(right)),
+            (Some(left), Some(right)) if left != right && self.takes_turns => (Criterion::RoundRobin, Ordering::Equal),
+            (Some(left), Some(right)) if left != right => (Criterion::Queue, left.cmp(right)),
+            _ => self.sort_keys.decide(left, right),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The keys that jobs are sorted by, computed once for all rows.
+
+use std::cmp::Ordering;
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Scores, higher_first, merge_sort, sort_listed_by_value};
+use job_sort_formula::schema::is_scheduler_input;
+
+use crate::files::sched_config::{SortFirst, SortKey};
+use crate::order::{Criterion, NotConsidered, Order};
+use crate::share_tree::{PbsTree, SharePath};
+
+/// The sort keys of every row.
+pub(super) struct SortKeys<'t> {
+    table: &'t JobTable,
+    threshold: f64,
+    /// The value of each row.
+    values: Vec<f64>,
+    /// Whether the scheduler considers the job of each row.
+    runnable: Vec<bool>,
+    /// The rows with an error that have no value, ascending ([`OnError::Null`](job_sort_formula::rank::OnError::Null)). OpenPBS gives
+    /// each a value, so its threshold does not apply to them.
+    valueless: Vec<usize>,
+    /// Whether each queue of the table is an express queue.
+    express: Vec<bool>,
+    /// Whether each entity of the table has no shares.
+    without_shares: Vec<bool>,
+    /// The path of each entity of the table; empty if fair share does not order jobs.
+    paths: Vec<SharePath>,
+    /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes first.
+    keys: Vec<Vec<f64>>,
+}
+
+impl<'t> SortKeys<'t> {
+    pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
+        let values = scores.values();
+        let has_no_value = |row: &usize| values[*row] == f64::NEG_INFINITY;
+        let mut sort_keys = Self {
+            table,
+            threshold: rules.threshold,
+            valueless: scores.errors().map(|(row, _)| row).filter(has_no_value).collect(),
+            values,
+            runnable: Vec::new(),
+            express: table.queues().iter().map(|queue| rules.is_express(queue)).collect(),
+            without_shares: table.entities().iter().map(|entity| has_no_shares(rules, entity)).collect(),
+            paths: paths(rules, table),
+            keys: Vec::new(),
+        };
+        let is_runnable = |row| table.is_considered(row) && sort_keys.not_considered(row).is_none();
+        sort_keys.runnable = (0..table.len()).map(is_runnable).collect();
+        sort_keys.keys = rules.job_sort_keys().iter().map(|key| sort_keys.key_values(key, rules.tree)).collect();
+        sort_keys
+    }
+
+    pub(super) fn is_runnable(&self, row: usize) -> bool {
+        self.runnable.get(row) == Some(&true)
+    }
+
+    /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not wait.
+    pub(super) fn not_considered(&self, row: usize) -> Option<NotConsidered> {
+        if !self.table.is_considered(row) {
+            return None;
+        }
+        if self.without_shares.get(self.table.entity_index(row)) == Some(&true) {
+            return Some(NotConsidered::NoShares);
+        }
+        let (value, threshold) = (*self.values.get(row)?, self.threshold);
+        let has_value = self.valueless.binary_search(&row).is_err();
+        (has_value && value <= threshold).then_some(NotConsidered::UnderThreshold { value, threshold })
+    }
+
+    /// The first `limit` considered rows, best first. `rows` are in evaluation order.
+    pub(super) fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
+        let value_decides = self.paths.is_empty() && self.keys.is_empty();
+        if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
+            rows.retain(|&row| self.is_runnable(row));
+            self.table.sort_by_submit_order(&mut rows);
+            let (express, others) = match self.express.contains(&true) {
+                true => rows.into_iter().partition(|&row| self.is_express(row)),
+                false => (Vec::new(), rows),
+            };
+            let mut sorted = sort_listed_by_value(&express, &self.values, limit);
+            sorted.extend(sort_listed_by_value(&others, &self.values, limit - sorted.len()));
+            return sorted;
+        }
+        merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));
+        rows.retain(|&row| self.is_runnable(row));
+        rows.truncate(limit);
+        rows
+    }
+
+    pub(super) fn is_express(&self, row: usize) -> bool {
+        self.express.get(self.table.queue_index(row)) == Some(&true)
+    }
+
+    /// `Less` sorts first.
+    fn compare(&self, left: usize, right: usize) -> Ordering {
+        self.decide(left, right).1
+    }
+
+    /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts first.
+    pub(super) fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let (considered, express) = (self.is_runnable(right), self.is_express(right));
+        unless_equal(Criterion::Considered, considered.cmp(&self.is_runnable(left)))
+            .or_else(|| unless_equal(Criterion::ExpressQueue, express.cmp(&self.is_express(left))))
+            .or_else(|| unless_equal(Criterion::Value, higher_first(self.values[left], self.values[right])))
+            .unwrap_or_else(|| self.decide_equal_values(left, right))
+    }
+
+    /// Compares two jobs whose values are equal.
+    pub(super) fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
+        self.decide_equal_values(left, right).1
+    }
+
+    fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
+        unless_equal(Criterion::FairShare, self.compare_fair_share(a, b))
+            .or_else(|| self.decide_by_job_sort_keys(left, right))
+            .unwrap_or_else(|| {
+                (Criterion::Submission, self.table.submit_order(left).cmp(&self.table.submit_order(right)))
+            })
+    }
+
+    fn compare_fair_share(&self, left: usize, right: usize) -> Ordering {
+        match (self.paths.get(left), self.paths.get(right)) {
+            (Some(left), Some(right)) => left.compare(right),
+            _ => Ordering::Equal,
+        }
+    }
+
+    fn decide_by_job_sort_keys(&self, left: usize, right: usize) -> Option<(Criterion, Ordering)> {
+        let orders = self.keys.iter().map(|values| higher_first(values[left], values[right]));
+        let mut numbered = orders.zip(1..).map(|(order, number)| (Criterion::SortKey(number), order));
+        numbered.find(|(_, order)| order.is_ne())
+    }
+
+    /// The values of a `job_sort_key` by row, negated for `LOW`.
+    fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
+        let table = self.table;
+        let column = column_of(key).and_then(|name| table.column(name));
+        let percs: Vec<f64> = match (key.name.as_str(), tree) {
+            ("fair_share_perc", Some(tree)) => {
+                table.entities().iter().map(|entity| perc(tree, entity).unwrap_or(0.0)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let value = |row: usize| match key.name.as_str() {
+            "fair_share_perc" => percs.get(table.entity_index(row)).copied().unwrap_or(0.0),
+            "preempt_priority" => f64::from(u8::from(self.is_express(row))),
+            _ => column.map_or(0.0, |column| column.nearest_double(row)),
+        };
+        let signed = |value: f64| if key.first == SortFirst::High { value } else { -value };
+        (0..table.len()).map(|row| signed(value(row))).collect()
+    }
+}
+
+fn unless_equal(criterion: Criterion, order: Ordering) -> Option<(Criterion, Ordering)> {
+    order.is_ne().then_some((criterion, order))
+}
+
+fn has_no_shares(rules: &Order<'_>, entity: &str) -> bool {
+    rules.active_tree().is_some_and(|tree| perc(tree, entity) == Some(0.0))
+}
+
+fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
+    let node = tree.tree().find(entity)?;
+    tree.shares().get(node).map(|shares| shares.fairshare_perc)
+}
+
+fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
+    let Some(tree) = rules.active_tree() else { return Vec::new() };
+    let path = |entity: &str| {
+        tree.tree().find(entity).map_or_else(SharePath::default, |node| SharePath::from_root(tree, node))
+    };
+    table.entities().iter().map(|entity| path(entity)).collect()
+}
+
+/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler computes
+/// for a formula are not keys.
+pub(super) fn column_of(key: &SortKey) -> Option<&str> {
+    match key.name.as_str() {
+        "fair_share_perc" | "preempt_priority" => None,
+        "sort_priority" | "job_priority" => Some("job_priority"),
+        name if is_scheduler_input(name) => None,
+        name => Some(name),
+    }
+}

@@ -1,0 +1,220 @@
+//! The arguments of `pbsfs`, parsed as glibc's `getopt` and `pbsfs` parse them.
+
+use crate::pbsfs::FAILED;
+
+/// One call of `pbsfs`. Names are bytes, as the shell passes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// `-p`, or no option: prints the tree as a table.
+    Table,
+    /// `-t`: prints the tree, indented.
+    Outline,
+    /// `-g ENTITY`: prints one entity or group, and its path from the root.
+    Entity(Vec<u8>),
+    /// `-c ENTITY1 ENTITY2`: prints which of the two has the higher fair-share priority.
+    Compare(Vec<u8>, Vec<u8>),
+    /// `-s ENTITY USAGE`: sets an entity's usage. A text that is not a number as a whole changes nothing, and
+    /// neither does a usage set for a group; the file is written in both cases.
+    Set {
+        /// The entity.
+        entity: Vec<u8>,
+        /// Its usage, as C's `strtod` reads it.
+        usage: Vec<u8>,
+    },
+    /// `-d`: applies one step of decay.
+    Decay,
+    /// `-e`: removes the entities that are not in `resource_group`, unless the usage file has version 1.
+    Trim,
+}
+
+/// Valid arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arguments {
+    /// The call.
+    pub request: Request,
+    /// The scheduler named by `-I`, if it is not the default one.
+    pub scheduler: Option<Vec<u8>>,
+    /// The messages about invalid options, for standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// Arguments that make `pbsfs` print its usage and exit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidArguments {
+    /// The messages, for standard error.
+    pub stderr: Vec<u8>,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Request {
+    /// Parses the arguments that follow the name of the program; `program` is the name that messages show. The last
+    /// of several actions counts, `-I SCHEDULER` may accompany it, and an unknown option is reported and ignored.
+    ///
+    /// # Errors
+    /// [`InvalidArguments`]: too many operands, or too few.
+    pub fn parse(program: &[u8], arguments: &[&[u8]]) -> Result<Arguments, InvalidArguments> {
+        let parsed = ParsedOptions::parse(arguments, b"sgptdce", b"I-");
+        let stderr: Vec<u8> = parsed.errors.iter().flat_map(|error| error.message(program)).collect();
+        let usage_error = |usage: &str| {
+            let stderr = [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat();
+            Err(InvalidArguments { stderr, code: FAILED })
+        };
+        let (mut action, mut scheduler) = (b'p', None);
+        for (letter, value) in parsed.options {
+            match letter {
+                b'-' => return usage_error("--version"),
+                b'I' => scheduler = value.filter(|name| *name != b"default").map(<[u8]>::to_vec),
+                _ => action = letter,
+            }
+        }
+        let request = match (action, &parsed.operands[..]) {
+            (b'p', []) => Self::Table,
+            (b't', []) => Self::Outline,
+            (b'p' | b't', _) => return usage_error("-[ptdgcs] [-I sched_name]"),
+            (b'g', [entity]) => Self::Entity(entity.to_vec()),
+            (b'g', _) => return usage_error("[-I sched_name] -g <fairshare_entity>"),
+            (b's', [entity, usage]) => Self::Set { entity: entity.to_vec(), usage: usage.to_vec() },
+            (b's', _) => return usage_error("[-I sched_name] -s <fairshare_entity> <usage>"),
+            (b'c', [left, right]) => Self::Compare(left.to_vec(), right.to_vec()),
+            (b'c', _) => return usage_error("[-I sched_name] -c <entity1> <entity2>"),
+            (b'd', _) => Self::Decay,
+            _ => Self::Trim,
+        };
+        Ok(Arguments { request, scheduler, stderr })
+    }
+}
+
+/// The arguments, split as glibc's `getopt` splits them: options anywhere between the operands, up to `--`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct ParsedOptions<'a> {
+    /// The options in the order given, with the argument of those that take one.
+    options: Vec<(u8, Option<&'a [u8]>)>,
+    /// The other arguments.
+    operands: Vec<&'a [u8]>,
+    /// The invalid options, in the order given.
+    errors: Vec<OptionError>,
+}
+
+/// An option that `getopt` reports and skips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OptionError {
+    Invalid(u8),
+    MissingArgument(u8),
+}
+
+impl OptionError {
+    /// glibc's message.
+    fn message(self, program: &[u8]) -> Vec<u8> {
+        let (words, letter): (&[u8], u8) = match self {
+            Self::Invalid(letter) => (b": invalid option -- '", letter),
+            Self::MissingArgument(letter) => (b": option requires an argument -- '", letter),
+        };
+        [program, words, &[letter], b"'\n"].concat()
+    }
+}
+
+impl<'a> ParsedOptions<'a> {
+    /// `letters` are the options without an argument, `with_argument` those that take one.
+    fn parse(arguments: &[&'a [u8]], letters: &[u8], with_argument: &[u8]) -> Self {
+        let mut parsed = Self::default();
+        let mut rest = arguments.iter().copied();
+        while let Some(argument) = rest.next() {
+            match argument {
+                b"--" => {
+                    parsed.operands.extend(rest);
+                    break;
+                }
+                [b'-', cluster @ ..] if !cluster.is_empty() => {
+                    parsed.parse_cluster(cluster, &mut rest, letters, with_argument);
+                }
+                operand => parsed.operands.push(operand),
+            }
+        }
+        parsed
+    }
+
+    /// Parses the options of one argument, such as `-sg` or `-Iname`.
+    fn parse_cluster(
+        &mut self,
+        cluster: &'a [u8],
+        rest: &mut impl Iterator<Item = &'a [u8]>,
+        letters: &[u8],
+        with_argument: &[u8],
+    ) {
+        for (at, &letter) in cluster.iter().enumerate() {
+            if with_argument.contains(&letter) {
+                let joined = Some(&cluster[at + 1..]).filter(|joined| !joined.is_empty());
+                match joined.or_else(|| rest.next()) {
+                    Some(value) => self.options.push((letter, Some(value))),
+                    None => self.errors.push(OptionError::MissingArgument(letter)),
+                }
+                return;
+            }
+            if letters.contains(&letter) {
+                self.options.push((letter, None));
+            } else {
+                self.errors.push(OptionError::Invalid(letter));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(arguments: &[&str]) -> Result<Request, String> {
+        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+        let parsed = Request::parse(b"pbsfs", &arguments);
+        parsed.map(|parsed| parsed.request).map_err(|error| String::from_utf8(error.stderr).expect("UTF-8"))
+    }
+
+    #[test]
+    fn the_last_action_counts() {
+        assert_eq!(request(&[]), Ok(Request::Table));
+        assert_eq!(request(&["-x"]), Ok(Request::Table));
+        assert_eq!(request(&["-pt"]), Ok(Request::Outline));
+        assert_eq!(request(&["Bob", "-p", "-g"]), Ok(Request::Entity(b"Bob".to_vec())));
+        assert_eq!(request(&["-d", "what", "ever"]), Ok(Request::Decay));
+        assert_eq!(request(&["-I", "default", "-e"]), Ok(Request::Trim));
+        let set = Request::Set { entity: b"Bob".to_vec(), usage: b"-5".to_vec() };
+        assert_eq!(request(&["-s", "--", "Bob", "-5"]), Ok(set));
+    }
+
+    #[test]
+    fn wrong_number_of_operands() {
+        for (arguments, usage) in [
+            (&["-t", "Bob"][..], "Usage: pbsfs -[ptdgcs] [-I sched_name]\n"),
+            (&["-g"], "Usage: pbsfs [-I sched_name] -g <fairshare_entity>\n"),
+            (&["-c", "a"], "Usage: pbsfs [-I sched_name] -c <entity1> <entity2>\n"),
+            (&["-s", "a", "1", "2"], "Usage: pbsfs [-I sched_name] -s <fairshare_entity> <usage>\n"),
+            (&["--help"], "Usage: pbsfs --version\n"),
+        ] {
+            assert_eq!(request(arguments), Err(usage.to_owned()), "{arguments:?}");
+        }
+    }
+
+    fn options<'a>(arguments: &[&'a str]) -> ParsedOptions<'a> {
+        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+        ParsedOptions::parse(&arguments, b"sg", b"I")
+    }
+
+    #[test]
+    fn options_may_follow_operands() {
+        let parsed = options(&["Bob", "-sg", "-", "-Iname", "5", "-I", "other", "--", "-5"]);
+        let expected: Vec<(u8, Option<&[u8]>)> =
+            vec![(b's', None), (b'g', None), (b'I', Some(b"name")), (b'I', Some(b"other"))];
+        assert_eq!(parsed.options, expected);
+        assert_eq!(parsed.operands, [&b"Bob"[..], b"-", b"5", b"-5"]);
+        assert_eq!(parsed.errors, []);
+    }
+
+    #[test]
+    fn invalid_options_are_reported_and_skipped() {
+        let parsed = options(&["-5s", "-I"]);
+        assert_eq!(parsed.options, [(b's', None)]);
+        let messages: Vec<_> = parsed.errors.iter().flat_map(|error| error.message(b"pbsfs")).collect();
+        assert_eq!(messages, b"pbsfs: invalid option -- '5'\npbsfs: option requires an argument -- 'I'\n");
+    }
+}

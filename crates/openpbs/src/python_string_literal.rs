@@ -1,0 +1,300 @@
+//! The submitted text of a formula as a Python string literal.
+//!
+//! The scheduler writes the formula between double quotes into a Python script, `eval("…", …)`. Python therefore reads it
+//! as a string literal first and decodes its escapes (`1\t+2` becomes `1`, a tab, `+2`); a quote in the formula ends the
+//! literal. In: the submitted text. Out: the decoded text, and the mapping of its spans to the submitted text. Recorded
+//! in `tests/golden/openpbs/evaluate`, category `string`.
+
+use std::fmt;
+
+use job_sort_formula::diagnostic::Span;
+
+/// The text that Python evaluates, with the mapping of its spans to the submitted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonStringLiteral {
+    text: String,
+    /// In ascending order. Between the escapes both texts are equal.
+    escapes: Vec<DecodedEscape>,
+}
+
+/// The span of an escape, and that of the character it denotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct DecodedEscape {
+    source: Span,
+    result: Span,
+}
+
+/// Why Python cannot evaluate the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidLiteral {
+    /// What is wrong.
+    pub kind: InvalidLiteralKind,
+    /// Where in the submitted text.
+    pub span: Span,
+}
+
+/// What makes the script or the text in it invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidLiteralKind {
+    /// A double quote, which ends the literal.
+    Quote,
+    /// A backslash at the end, which escapes the closing quote.
+    TrailingBackslash,
+    /// `\x`, `\u` or `\U` with too few digits, or beyond the last code point.
+    Escape,
+    /// A carriage return, which Python reads as the end of the line.
+    CarriageReturn,
+    /// `\N{…}`, a character by its Unicode name. This crate has no table of the names.
+    NamedCharacter,
+    /// A surrogate such as `\ud800`, which Python decodes but cannot evaluate.
+    Surrogate,
+}
+
+impl InvalidLiteral {
+    /// Whether the scheduler does not notice the error, so that every job keeps the value that the previous formula gave
+    /// the previous job. Otherwise every job has an error and the value 0, or its value is unknown.
+    pub fn keeps_stale_values(&self) -> bool {
+        !matches!(self.kind, InvalidLiteralKind::NamedCharacter | InvalidLiteralKind::Surrogate)
+    }
+}
+
+impl fmt::Display for InvalidLiteral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            InvalidLiteralKind::Quote => "`\"` ends the string in which the scheduler passes the formula to Python",
+            InvalidLiteralKind::TrailingBackslash => {
+                "`\\` at the end escapes the quote that ends the formula's string in Python"
+            }
+            InvalidLiteralKind::Escape => "Python cannot decode this escape",
+            InvalidLiteralKind::CarriageReturn => "a carriage return ends the line for Python",
+            InvalidLiteralKind::NamedCharacter => {
+                "`\\N` denotes a character by its Unicode name, which is not supported here"
+            }
+            InvalidLiteralKind::Surrogate => "the escape denotes a surrogate, which Python cannot evaluate",
+        })
+    }
+}
+
+impl std::error::Error for InvalidLiteral {}
+
+impl PythonStringLiteral {
+    /// Decodes the first line of the submitted text, which is all that OpenPBS keeps, as Python decodes a string literal.
+    ///
+    /// ```
+    /// use jsf_openpbs::python_string_literal::PythonStringLiteral;
+    ///
+    /// let literal = PythonStringLiteral::parse(r"1\x30 + \d").unwrap();
+    /// assert_eq!(literal.text(), r"10 + \d");
+    /// assert!(PythonStringLiteral::parse("len(\"abc\")").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidLiteral`]: Python cannot parse the script, or cannot evaluate the text in it.
+    pub fn parse(source: &str) -> Result<Self, InvalidLiteral> {
+        Self::parse_between(first_line(source), '"')
+    }
+
+    /// Decodes one line as Python decodes it between two of the given quotes.
+    pub(super) fn parse_between(line: &str, quote: char) -> Result<Self, InvalidLiteral> {
+        let mut literal = Self { text: String::with_capacity(line.len()), escapes: Vec::new() };
+        let mut at = 0;
+        while let Some(found) = line[at..].find(['\\', quote, '\r']) {
+            let start = at + found;
+            literal.text.push_str(&line[at..start]);
+            at = match line.as_bytes()[start] {
+                b'\\' => literal.escape(line, start)?,
+                byte => {
+                    let is_quote = byte != b'\r';
+                    let kind = if is_quote { InvalidLiteralKind::Quote } else { InvalidLiteralKind::CarriageReturn };
+                    return Err(invalid(kind, start, start + 1));
+                }
+            };
+        }
+        literal.text.push_str(&line[at..]);
+        Ok(literal)
+    }
+
+    /// The text that Python evaluates.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the text contains no escape, so that its spans are those of the submitted text.
+    pub fn is_verbatim(&self) -> bool {
+        self.escapes.is_empty()
+    }
+
+    /// Maps a span of [`PythonStringLiteral::text`] to the submitted text; the result covers whole escapes.
+    pub fn in_source(&self, span: Span) -> Span {
+        let start = self.source_offset(span.start, false);
+        let end = if span.end > span.start { self.source_offset(span.end, true) } else { start };
+        Span { start, end }
+    }
+
+    /// `is_end` means that the offset is the end of a span and belongs to the character before it.
+    fn source_offset(&self, offset: u32, is_end: bool) -> u32 {
+        let before =
+            |escape: &DecodedEscape| if is_end { escape.result.start < offset } else { escape.result.start <= offset };
+        let count = self.escapes.partition_point(before);
+        let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else { return offset };
+        match offset.checked_sub(last.result.end) {
+            Some(distance) => last.source.end + distance,
+            None if is_end => last.source.end,
+            None => last.source.start,
+        }
+    }
+
+    /// Decodes the escape that starts at `start`; returns the offset after it.
+    fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
+        let (length, character) = escape(&line[start..]).map_err(|kind| invalid(kind, start, line.len()))?;
+        let end = start + length;
+        let result = self.text.len();
+        match character {
+            Ok(character) => self.text.push(character),
+            Err(Undecoded::Kept) => {
+                self.text.push_str(&line[start..end]);
+                return Ok(end);
+            }
+            Err(Undecoded::Invalid(kind)) => return Err(invalid(kind, start, end)),
+        }
+        let (source, result) = (Span::new(start, end), Span::new(result, self.text.len()));
+        self.escapes.push(DecodedEscape { source, result });
+        Ok(end)
+    }
+}
+
+fn invalid(kind: InvalidLiteralKind, start: usize, end: usize) -> InvalidLiteral {
+    InvalidLiteral { kind, span: Span::new(start, end) }
+}
+
+/// The part of a text that OpenPBS keeps: its first line, up to a NUL.
+fn first_line(source: &str) -> &str {
+    let line = source.split(['\n', '\0']).next().unwrap_or("");
+    line.trim_end_matches('\r')
+}
+
+/// A backslash that does not denote a character.
+enum Undecoded {
+    /// It is kept, together with the next character.
+    Kept,
+    Invalid(InvalidLiteralKind),
+}
+
+/// Decodes the escape at the start of `text`: its length, and the character that it denotes. A backslash at the end of
+/// the text invalidates the whole literal.
+fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteralKind> {
+    let Some(letter) = text[1..].chars().next() else { return Err(InvalidLiteralKind::TrailingBackslash) };
+    let simple = match letter {
+        '\\' | '\'' | '"' => letter,
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\u{b}',
+        '0'..='7' => return Ok(octal(&text[1..])),
+        'x' => return Ok(hexadecimal(&text[2..], 2)),
+        'u' => return Ok(hexadecimal(&text[2..], 4)),
+        'U' => return Ok(hexadecimal(&text[2..], 8)),
+        'N' => return Ok((2, Err(Undecoded::Invalid(InvalidLiteralKind::NamedCharacter)))),
+        // the character after the backslash may end the string or the line
+        _ => return Ok((1, Err(Undecoded::Kept))),
+    };
+    Ok((2, Ok(simple)))
+}
+
+/// Up to three octal digits.
+fn octal(digits: &str) -> (usize, Result<char, Undecoded>) {
+    let count = digits.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+    let code = u32::from_str_radix(&digits[..count], 8).unwrap_or_default();
+    (1 + count, character(code))
+}
+
+/// Exactly `count` digits.
+fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Undecoded>) {
+    let found = digits.bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
+    if found < count {
+        return (2 + found, Err(Undecoded::Invalid(InvalidLiteralKind::Escape)));
+    }
+    let code = u32::from_str_radix(&digits[..count], 16).unwrap_or(u32::MAX);
+    (2 + count, character(code))
+}
+
+fn character(code: u32) -> Result<char, Undecoded> {
+    let is_surrogate = (0xd800..0xe000).contains(&code);
+    let kind = if is_surrogate { InvalidLiteralKind::Surrogate } else { InvalidLiteralKind::Escape };
+    char::from_u32(code).ok_or(Undecoded::Invalid(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(source: &str) -> String {
+        PythonStringLiteral::parse(source).unwrap().text().to_owned()
+    }
+
+    fn kind(source: &str) -> (InvalidLiteralKind, &str) {
+        let error = PythonStringLiteral::parse(source).unwrap_err();
+        (error.kind, error.span.slice(source))
+    }
+
+    #[test]
+    fn escapes_are_decoded_as_in_a_python_string() {
+        assert_eq!(text(r"1\t+2"), "1\t+2");
+        assert_eq!(text(r"\x31\u0031\U00000031\61\061"), "11111");
+        assert_eq!(text(r"\0612\1234\8"), "12S4\\8");
+        assert_eq!(text(r"\a\b\f\n\r\v\\\'"), "\u{7}\u{8}\u{c}\n\r\u{b}\\'");
+        assert_eq!(text(r#"len(\"abc\")"#), "len(\"abc\")");
+    }
+
+    #[test]
+    fn unknown_escapes_are_kept() {
+        assert_eq!(text(r"0.005\*ncpus \é \d\&"), r"0.005\*ncpus \é \d\&");
+        assert!(PythonStringLiteral::parse(r"\*").unwrap().is_verbatim());
+    }
+
+    #[test]
+    fn only_the_first_line_is_read() {
+        assert_eq!(text("  ncpus \nmem"), "  ncpus ");
+        assert_eq!(text("ncpus\r\nmem"), "ncpus");
+        assert_eq!(text("ncpus\0mem"), "ncpus");
+        assert_eq!(text(""), "");
+    }
+
+    #[test]
+    fn invalid_literals() {
+        use InvalidLiteralKind as Kind;
+        assert_eq!(kind("1+\"abc\""), (Kind::Quote, "\""));
+        assert_eq!(kind(r"1 + \\\"), (Kind::TrailingBackslash, "\\"));
+        assert_eq!(text(r"1 + \\"), r"1 + \");
+        assert_eq!(kind(r"1\x3"), (Kind::Escape, r"\x3"));
+        assert_eq!(kind(r"1\u00é1"), (Kind::Escape, r"\u00"));
+        assert_eq!(kind(r"\U00110000"), (Kind::Escape, r"\U00110000"));
+        assert_eq!(kind(r"\ud83d"), (Kind::Surrogate, r"\ud83d"));
+        assert_eq!(kind(r"\N{DIGIT ONE}"), (Kind::NamedCharacter, r"\N"));
+        assert_eq!(kind("1\r+2"), (Kind::CarriageReturn, "\r"));
+        assert!(PythonStringLiteral::parse("\"").unwrap_err().keeps_stale_values());
+        assert!(!PythonStringLiteral::parse(r"\ud800").unwrap_err().keeps_stale_values());
+    }
+
+    #[test]
+    fn spans_map_back_to_the_source() {
+        let source = r"1\t+\x6ecpus\u0031 + x";
+        let literal = PythonStringLiteral::parse(source).unwrap();
+        assert_eq!(literal.text(), "1\t+ncpus1 + x");
+        let back = |part: &str| {
+            let start = literal.text().find(part).unwrap();
+            literal.in_source(Span::new(start, start + part.len())).slice(source)
+        };
+        assert_eq!(back("ncpus1"), r"\x6ecpus\u0031");
+        assert_eq!(back("ncpus1 +"), r"\x6ecpus\u0031 +");
+        assert_eq!(back("cpus"), "cpus");
+        assert_eq!(back("\t"), r"\t");
+        assert_eq!(back("1\t+"), r"1\t+");
+        assert_eq!(back("x"), "x");
+        assert_eq!(literal.in_source(Span::new(13, 13)), Span::new(source.len(), source.len()));
+        assert_eq!(literal.in_source(Span::new(0, 0)), Span::new(0, 0));
+    }
+}

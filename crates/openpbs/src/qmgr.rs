@@ -1,0 +1,156 @@
+//! The `qmgr` command that sets a formula, quoted for the shell and for `qmgr`.
+//!
+//! `qmgr -c` takes one directive as one argument. A value may be quoted with `"` or `'`; the other quote is then an
+//! ordinary character, and neither can be escaped. Every character must be printable ASCII or white space (C's `isspace`); `&` is not
+//! accepted, quoted or not.
+//!
+//! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (the records with `"phase": "D_qmgr_syntax"`) and
+//! `validate.jsonl` (field `qmgr`).
+
+use job_sort_formula::diagnostic::Span;
+
+/// The object whose formula is set by default.
+const SERVER: &str = "server";
+
+/// The longest single argument that Linux passes to a command, in bytes.
+const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
+
+/// Why a formula cannot be set with `qmgr`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotSettable {
+    /// A character that `qmgr` accepts in no value: `&`, a control character, or a character beyond ASCII.
+    #[error("qmgr does not accept `{}` in a value, quoted or not", .character.escape_default())]
+    Character {
+        /// The character.
+        character: char,
+        /// Where it first occurs.
+        span: Span,
+    },
+    /// Both kinds of quotes: `qmgr` can quote a value only with a quote that does not occur in it.
+    #[error("qmgr accepts a value with `\"` or with `'`, not with both")]
+    BothQuotes {
+        /// The first double quote.
+        double: Span,
+        /// The first single quote.
+        single: Span,
+    },
+    /// More than one line: OpenPBS keeps only the first.
+    #[error("OpenPBS keeps only the first line of a formula")]
+    SecondLine {
+        /// The end of the first line.
+        span: Span,
+    },
+    /// Longer than an argument may be.
+    #[error("the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument")]
+    TooLong,
+}
+
+/// Makes the command that sets the formula, as it is typed in a shell. Newlines after the formula are removed.
+///
+/// ```
+/// use jsf_openpbs::qmgr::set_command;
+///
+/// assert_eq!(set_command("ncpus * 2").unwrap(), r#"qmgr -c 'set server job_sort_formula="ncpus * 2"'"#);
+/// assert!(set_command("ncpus & 1").is_err());
+/// ```
+///
+/// # Errors
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
+pub fn set_command(formula: &str) -> Result<String, NotSettable> {
+    set_command_for(SERVER, formula)
+}
+
+/// Like [`set_command`], but for the object that `before` names, the text before the formula in its document: `set sched
+/// NAME`, `set server NAME`, or the heading `Sched NAME` of a listing. Without one, the object is the server.
+///
+/// # Errors
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
+pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSettable> {
+    set_command_for(&object_or_server(before), formula)
+}
+
+/// Makes the command of [`set_command`] for an object, such as `sched NAME`.
+///
+/// # Errors
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
+pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+    let directive = directive_for(object, formula)?;
+    Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
+}
+
+/// The object that the text before a formula names, else the server.
+pub fn object_or_server(before: &str) -> String {
+    object_named_in(before).unwrap_or_else(|| SERVER.to_owned())
+}
+
+/// The object that the directive or the listing before a formula names.
+fn object_named_in(before: &str) -> Option<String> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
+    let before = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end_matches(['\\', ' ', '=']);
+    let (preceding_lines, line) = before.rsplit_once('\n').unwrap_or(("", before));
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_start_matches(['"', '\''])).collect();
+    match words.as_slice() {
+        [.., "set" | "s", object @ ("sched" | "server"), name, "job_sort_formula"] if is_name(name) => {
+            Some(format!("{object} {name}"))
+        }
+        // as `qmgr` prints the default scheduler: the server refuses another formula beside its own
+        [.., "set" | "s", "sched", "job_sort_formula"] => Some("sched".to_owned()),
+        ["job_sort_formula"] => {
+            let heading = preceding_lines.lines().rev().find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
+            let name = heading.strip_prefix("Sched ")?.trim();
+            is_name(name).then(|| format!("sched {name}"))
+        }
+        _ => None,
+    }
+}
+
+/// Makes the directive of [`set_command`], not quoted for the shell.
+///
+/// # Errors
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
+pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
+    directive_for(SERVER, formula)
+}
+
+/// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
+fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+    let formula = formula.trim_end_matches('\n');
+    let span_at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
+    if let Some(start) = formula.find('\n') {
+        return Err(NotSettable::SecondLine { span: span_at(start, '\n') });
+    }
+    if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_accepted(*character)) {
+        return Err(NotSettable::Character { character, span: span_at(start, character) });
+    }
+    let quote = match (formula.find('"'), formula.find('\'')) {
+        (Some(double), Some(single)) => {
+            return Err(NotSettable::BothQuotes { double: span_at(double, '"'), single: span_at(single, '\'') });
+        }
+        (Some(_), None) => '\'',
+        _ => '"',
+    };
+    let directive = format!("set {object} job_sort_formula={quote}{formula}{quote}");
+    if directive.len() > MAX_ARGUMENT_BYTES { Err(NotSettable::TooLong) } else { Ok(directive) }
+}
+
+/// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.
+pub fn refusal(formula: &str) -> Option<NotSettable> {
+    let line = formula.split(['\n', '\0']).next().unwrap_or("");
+    set_directive(line).err()
+}
+
+/// Printable ASCII but `&`, or white space as C's `isspace` has it.
+fn is_accepted(character: char) -> bool {
+    let is_white_space = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
+    (character.is_ascii_graphic() || is_white_space) && character != '&'
+}
+
+/// The text as one argument of a shell command: single quotes protect everything but single quotes.
+fn quoted_for_shell(argument: &str) -> String {
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests;

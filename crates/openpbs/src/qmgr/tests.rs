@@ -1,0 +1,57 @@
+use crate::qmgr::*;
+
+const DIRECTIVE: &str = "set server job_sort_formula=";
+
+/// The value that `qmgr` reads from a directive, by the recorded rules.
+fn read_back(value: &str) -> Option<String> {
+    let (mut read, mut quote, mut quoting) = (String::new(), None, false);
+    for character in value.trim_start().chars() {
+        if !is_accepted(character) {
+            return None;
+        }
+        match character {
+            _ if quoting && quote == Some(character) => quoting = false,
+            _ if quoting => read.push(character),
+            '"' | '\'' if quote.is_none_or(|quote| quote == character) => (quote, quoting) = (Some(character), true),
+            ',' => return None,
+            blank if blank.is_ascii_whitespace() || blank == '\u{b}' => return None,
+            _ => read.push(character),
+        }
+    }
+    (!quoting).then_some(read)
+}
+
+fn value_of(directive: &str) -> &str {
+    directive.strip_prefix(DIRECTIVE).unwrap()
+}
+
+#[test]
+fn qmgr_reads_back_the_quoted_value() {
+    let blanks = "\t1\u{c}+\u{b}1\r ";
+    for formula in ["ncpus", "", "a, b # c; d", "len(\"abc\")", "len('abc')", r"1\t+'\'", "x!=1 and $y `z`", blanks] {
+        let directive = set_directive(formula).unwrap();
+        assert_eq!(read_back(value_of(&directive)).as_deref(), Some(formula), "{directive}");
+    }
+}
+
+#[test]
+fn values_that_qmgr_rejects() {
+    let refused = |formula: &str| set_command(formula).unwrap_err();
+    let character = |character, start, end| NotSettable::Character { character, span: Span::new(start, end) };
+    assert_eq!(refused("ncpus & 1"), character('&', 6, 7));
+    assert_eq!(refused("ncpus \u{2013} 1"), character('\u{2013}', 6, 9));
+    assert_eq!(refused("1\u{7f}"), character('\u{7f}', 1, 2));
+    assert_eq!(refused("1\0"), character('\0', 1, 2));
+    let (double, single) = (Span::new(0, 1), Span::new(3, 4));
+    assert_eq!(refused("\"a\"'b'"), NotSettable::BothQuotes { double, single });
+    assert_eq!(refused("1\n+1"), NotSettable::SecondLine { span: Span::new(1, 2) });
+    assert_eq!(refused(&"1".repeat(MAX_ARGUMENT_BYTES)), NotSettable::TooLong);
+    assert_eq!(set_command("ncpus\n"), set_command("ncpus"));
+    assert_eq!(refused("é").to_string(), r"qmgr does not accept `\u{e9}` in a value, quoted or not");
+}
+
+#[test]
+fn the_shell_does_not_change_the_directive() {
+    assert_eq!(set_command("a'b").unwrap(), r#"qmgr -c 'set server job_sort_formula="a'\''b"'"#);
+    assert_eq!(set_command("a\"b").unwrap(), r#"qmgr -c 'set server job_sort_formula='\''a"b'\'''"#);
+}

@@ -1,0 +1,172 @@
+//! Whether every name of a formula has a value wherever it is evaluated, by Python's rules of scopes.
+//!
+//! The server accepts such a formula whatever it computes. A lambda and a comprehension have names of their own; they look
+//! other names up among the resources and the builtins, not among the script's variables. What `:=` assigns may have no
+//! value yet, or be local to a lambda, so this module does not decide a formula that reads such a name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use job_sort_formula::formula::lint::{attribute_of, is_dangerous_attribute, is_dangerous_builtin};
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::formula::syntax::{Clause, Construct, Expr, NodeId, NodeKind, Scope};
+
+use crate::qmgr_validation::passes::DECISIVE_VARIABLES;
+use crate::qmgr_validation::statements::Statement;
+
+/// Whether a pass of the server's script with these resources can raise no `NameError` and cannot change the script.
+pub(super) fn are_all_bound(statements: &[Statement], is_resource: &dyn Fn(&str) -> bool) -> bool {
+    let mut assigned = BTreeSet::new();
+    statements.iter().all(|statement| match statement {
+        Statement::Pass => true,
+        Statement::Augmented { .. } => false,
+        Statement::Assignment { targets, value } => {
+            let is_bound = Analysis::new(value, is_resource, &assigned).visit_all();
+            let names = targets.iter().map(|target| target.name());
+            let is_plain = |name: &Option<&str>| name.is_some_and(|name| !DECISIVE_VARIABLES.contains(&name));
+            let are_plain = names.clone().all(|name| is_plain(&name));
+            assigned.extend(names.flatten());
+            is_bound && are_plain
+        }
+    })
+}
+
+/// A lambda, or a comprehension after one of its clauses.
+struct Frame<'e> {
+    parent: usize,
+    /// The local names, each with the clause that assigns it first; 0 for parameters.
+    names: Rc<BTreeMap<&'e str, usize>>,
+    /// The last clause whose targets have values.
+    clause: usize,
+}
+
+struct Analysis<'e> {
+    expr: &'e Expr,
+    is_resource: &'e dyn Fn(&str) -> bool,
+    /// The names that earlier statements assign.
+    assigned: &'e BTreeSet<&'e str>,
+    /// The names that `:=` assigns anywhere in the formula.
+    reassigned: BTreeSet<&'e str>,
+    /// The first is the formula itself.
+    frames: Vec<Frame<'e>>,
+    /// Nodes that are still to be visited, with their frames.
+    open: Vec<(NodeId, usize)>,
+}
+
+impl<'e> Analysis<'e> {
+    fn new(expr: &'e Expr, is_resource: &'e dyn Fn(&str) -> bool, assigned: &'e BTreeSet<&'e str>) -> Self {
+        let reassigned = expr.nodes().iter().filter_map(|node| match &node.kind {
+            NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts } => {
+                name_of(expr, *parts.first()?)
+            }
+            _ => None,
+        });
+        let module = Frame { parent: 0, names: Rc::default(), clause: 0 };
+        let open = vec![(expr.root(), 0)];
+        Self { expr, is_resource, assigned, reassigned: reassigned.collect(), frames: vec![module], open }
+    }
+
+    /// Visits every node that may be evaluated; whether each name among them has a value.
+    fn visit_all(mut self) -> bool {
+        let is_decisive = |name: &&str| DECISIVE_VARIABLES.contains(name);
+        if self.reassigned.iter().any(is_decisive) {
+            return false;
+        }
+        while let Some((id, frame)) = self.open.pop() {
+            if !self.visit(id, frame) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether nothing in the node itself can raise a `NameError`; its parts are added to `open`.
+    fn visit(&mut self, id: NodeId, frame: usize) -> bool {
+        let node = self.expr.node(id);
+        match (&node.kind, self.expr.scope(id)) {
+            (NodeKind::Name(name), _) => return self.is_bound(name, frame),
+            (_, Some(Scope::Lambda { parameters, body })) => {
+                let defaults = parameters.iter().filter_map(|parameter| parameter.default);
+                self.open.extend(defaults.map(|default| (default, frame)));
+                let names = parameters.iter().map(|parameter| (&*parameter.name, 0)).collect();
+                self.frames.push(Frame { parent: frame, names: Rc::new(names), clause: 0 });
+                self.open.push((*body, self.frames.len() - 1));
+            }
+            (_, Some(Scope::Comprehension { items, clauses, .. })) => return self.comprehension(items, clauses, frame),
+            (NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
+                self.open.extend(parts.iter().skip(1).map(|&part| (part, frame)));
+            }
+            (NodeKind::Unsupported { construct: Construct::Attribute, parts }, _) => {
+                self.open.extend(parts.iter().map(|&part| (part, frame)));
+                return attribute_of(self.expr, node).is_some_and(|(_, name)| !is_dangerous_attribute(name));
+            }
+            (kind, _) => self.open.extend(kind.children().into_iter().map(|child| (child, frame))),
+        }
+        true
+    }
+
+    /// The targets of a clause have values in its conditions, in the clauses after it and in the items.
+    fn comprehension(&mut self, items: &[NodeId], clauses: &'e [Clause], frame: usize) -> bool {
+        let mut names = BTreeMap::new();
+        for (index, clause) in clauses.iter().enumerate() {
+            let Some(targets) = self.targets(clause).filter(|_| !clause.is_async) else { return false };
+            for name in targets {
+                names.entry(name).or_insert(index);
+            }
+        }
+        let (names, mut inner) = (Rc::new(names), frame);
+        for (index, clause) in clauses.iter().enumerate() {
+            self.open.push((clause.iterable, inner));
+            self.frames.push(Frame { parent: frame, names: Rc::clone(&names), clause: index });
+            inner = self.frames.len() - 1;
+            self.open.extend(clause.conditions.iter().map(|&condition| (condition, inner)));
+        }
+        self.open.extend(items.iter().map(|&item| (item, inner)));
+        true
+    }
+
+    /// The names that a clause assigns; `None` if it assigns to anything else.
+    fn targets(&self, clause: &Clause) -> Option<Vec<&'e str>> {
+        let (mut names, mut open) = (Vec::new(), clause.targets.to_vec());
+        while let Some(id) = open.pop() {
+            match &self.expr.node(id).kind {
+                NodeKind::Name(name) => names.push(&**name),
+                NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => return None,
+                kind => open.extend(kind.children()),
+            }
+        }
+        Some(names)
+    }
+
+    fn is_bound(&self, name: &str, frame: usize) -> bool {
+        if self.reassigned.contains(name) {
+            return false;
+        }
+        let mut at = frame;
+        while at > 0 {
+            let frame = &self.frames[at];
+            if let Some(clause) = frame.names.get(name) {
+                return *clause <= frame.clause;
+            }
+            at = frame.parent;
+        }
+        if matches!(name, "True" | "False" | "None" | "__debug__") {
+            return true;
+        }
+        if is_dangerous_builtin(name) {
+            return false;
+        }
+        let is_script_variable = self.assigned.contains(name) || matches!(name, "ans" | "errnum" | "errmsg");
+        let is_global = (self.is_resource)(name) || Resolution::is_builtin(name);
+        let is_math = || !matches!(Resolution::resolve(name, |_| false), Resolution::Undefined);
+        // an exception in the first pass deletes `e`
+        is_global || (frame == 0 && (is_script_variable || (name != "e" && is_math())))
+    }
+}
+
+fn name_of(expr: &Expr, id: NodeId) -> Option<&str> {
+    match &expr.node(id).kind {
+        NodeKind::Name(name) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,318 @@
+//! Parses the text after `ans=` into statements.
+//!
+//! The formula's own grammar parses expressions; this module splits the statements around them: `a; b`, `a = b`, a
+//! second line. Python compiles all of them before it executes any, so a syntax error in the last one is an error
+//! of the whole text.
+
+use std::sync::Arc;
+
+use job_sort_formula::diagnostic::Span;
+use job_sort_formula::formula::syntax::{
+    BARE_UNPACKING, Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, parse_with_limit,
+};
+
+use crate::qmgr_validation::{self, Uncertainty};
+
+/// One simple statement.
+#[derive(Debug, Clone)]
+pub(super) enum Statement {
+    /// `targets = value`; without a target it is an expression.
+    Assignment {
+        /// Left to right.
+        targets: Vec<Target>,
+        /// What is assigned.
+        value: Arc<Expr>,
+    },
+    /// `target op= value`
+    Augmented {
+        /// What is read and then assigned to.
+        target: Arc<Expr>,
+        /// The other operand.
+        value: Arc<Expr>,
+    },
+    /// `pass`
+    Pass,
+}
+
+/// What an assignment assigns to.
+#[derive(Debug, Clone)]
+pub(super) struct Target(Arc<Expr>);
+
+impl Target {
+    /// The variable; `None` for an attribute, an item or an unpacking.
+    pub(super) fn name(&self) -> Option<&str> {
+        match &self.0.node(without_parentheses(&self.0)).kind {
+            NodeKind::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl Statement {
+    /// The expressions in it.
+    pub(super) fn exprs(&self) -> Vec<&Arc<Expr>> {
+        match self {
+            Self::Assignment { targets, value } => targets.iter().map(|target| &target.0).chain([value]).collect(),
+            Self::Augmented { target, value } => vec![target, value],
+            Self::Pass => Vec::new(),
+        }
+    }
+}
+
+/// Why there are no statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParseFailure {
+    /// Python rejects the text.
+    Syntax,
+    /// It is not known whether Python accepts the text, or what the text does.
+    Uncertain(Uncertainty),
+}
+
+const TOO_LARGE: ParseFailure = ParseFailure::Uncertain(Uncertainty::Size);
+
+type Result<T> = std::result::Result<T, ParseFailure>;
+
+/// The most statements, and the most targets of one: finding each one parses all the text that follows.
+const MAX_STATEMENTS: usize = 64;
+
+/// The longest text, in bytes: the server has no limit, but no command line is longer.
+const MAX_LENGTH: usize = 128 * 1024;
+
+/// Parses the text after `ans=`; the first statement assigns to `ans`.
+pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
+    let text = text.trim_end_matches([' ', '\t', '\u{c}']);
+    let begins = text.trim_start_matches([' ', '\t', '\u{c}']);
+    if begins.starts_with(['\n', '\r', '#']) || text.starts_with("==") {
+        return Err(ParseFailure::Syntax);
+    }
+    // `ans==1` is a comparison
+    let compared = text.strip_prefix('=').map(|rest| format!("ans=={rest}"));
+    let whole = compared.as_deref().unwrap_or(text);
+    let mut uncertain = None;
+    let mut statements = Vec::new();
+    for (index, line) in lines(whole)?.into_iter().enumerate() {
+        let place = if index > 0 { Place::NewLine } else { Place::First };
+        match parse_line(line, place, compared.is_none(), &mut statements) {
+            Err(ParseFailure::Syntax) => return Err(ParseFailure::Syntax),
+            Err(failure) => uncertain = Some(failure),
+            Ok(()) => {}
+        }
+    }
+    uncertain.map_or(Ok(statements), Err)
+}
+
+/// Splits the text at the line ends that end a statement.
+fn lines(text: &str) -> Result<Vec<&str>> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    if !text.contains(['\n', '\r']) {
+        return Ok(vec![text]);
+    }
+    loop {
+        match parse_expression(rest) {
+            Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
+            Err(SyntaxError { kind: SyntaxErrorKind::SecondLine, span }) => {
+                let (line, after) = rest.split_at(span.start as usize);
+                if line.ends_with([' ', '\t', '\u{c}']) {
+                    return Err(ParseFailure::Syntax);
+                }
+                found.push(line);
+                rest = after;
+            }
+            _ => {
+                found.push(rest);
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// Parses an expression, or an unpacking without brackets, which a statement may contain instead.
+fn parse_expression(text: &str) -> std::result::Result<Expr, SyntaxError> {
+    match parse_with_limit(text, MAX_LENGTH) {
+        Err(SyntaxError { kind: SyntaxErrorKind::Statement(BARE_UNPACKING), .. }) => {
+            // a comment would swallow the bracket
+            parse_with_limit(&format!("({text}\n)"), MAX_LENGTH + 3)
+        }
+        result => result,
+    }
+}
+
+/// The place of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// After `ans=`.
+    First,
+    /// After `;`.
+    SameLine,
+    /// On a line of its own.
+    NewLine,
+}
+
+fn parse_line(line: &str, place: Place, is_answer: bool, statements: &mut Vec<Statement>) -> Result<()> {
+    let (mut rest, mut place) = (Some(line), place);
+    while let Some(text) = rest {
+        if statements.len() > MAX_STATEMENTS {
+            return Err(TOO_LARGE);
+        }
+        let text = text.trim_start_matches([' ', '\t', '\u{c}']);
+        if place != Place::First && (text.is_empty() || text.starts_with(['#', '\n', '\r'])) {
+            return Ok(());
+        }
+        let keyword = if place == Place::First { None } else { keyword_statement(text, place)? };
+        let (statement, after) = match keyword {
+            Some(found) => found,
+            None => AssignmentParser { place, is_answer }.parse(text)?,
+        };
+        statements.push(statement);
+        (rest, place) = (after, Place::SameLine);
+    }
+    Ok(())
+}
+
+/// A statement that begins with a keyword, and the text after its `;`.
+fn keyword_statement(text: &str, place: Place) -> Result<Option<(Statement, Option<&str>)>> {
+    const UNCERTAIN: ParseFailure = ParseFailure::Uncertain(Uncertainty::Statement);
+    let word_end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
+    let (word, after) = text.split_at(word_end);
+    match word {
+        "pass" => {}
+        "del" | "import" | "global" | "assert" | "raise" | "from" => return Err(UNCERTAIN),
+        "if" | "for" | "while" | "try" | "with" | "def" | "class" | "async" if place == Place::NewLine => {
+            return Err(UNCERTAIN);
+        }
+        "match" | "type" if place == Place::NewLine && text.contains(':') => return Err(UNCERTAIN),
+        "if" | "for" | "while" | "try" | "with" | "def" | "class" | "async" | "return" | "break" | "continue"
+        | "nonlocal" | "yield" => return Err(ParseFailure::Syntax),
+        _ => return Ok(None),
+    }
+    let end = after.find([';', '#', '\n', '\r']).unwrap_or(after.len());
+    let (between, rest) = after.split_at(end);
+    if !between.trim_matches([' ', '\t']).is_empty() {
+        return Err(ParseFailure::Syntax);
+    }
+    Ok(Some((Statement::Pass, rest.strip_prefix(';'))))
+}
+
+struct AssignmentParser {
+    place: Place,
+    /// Whether the first statement assigns to `ans`.
+    is_answer: bool,
+}
+
+impl AssignmentParser {
+    /// Parses `target = target = value`; also returns the text after its `;`.
+    fn parse<'t>(&self, text: &'t str) -> Result<(Statement, Option<&'t str>)> {
+        let is_answer = self.place == Place::First && self.is_answer;
+        let mut targets = if is_answer { vec![Target(self.expression("ans")?)] } else { Vec::new() };
+        let mut augmented = None;
+        let mut text = text;
+        loop {
+            let at = match parse_expression(text) {
+                Ok(expr) => return Ok((statement(targets, augmented, checked(expr)?), None)),
+                Err(SyntaxError { kind: SyntaxErrorKind::Statement(_), span }) => span,
+                Err(error) => return Err(self.failure(text, &error)),
+            };
+            let (head, operator, after) = split(text, at);
+            let head = self.expression(head)?;
+            match operator {
+                ";" => return Ok((statement(targets, augmented, head), Some(after))),
+                _ if targets.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
+                "=" if augmented.is_none() && is_target(&head) => targets.push(Target(head)),
+                _ if operator != "=" && targets.is_empty() && augmented.is_none() && is_single_target(&head) => {
+                    augmented = Some(head);
+                }
+                _ => return Err(ParseFailure::Syntax),
+            }
+            text = after;
+        }
+    }
+
+    fn expression(&self, text: &str) -> Result<Arc<Expr>> {
+        parse_expression(text).map_err(|error| self.failure(text, &error)).and_then(checked)
+    }
+
+    /// How Python treats a text that is not an expression here.
+    fn failure(&self, text: &str, error: &SyntaxError) -> ParseFailure {
+        use SyntaxErrorKind as Kind;
+        // an annotation is a statement too
+        let is_annotation = self.place != Place::First
+            && text.get(error.span.start as usize..).is_some_and(|rest| rest.starts_with(':'));
+        match error.kind {
+            Kind::TooLong | Kind::NoStack | Kind::NullByte => TOO_LARGE,
+            Kind::TooDeep if text.contains("lambda") => TOO_LARGE,
+            _ if is_annotation => ParseFailure::Uncertain(Uncertainty::Statement),
+            _ if qmgr_validation::may_await(text) => ParseFailure::Uncertain(Uncertainty::Await),
+            _ => ParseFailure::Syntax,
+        }
+    }
+}
+
+/// Rejects an expression with strings whose contents the grammar does not check: the fields of an f-string and
+/// `\N{…}`.
+fn checked(expr: Expr) -> Result<Arc<Expr>> {
+    let is_string = |kind: &NodeKind| matches!(kind, NodeKind::Unsupported { construct: Construct::String, .. });
+    let may_be_invalid = |text: &str| {
+        let is_formatted = text.contains(['{', '}']) && text.contains(['f', 'F']);
+        is_formatted || text.contains("\\N")
+    };
+    let mut strings = expr.nodes().iter().filter(|node| is_string(&node.kind));
+    if strings.any(|string| may_be_invalid(string.span.slice(expr.text()))) {
+        return Err(ParseFailure::Uncertain(Uncertainty::StringSyntax));
+    }
+    Ok(Arc::new(expr))
+}
+
+fn statement(targets: Vec<Target>, augmented: Option<Arc<Expr>>, value: Arc<Expr>) -> Statement {
+    match augmented {
+        Some(target) => Statement::Augmented { target, value },
+        None => Statement::Assignment { targets, value },
+    }
+}
+
+/// The text before the operator at `at`, the operator, and the text after it.
+fn split(text: &str, at: Span) -> (&str, &str, &str) {
+    (&text[..at.start as usize], at.slice(text), &text[at.end as usize..])
+}
+
+fn without_parentheses(expr: &Expr) -> NodeId {
+    let mut id = expr.root();
+    while let NodeKind::Parenthesized(inner) = expr.node(id).kind {
+        id = inner;
+    }
+    id
+}
+
+fn is_assignable(expr: &Expr, id: NodeId) -> bool {
+    matches!(&expr.node(id).kind, NodeKind::Name(name) if !matches!(&**name, "True" | "False" | "None" | "__debug__"))
+}
+
+/// Whether `op=` may assign to it.
+fn is_single_target(expr: &Expr) -> bool {
+    let id = without_parentheses(expr);
+    let is_place = |construct| matches!(construct, Construct::Attribute | Construct::Subscript);
+    is_assignable(expr, id)
+        || matches!(expr.node(id).kind, NodeKind::Unsupported { construct, .. } if is_place(construct))
+}
+
+/// Whether `=` may assign to it.
+fn is_target(expr: &Expr) -> bool {
+    let is_unpacking =
+        |id: NodeId| matches!(expr.node(id).kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. });
+    let mut open = vec![expr.root()];
+    while let Some(id) = open.pop() {
+        match &expr.node(id).kind {
+            NodeKind::Name(_) if is_assignable(expr, id) => {}
+            NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
+            NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
+            NodeKind::Parenthesized(inner) => open.push(*inner),
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
+                if items.iter().filter(|&&item| is_unpacking(item)).count() > 1 {
+                    return false;
+                }
+                open.extend(items.iter());
+            }
+            _ => return false,
+        }
+    }
+    true
+}

@@ -1,0 +1,151 @@
+//! Reads a scheduler's log: the values in it, cycle by cycle, and the formulas that a server's log in it names.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The most formulas that are taken from a log.
+const MAX_FORMULAS: usize = 8;
+
+/// A value in a scheduler's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedValue<'l> {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The id of the job.
+    pub job: Cow<'l, str>,
+    /// The value, as it is printed in the log.
+    pub digits: Cow<'l, str>,
+}
+
+/// The values in a log of `pbs_sched`, in its order. Lines may have a date and other fields before `Job`; other lines
+/// are skipped.
+///
+/// ```
+/// use jsf_openpbs::replay::logged_values;
+///
+/// let log = b"11/22/2026 04:17:59;0400;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843\nanother line\n";
+/// let values: Vec<_> = logged_values(log).collect();
+/// assert_eq!((values.len(), &*values[0].job, &*values[0].digits), (1, "12.vm", "0.8843"));
+/// ```
+pub fn logged_values(log: &[u8]) -> impl Iterator<Item = LoggedValue<'_>> {
+    lines(log).filter_map(|(text, line)| value_in(text, line))
+}
+
+fn lines(log: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    log.split(|&byte| byte == b'\n').zip(1..)
+}
+
+fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
+    let (before, digits) = split_at(text, b";Formula Evaluation = ")?;
+    let job = before.rsplit(|&byte| byte == b';').next().filter(|job| !job.is_empty())?;
+    let is_job_line = before[..before.len() - job.len()].ends_with(b"Job;");
+    let digits = digits.trim_ascii();
+    (is_job_line && !digits.is_empty()).then(|| LoggedValue {
+        line,
+        job: String::from_utf8_lossy(job),
+        digits: String::from_utf8_lossy(digits),
+    })
+}
+
+/// The values of one cycle.
+#[derive(Default)]
+pub(super) struct Cycle<'l> {
+    pub(super) values: Vec<LoggedValue<'l>>,
+    /// The time of the first value in seconds, if its line has one; only differences of such times mean anything.
+    pub(super) time: Option<i64>,
+}
+
+/// Visits the values of one cycle after the other: all that follow a line `Starting Scheduling Cycle`, or, in a log without
+/// such lines, those of one second. A job is evaluated once in a cycle, so its next value begins another one. Returns the
+/// number of lines with a value that cannot be read.
+pub(super) fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)) -> usize {
+    const START: &[u8] = b";Starting Scheduling Cycle";
+    let has_starts = lines(log).any(|(text, _)| split_at(text, START).is_some());
+    let (mut cycle, mut jobs, mut second) = (Cycle::default(), HashSet::new(), &log[..0]);
+    let mut damaged = 0;
+    for (text, line) in lines(log) {
+        let value = value_in(text, line);
+        let begins = match &value {
+            Some(value) => jobs.contains(&value.job) || (!has_starts && second_of(text) != second),
+            None => has_starts && split_at(text, START).is_some(),
+        };
+        if begins {
+            visit(std::mem::take(&mut cycle));
+            jobs.clear();
+        }
+        match value {
+            Some(value) => {
+                second = second_of(text);
+                if cycle.values.is_empty() {
+                    cycle.time = time_of(second);
+                }
+                jobs.insert(value.job.clone());
+                cycle.values.push(value);
+            }
+            None => damaged += usize::from(split_at(text, b";Formula Evaluation").is_some()),
+        }
+    }
+    visit(cycle);
+    damaged
+}
+
+/// The date and time of a line, without fractions of a second.
+fn second_of(line: &[u8]) -> &[u8] {
+    line.split(|byte| matches!(byte, b';' | b'.')).next().unwrap_or_default()
+}
+
+/// The seconds of `MM/DD/YYYY HH:MM:SS` since an arbitrary moment.
+fn time_of(second: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(second).ok().filter(|text| text.len() == 19)?;
+    let mut numbers = text.split(['/', ' ', ':']).map(str::parse::<u32>);
+    let mut next = || numbers.next()?.ok().map(i64::from);
+    let (month, day, year) = (next()?, next()?, next()?);
+    let (hours, minutes, seconds) = (next()?, next()?, next()?);
+    // the year begins in March, so that the day that some years have in addition is its last
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+}
+
+/// The formulas that lines of a server's log say were set, each once, the latest first. A scheduler's log has no such lines.
+pub fn formulas_set(log: &[u8]) -> Vec<String> {
+    let set = lines(log).filter_map(|(text, _)| split_at(text, b";attributes set: job_sort_formula = "));
+    let mut formulas: Vec<String> = Vec::new();
+    for (_, formula) in set {
+        let formula = String::from_utf8_lossy(formula.trim_ascii());
+        formulas.retain(|known| *known != formula);
+        formulas.insert(0, formula.into_owned());
+        formulas.truncate(MAX_FORMULAS);
+    }
+    formulas
+}
+
+/// What is wrong with a text that the scheduler cannot have printed as a value; `None` for a number, `inf` and `nan`.
+pub(super) fn broken_number(text: &str) -> Option<String> {
+    const EXPECTED: &str = "expected a decimal number such as 0.8843";
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    if matches!(unsigned, "inf" | "nan") {
+        return None;
+    }
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    if is_number(whole) && is_number(decimals) {
+        return None;
+    }
+    let mut has_point = false;
+    let end = unsigned.find(|character: char| match character {
+        '.' => std::mem::replace(&mut has_point, true),
+        other => !other.is_ascii_digit(),
+    });
+    let (read, rest) = text.split_at(end.map_or(text.len(), |end| end + text.len() - unsigned.len()));
+    Some(match (read, rest) {
+        (read, "") => format!("{EXPECTED}, found `{read}`, which lacks digits"),
+        ("", rest) => format!("{EXPECTED}, found `{rest}`"),
+        (read, rest) => format!("{EXPECTED}, found `{rest}` after `{read}`"),
+    })
+}
+
+fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])> {
+    let at = text.windows(separator.len()).position(|window| window == separator)?;
+    Some((&text[..at], &text[at + separator.len()..]))
+}

@@ -1,0 +1,196 @@
+//! The conversion of resource amounts into the numbers that the formula sees.
+//!
+//! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number, or [`Unreadable`].
+
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::InputType;
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+
+use crate::{duration, number_format, size};
+
+/// The longest number that is read, in characters: CPython's limit for the digits of an integer literal.
+pub const MAX_DIGITS: usize = 4300;
+
+/// How amounts are converted into the numbers of a formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NumberMode {
+    /// As OpenPBS converts them: to a double, then printed with at most four decimals.
+    #[default]
+    OpenPbs,
+    /// Unchanged: integers of any size, and doubles.
+    Exact,
+    /// Unchanged, for decimal arithmetic.
+    Decimal,
+}
+
+/// Who wrote an amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AmountSource {
+    /// The server, which has already converted the amount to its type.
+    Server,
+    /// A user: the server has yet to convert the amount to its type.
+    User,
+}
+
+/// An amount that the scheduler cannot read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unreadable;
+
+impl NumberMode {
+    /// The number that the formula sees for an amount that was read by [`amount`](Self::amount).
+    pub fn resource(self, amount: Value) -> Value {
+        match (self, &amount) {
+            // OpenPBS prints an integer that a double holds exactly without change
+            (Self::OpenPbs, Value::Int(whole))
+                if whole.unsigned_abs() < job_sort_formula::python::MAX_EXACT_INT.unsigned_abs() =>
+            {
+                amount
+            }
+            (Self::OpenPbs, _) => number_format::resource(to_double(&amount)),
+            (Self::Exact | Self::Decimal, _) => amount,
+        }
+    }
+
+    /// The number that the formula sees for a fair-share number.
+    pub fn fairshare(self, ratio: f64) -> Value {
+        match self {
+            Self::OpenPbs => Value::Float(number_format::fairshare(ratio)),
+            Self::Exact | Self::Decimal => Value::Float(ratio),
+        }
+    }
+
+    /// Reads the amount of a numeric resource: a number, a size or a duration, depending on its form. A plain number
+    /// is in bytes if the resource is a size. A size is returned in kb, a duration in seconds.
+    ///
+    /// # Errors
+    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan` and any other text; also a float
+    /// beyond 3.4e38 written by a user.
+    pub fn amount(self, text: &str, kind: Option<InputType>, source: AmountSource) -> Result<Value, Unreadable> {
+        let has_unit = !text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+        if !has_unit && text.contains(':') {
+            return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
+        }
+        if kind == Some(InputType::Size) || has_unit {
+            return size::kilobytes(text).map(kilobytes_value).map_err(|_| Unreadable);
+        }
+        let amount = number(text).ok_or(Unreadable)?;
+        match (source, kind) {
+            (AmountSource::User, Some(InputType::Duration)) if matches!(amount, Value::Float(_)) => {
+                duration::seconds(text).map(Value::Int).map_err(|_| Unreadable)
+            }
+            (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
+                let kept = number_format::server_float(to_double(&amount));
+                if kept.is_finite() { Ok(Value::Float(kept)) } else { Err(Unreadable) }
+            }
+            _ => Ok(amount),
+        }
+    }
+}
+
+/// Kilobytes as an integer where a double holds them exactly.
+fn kilobytes_value(kb: f64) -> Value {
+    if kb.abs() < job_sort_formula::python::MAX_EXACT_FLOAT { Value::Int(kb as i64) } else { Value::Float(kb) }
+}
+
+/// The double that the scheduler keeps: an integer saturates at 64 bits first.
+fn to_double(amount: &Value) -> f64 {
+    match amount {
+        Value::Int(i) => *i as f64,
+        Value::Big(big) => big.digits().to_i64().unwrap_or(if big.is_negative() { i64::MIN } else { i64::MAX }) as f64,
+        Value::Float(x) => *x,
+        _ => f64::NAN,
+    }
+}
+
+/// Parses a number in the syntax that JSON and Python share: an integer of any size if it has no point and no exponent (`-0` is
+/// 0), else a finite float. `None` for any other text, and beyond [`MAX_DIGITS`].
+///
+/// ```
+/// use job_sort_formula::python::Value;
+/// use jsf_openpbs::resource_amount::number;
+///
+/// assert!(matches!(number("-0"), Some(Value::Int(0))));
+/// assert!(matches!(number("1e5"), Some(Value::Float(100000.0))));
+/// assert!(matches!(number("18446744073709551616"), Some(Value::Big(_))));
+/// assert!(number("inf").is_none());
+/// ```
+pub fn number(text: &str) -> Option<Value> {
+    let spelled = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    if text.len() > MAX_DIGITS || !text.bytes().all(spelled) {
+        return None;
+    }
+    if text.contains(['.', 'e', 'E']) {
+        return text.parse().ok().filter(|x: &f64| x.is_finite()).map(Value::Float);
+    }
+    if let Ok(small) = text.parse() {
+        return Some(Value::Int(small));
+    }
+    text.parse::<BigInt>().ok().map(Value::int)
+}
+
+/// The type of an undeclared resource, inferred from one amount. `is_number` says whether the document gives the amount
+/// as a number, not as a string.
+pub fn inferred_type(text: &str, is_number: bool) -> InputType {
+    match text {
+        _ if duration::is_clock_duration(text) => InputType::Duration,
+        _ if size::is_size_with_unit(text) => InputType::Size,
+        "True" | "False" => InputType::Bool,
+        "inf" | "-inf" | "nan" | "-nan" => InputType::Float,
+        _ if !is_number => InputType::Text,
+        _ => match number(text) {
+            Some(Value::Float(x)) if x.fract() != 0.0 => InputType::Float,
+            Some(_) => InputType::Count,
+            None => InputType::Text,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(text: &str, kind: InputType, source: AmountSource) -> String {
+        let numbers = NumberMode::OpenPbs;
+        match numbers.amount(text, Some(kind), source).map(|amount| numbers.resource(amount)) {
+            Ok(Value::Int(i)) => i.to_string(),
+            Ok(Value::Big(big)) => big.to_string(),
+            Ok(Value::Float(x)) => format!("{x:?}"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_server_converts_what_a_user_writes() {
+        assert_eq!(seen("99999999999999999999", InputType::Count, AmountSource::User), "9223372036854775808");
+        assert_eq!(seen("9.2233720368547758e+18", InputType::Count, AmountSource::Server), "9223372036854775808");
+        assert_eq!(seen("9007199254740993", InputType::Count, AmountSource::User), "9007199254740992");
+        assert_eq!(seen("123456.123456", InputType::Float, AmountSource::User), "123456.125");
+        assert_eq!(seen("1e300", InputType::Float, AmountSource::User), "Err(Unreadable)");
+        assert_eq!(seen("inf", InputType::Float, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(seen("3pb", InputType::Size, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(seen("4096", InputType::Size, AmountSource::User), "4");
+        assert_eq!(seen("1.5", InputType::Duration, AmountSource::User), "2");
+    }
+
+    #[test]
+    fn exact_numbers_are_unchanged() {
+        let read = |text| {
+            NumberMode::Exact
+                .amount(text, Some(InputType::Count), AmountSource::User)
+                .map(|v| NumberMode::Exact.resource(v))
+        };
+        assert!(matches!(read("9007199254740993"), Ok(Value::Int(9_007_199_254_740_993))));
+        assert!(matches!(read("0.00002"), Ok(Value::Float(0.000_02))));
+    }
+
+    #[test]
+    fn the_type_is_inferred_from_the_amount() {
+        assert_eq!(inferred_type("3", true), InputType::Count);
+        assert_eq!(inferred_type("3", false), InputType::Text);
+        assert_eq!(inferred_type("0.5", true), InputType::Float);
+        assert_eq!(inferred_type("4gb", false), InputType::Size);
+        assert_eq!(inferred_type("01:00:00", false), InputType::Duration);
+        assert_eq!(inferred_type("True", false), InputType::Bool);
+    }
+}

@@ -1,0 +1,335 @@
+//! Builds the daemon's fair-share tree from a [`TreeDocument`] and the entities of the jobs that the daemon has seen.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use job_sort_formula::fairshare::policy::Rules;
+use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
+use job_sort_formula::fairshare::policy::pbs::Pp718;
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode, UsageRecord};
+use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
+use thiserror::Error;
+
+use crate::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
+use crate::files::usage::{MIN_USAGE, UsageFile};
+use crate::share_tree::PbsTree;
+
+/// The cgroup of the group `unknown`.
+const UNKNOWN_CGROUP: i32 = 1;
+/// The cgroup of an entity that is not in the document, and so is added to the group `unknown`.
+const NO_CGROUP: i32 = -1;
+/// The cgroup of the first node of a document without cgroups.
+const FIRST_CGROUP: i32 = 10;
+
+/// A document that OpenPBS's files cannot express.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum PbsTreeError {
+    /// `"shares":"parent"`, which OpenPBS does not have.
+    #[error("`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number of shares")]
+    SharesOfParent(String),
+    /// A number of shares beyond the 32 bits of a line of `resource_group`.
+    #[error("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647")]
+    Shares {
+        /// The node.
+        name: String,
+        /// Its shares.
+        shares: i64,
+    },
+    /// Two nodes of the same name.
+    #[error(
+        "`{0}` is in the tree twice, where OpenPBS's policy identifies a node by its name alone: \
+         rename one, or choose another policy"
+    )]
+    Duplicate(String),
+    /// The tree cannot be built.
+    #[error(transparent)]
+    Tree(TreeError),
+}
+
+impl From<TreeError> for PbsTreeError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::DuplicateName { name, .. } if name != UNKNOWN_GROUP => Self::Duplicate(name),
+            other => Self::Tree(other),
+        }
+    }
+}
+
+/// Builds a [`PbsTree`] from a document or from OpenPBS's files, and the entities of jobs.
+#[derive(Debug, Clone)]
+pub struct PbsTreeBuilder<'a> {
+    document: Cow<'a, TreeDocument>,
+    rules: Rules,
+    entities: Vec<String>,
+}
+
+impl PbsTreeBuilder<'static> {
+    /// A tree of the lines of `resource_group`, without usage and `unknown_shares`, under the daemon's rules.
+    pub fn new(lines: &ResourceGroup) -> Self {
+        Self::with(Cow::Owned(lines_as_document(lines)))
+    }
+
+    /// Adds the records of the usage file.
+    #[must_use]
+    pub fn usage(mut self, usage: &UsageFile) -> Self {
+        let records = usage.records.iter();
+        let records = records.map(|record| UsageRecord { entity: record.entity.clone(), usage: record.usage });
+        self.document.to_mut().records = records.collect();
+        self
+    }
+
+    /// Sets the shares of the group `unknown`, see `SchedConfig::unknown_shares`.
+    #[must_use]
+    pub fn unknown_shares(mut self, unknown_shares: i32) -> Self {
+        self.document.to_mut().unknown_shares = Some(unknown_shares.into());
+        self
+    }
+
+    /// The files as a document.
+    pub fn into_document(self) -> TreeDocument {
+        self.document.into_owned()
+    }
+}
+
+impl<'a> PbsTreeBuilder<'a> {
+    /// The tree that OpenPBS would have if its files expressed this document, under the daemon's rules.
+    pub fn from_document(document: &'a TreeDocument) -> Self {
+        Self::with(Cow::Borrowed(document))
+    }
+
+    fn with(document: Cow<'a, TreeDocument>) -> Self {
+        Self { document, rules: Rules::Scheduler, entities: Vec::new() }
+    }
+
+    /// Chooses the rules: the daemon's are [`OpenPbs`] and a usage of 1 for an entity without usage, the
+    /// documented ones [`Pp718`] and usage as it was recorded.
+    #[must_use]
+    pub fn rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// Adds the entities of jobs. An entity that is not in the tree joins the group `unknown`, with one share. A job
+    /// without an entity counts as one of the entity `""`, as in the daemon.
+    #[must_use]
+    pub fn with_entities<S: Into<String>>(mut self, entities: impl IntoIterator<Item = S>) -> Self {
+        self.entities.extend(entities.into_iter().map(Into::into));
+        self
+    }
+
+    /// Builds the tree, charges the usage, and computes the shares.
+    ///
+    /// # Errors
+    /// [`PbsTreeError`]: a document that OpenPBS's files cannot express, or more nodes than a tree can have.
+    pub fn build(self) -> Result<PbsTree, PbsTreeError> {
+        let document = &*self.document;
+        let mut assembler = PbsTreeAssembler::new(document)?;
+        let mut charges = Vec::new();
+        for (index, node) in document.nodes.iter().enumerate().filter(|(_, node)| node.usage.is_some()) {
+            let usage = node.usage.unwrap_or(0.0);
+            let id = assembler.ids[index];
+            if !assembler.is_parent(id) {
+                charges.push(Charge { node: id, usage, is_leaf: true });
+            }
+        }
+        for record in &document.records {
+            charges.push(assembler.charge(record)?);
+        }
+        for entity in &self.entities {
+            assembler.find_or_add(entity)?;
+        }
+        let PbsTreeAssembler { builder, cgroups, unknown, ids, has_children, .. } = assembler;
+        let mut tree = builder.finish();
+        match self.rules {
+            Rules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
+            Rules::Documented => charge_as_documented(&mut tree, &charges),
+        }
+        for (node, id) in document.nodes.iter().zip(&ids).filter(|(_, id)| has_children[id.index()]) {
+            if let Some(usage) = node.usage {
+                tree.add_usage(*id, usage);
+            }
+        }
+        if document.usage != 0.0 {
+            tree.add_usage(tree.root(), document.usage);
+        }
+        let assessed = match self.rules {
+            Rules::Scheduler => AssessedTree::new(tree, &OpenPbs),
+            Rules::Documented => AssessedTree::new(tree, &Pp718),
+        };
+        Ok(PbsTree { assessed, cgroups, unknown })
+    }
+}
+
+/// The lines as nodes, after a node for the group `unknown`, which may be a parent.
+fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
+    let node = |name: &str, cgroup, parent, shares: i32| TreeNode {
+        kind: NodeKind::Entity,
+        name: name.to_owned(),
+        parent,
+        partition: None,
+        shares: Shares::Count(shares.into()),
+        usage: None,
+        cgroup: Some(cgroup),
+    };
+    let mut nodes = vec![node(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)];
+    nodes[0].kind = NodeKind::Group;
+    let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
+    for line in &lines.lines {
+        let parent = indices.get(line.parent.as_str()).copied();
+        if let Some(parent) = parent {
+            nodes[parent].kind = NodeKind::Group;
+        }
+        indices.insert(&line.name, nodes.len());
+        nodes.push(node(&line.name, line.cgroup, parent, line.shares));
+    }
+    TreeDocument { root: TREE_ROOT.to_owned(), nodes, ..TreeDocument::default() }
+}
+
+/// A usage and the node that it is charged to.
+#[derive(Debug, Clone, Copy)]
+struct Charge {
+    node: NodeId,
+    usage: f64,
+    /// Whether the node had no children when the record was read: only then is the usage added to the nodes above.
+    is_leaf: bool,
+}
+
+/// A tree under construction.
+struct PbsTreeAssembler {
+    builder: TreeBuilder,
+    cgroups: Vec<i32>,
+    unknown: NodeId,
+    /// The node of every node of the document.
+    ids: Vec<NodeId>,
+    /// By [`NodeId::index`], for the nodes of the document, the root and `unknown`.
+    has_children: Vec<bool>,
+}
+
+impl PbsTreeAssembler {
+    /// Adds the group `unknown` first, then the nodes of the document.
+    fn new(document: &TreeDocument) -> Result<Self, PbsTreeError> {
+        let unknown_shares = document.unknown_shares.unwrap_or(0);
+        let unknown_shares = shares_in_32_bits("unknown_shares", unknown_shares)?;
+        let mut builder = TreeBuilder::new(TREE_ROOT).lenient();
+        let unknown = builder.add(builder.root(), Member::group(UNKNOWN_GROUP).shares(unknown_shares.into()))?;
+        let parents: HashSet<usize> = document.nodes.iter().filter_map(|node| node.parent).collect();
+        let mut ids = Vec::with_capacity(document.nodes.len());
+        let (mut cgroups, mut has_children) = (vec![0, UNKNOWN_CGROUP], vec![true, false]);
+        for (index, node) in document.nodes.iter().enumerate() {
+            let is_parent = parents.contains(&index);
+            if node.parent.is_none() && node.name == UNKNOWN_GROUP && node.cgroup == Some(UNKNOWN_CGROUP) {
+                has_children[unknown.index()] = is_parent;
+                ids.push(unknown);
+                continue;
+            }
+            let name = node.full_name();
+            let shares = match node.shares {
+                // the daemon takes any number from a line of `resource_group`, which has a cgroup; other documents are checked
+                Shares::Count(shares) if shares < 0 && node.cgroup.is_none() => {
+                    return Err(TreeError::NegativeShares { name, shares }.into());
+                }
+                Shares::Count(shares) => shares_in_32_bits(&name, shares)?,
+                Shares::Parent => return Err(PbsTreeError::SharesOfParent(name)),
+            };
+            let member = if is_parent { Member::group(name) } else { Member::entity(name) };
+            let parent = node.parent.and_then(|parent| ids.get(parent).copied()).unwrap_or(builder.root());
+            ids.push(builder.add(parent, member.shares(shares.into()))?);
+            cgroups.push(node.cgroup.unwrap_or(FIRST_CGROUP.saturating_add(index as i32)));
+            has_children.push(is_parent);
+        }
+        Ok(Self { builder, cgroups, unknown, ids, has_children })
+    }
+
+    /// Finds the node of that name, or adds it to the group `unknown` with one share.
+    fn find_or_add(&mut self, entity: &str) -> Result<NodeId, TreeError> {
+        if let Some(node) = self.builder.find(entity) {
+            return Ok(node);
+        }
+        self.has_children[self.unknown.index()] = true;
+        self.has_children.push(false);
+        self.cgroups.push(NO_CGROUP);
+        self.builder.add(self.unknown, Member::entity(entity).shares(1))
+    }
+
+    fn charge(&mut self, record: &UsageRecord) -> Result<Charge, TreeError> {
+        let node = self.find_or_add(&record.entity)?;
+        Ok(Charge { node, usage: record.usage, is_leaf: !self.is_parent(node) })
+    }
+
+    fn is_parent(&self, node: NodeId) -> bool {
+        self.has_children[node.index()]
+    }
+}
+
+fn shares_in_32_bits(name: &str, shares: i64) -> Result<i32, PbsTreeError> {
+    i32::try_from(shares).map_err(|_| PbsTreeError::Shares { name: name.to_owned(), shares })
+}
+
+/// Every node starts at [`MIN_USAGE`]. A record sets the usage of its own node and, for a leaf, is added to the nodes
+/// above: so a second record of an entity replaces the first there, and adds to it above. Every sum is computed in the
+/// order of the records, as in the daemon, which decides its last bit. The cost is records times depth: 16 s for
+/// 100,000 records in a chain of 100,000 groups, 1 s for a million records in a thousand groups.
+fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
+    for node in tree.nodes() {
+        tree.set_usage(node, MIN_USAGE);
+    }
+    for charge in charges {
+        tree.set_usage(charge.node, charge.usage);
+        if charge.is_leaf {
+            tree.add_above(charge.node, charge.usage);
+        }
+    }
+}
+
+/// Charges the last record of every entity; earlier records of the same entity count for nothing. A group gets the usage
+/// of its entities.
+fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
+    let mut seen = HashSet::new();
+    for charge in charges.iter().rev() {
+        if tree.children(charge.node).is_empty() && seen.insert(charge.node) {
+            tree.add_usage(charge.node, charge.usage);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_sort_formula::fairshare::FairShare;
+    use jsf_ingest::native_tree::read_tree;
+
+    const PP718: &str = r#"{"children":[{"name":"group1","shares":40,"children":[{"name":"Bob","shares":50,"usage":100},
+        {"name":"Cathy","shares":50,"usage":100}]},{"name":"group2","shares":60,"children":[{"name":"Suzy","shares":60},
+        {"name":"Scott","shares":40,"usage":1000}]}]}"#;
+
+    fn factor(rules: Rules, entity: &str) -> String {
+        let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
+        let tree = PbsTreeBuilder::from_document(&tree).rules(rules).with_entities(["Bob"]).build().unwrap();
+        format!("{:.6}", tree.shares_of(entity).unwrap().fairshare_factor)
+    }
+
+    #[test]
+    fn the_documents_example_under_both_rules() {
+        assert_eq!(
+            (factor(Rules::Documented, "Bob"), factor(Rules::Documented, "Suzy")),
+            ("0.648420".into(), "0.381859".into())
+        );
+        assert_eq!(
+            (factor(Rules::Scheduler, "Bob"), factor(Rules::Scheduler, "Suzy")),
+            ("0.647718".into(), "0.381553".into())
+        );
+    }
+
+    #[test]
+    fn what_the_files_cannot_express_is_an_error() {
+        let refused = |text: &str| {
+            let document = read_tree("t", text.as_bytes()).unwrap();
+            PbsTreeBuilder::from_document(&document).with_entities(["x"]).build().unwrap_err()
+        };
+        let twice = r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#;
+        assert_eq!(refused(twice), PbsTreeError::Duplicate("a".into()));
+        let parent = r#"{"children":[{"name":"a","shares":"parent"}]}"#;
+        assert_eq!(refused(parent), PbsTreeError::SharesOfParent("a".into()));
+        let negative = r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#;
+        assert_eq!(refused(negative).to_string(), "`a` has negative shares, -2");
+    }
+}

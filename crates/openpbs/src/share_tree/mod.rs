@@ -1,0 +1,160 @@
+//! The daemon's fair-share tree: the shares and usage of its nodes, their order, and the comparison of two entities,
+//! which `pbsfs -c` prints and the scheduler orders jobs by.
+//!
+//! In: a [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument) or the files of `sched_priv`, and the entities
+//! of the jobs, through [`PbsTreeBuilder`]. Out: a [`PbsTree`]. The comparison is held to recordings in
+//! `tests/golden/openpbs`: every `pbsfs -c` of `pbsfs/cases.jsonl`, and the orders under `fair_share` of
+//! `evaluate/orders.jsonl`.
+
+mod builder;
+
+use std::cmp::Ordering;
+
+use crate::files::usage::{MIN_USAGE, encode_usage_file};
+pub use builder::{PbsTreeBuilder, PbsTreeError};
+use job_sort_formula::fairshare::{AssessedTree, EntityShares, FairShare, NodeId, Policy, ShareTable, ShareTree};
+
+/// The daemon's tree and the shares of its nodes.
+#[derive(Debug, Clone)]
+pub struct PbsTree {
+    assessed: AssessedTree,
+    cgroups: Vec<i32>,
+    unknown: NodeId,
+}
+
+impl PbsTree {
+    /// The tree. Children are in the order of `resource_group`; the daemon keeps and shows them in reverse.
+    pub fn tree(&self) -> &ShareTree {
+        self.assessed.tree()
+    }
+
+    /// The shares of every node at full precision; the formula gets them
+    /// [printed with six decimals](crate::number_format::printed_fairshare).
+    pub fn shares(&self) -> &ShareTable {
+        self.assessed.shares()
+    }
+
+    /// The tree with its shares.
+    pub fn assessed(&self) -> &AssessedTree {
+        &self.assessed
+    }
+
+    /// The tree without the shares of its nodes.
+    pub fn into_tree(self) -> ShareTree {
+        self.assessed.into_tree()
+    }
+
+    /// Replaces the usage by that of `tree`, which must have the same nodes, and computes the shares again by `policy`.
+    pub fn with_usage_of(self, tree: ShareTree, policy: &dyn Policy) -> Self {
+        Self { assessed: AssessedTree::new(tree, policy), ..self }
+    }
+
+    /// The group of the entities that are not in `resource_group`.
+    pub fn unknown(&self) -> NodeId {
+        self.unknown
+    }
+
+    /// The id that `pbsfs` shows for a node (OpenPBS's `cgroup`, not a control group of the kernel): that of its line in
+    /// `resource_group`, or 0 for the root, 1 for `unknown` and -1 for an entity that only the jobs or the usage name.
+    pub fn cgroup(&self, node: NodeId) -> i32 {
+        self.cgroups[node.index()]
+    }
+
+    /// Every node in the daemon's order: a group before its children, siblings in reverse order of `resource_group`.
+    pub fn daemon_order(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let mut waiting = vec![self.tree().root()];
+        std::iter::from_fn(move || {
+            let node = waiting.pop()?;
+            waiting.extend_from_slice(self.tree().children(node));
+            Some(node)
+        })
+    }
+
+    /// Compares two nodes as `pbsfs -c` does. `Less` means that `left` has the higher priority, that is, less usage for
+    /// its percentage.
+    pub fn compare(&self, left: NodeId, right: NodeId) -> Ordering {
+        SharePath::from_root(self, left).compare(&SharePath::from_root(self, right))
+    }
+}
+
+impl FairShare for PbsTree {
+    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
+        self.tree().find(entity).and_then(|node| self.shares().get(node))
+    }
+}
+
+/// The nodes from just below the root down to an entity, each with its percentage and its usage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharePath(Vec<Step>);
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    node: NodeId,
+    perc: f64,
+    usage: f64,
+}
+
+impl SharePath {
+    pub(super) fn from_root(tree: &PbsTree, node: NodeId) -> Self {
+        let share_tree = tree.tree();
+        let path = std::iter::once(node).chain(share_tree.ancestors(node)).filter(|&node| node != share_tree.root());
+        let step = |node| {
+            let perc = tree.shares().get(node).map_or(0.0, |entity_shares| entity_shares.fairshare_perc);
+            Step { node, perc, usage: share_tree.usage(node) }
+        };
+        let mut steps: Vec<_> = path.map(step).collect();
+        steps.reverse();
+        Self(steps)
+    }
+
+    /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not tie decides. A pair
+    /// whose percentages are both 0 or less ends the comparison as a tie. If no pair decides before the shorter path
+    /// ends, the paths are equal, so a group ties with all its descendants.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let pairs = self.0.iter().zip(&other.0).filter(|(left, right)| left.node != right.node);
+        for (left, right) in pairs {
+            let order = match (left.perc <= 0.0, right.perc <= 0.0) {
+                (true, true) => return Ordering::Equal,
+                // the guards let a percentage of NaN through to the last arm, where it ties
+                (true, false) if right.perc > 0.0 => Some(Ordering::Greater),
+                (false, true) if left.perc > 0.0 => Some(Ordering::Less),
+                _ => (left.usage / left.perc).partial_cmp(&(right.usage / right.perc)),
+            };
+            if let Some(decided) = order.filter(|order| order.is_ne()) {
+                return decided;
+            }
+        }
+        Ordering::Equal
+    }
+}
+
+/// Encodes the usage of the tree as a usage file of version 2, as the daemon and `pbsfs` write it. `last_decay` is in
+/// Unix seconds. `change` maps every usage: [`decayed`](crate::files::usage::decayed) for a step of decay, the
+/// identity for a copy.
+///
+/// Only the nodes without children are written, and of these only those with a usage other than 1 after `change`, and
+/// never the group `unknown`. Siblings are written in reverse order of `resource_group`. The leaves directly in a group
+/// come before those in its subgroups; the subgroups follow in the order of `resource_group`. A name is truncated to 49
+/// bytes.
+pub fn encode_usage(tree: &PbsTree, last_decay: i64, change: impl Fn(f64) -> f64) -> Vec<u8> {
+    encode_usage_of_nodes(tree, last_decay, |node| change(tree.tree().usage(node)))
+}
+
+/// [`encode_usage`] with the usage of each node given by `usage_of`.
+pub fn encode_usage_of_nodes(tree: &PbsTree, last_decay: i64, usage_of: impl Fn(NodeId) -> f64) -> Vec<u8> {
+    let nodes = leaves_in_usage_file_order(tree).filter(|&node| node != tree.unknown());
+    let records = nodes.map(|node| (tree.tree().name(node), usage_of(node)));
+    encode_usage_file(last_decay, records.filter(|&(_, usage)| usage != MIN_USAGE))
+}
+
+/// The nodes without children, in the order of their records in a usage file.
+fn leaves_in_usage_file_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
+    let mut groups = vec![tree.tree().root()];
+    let leaves = std::iter::from_fn(move || {
+        let children = tree.tree().children(groups.pop()?);
+        let has_children = |node: &NodeId| !tree.tree().children(*node).is_empty();
+        groups.extend(children.iter().rev().copied().filter(has_children));
+        Some(children.iter().rev().copied().filter(move |node| !has_children(node)))
+    });
+    leaves.flatten()
+}

@@ -1,0 +1,139 @@
+//! A formula as an admin submits it, and as Python reads it.
+//!
+//! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the mapping of findings back to the
+//! submitted text.
+
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Span};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::syntax::SyntaxError;
+
+use crate::python_string_literal::{InvalidLiteral, PythonStringLiteral};
+
+/// The text of a formula, and the result of parsing it.
+#[derive(Debug, Clone)]
+pub struct FormulaSubmission<'t> {
+    text: &'t str,
+    /// What follows the first line, which OpenPBS leaves out.
+    below: &'t str,
+    literal: Option<PythonStringLiteral>,
+    formula: Result<Formula, Refusal>,
+}
+
+/// Why a text is not a formula.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The finding, with its span in the submitted text.
+    pub finding: Box<Diagnostic>,
+    /// The syntax error; `None` if the text is no valid string literal, so that Python has no formula to parse.
+    pub error: Option<SyntaxError>,
+}
+
+impl<'t> FormulaSubmission<'t> {
+    /// Reads the text as OpenPBS does: its first line, as a Python string literal, and then as an expression.
+    ///
+    /// ```
+    /// use jsf_openpbs::submission::FormulaSubmission;
+    ///
+    /// assert!(FormulaSubmission::to_openpbs(r"ncpus\t* 2").formula().is_ok());
+    /// // the server puts the formula between quotes, and the first `"` ends them
+    /// let refusal = FormulaSubmission::to_openpbs("float(\"2\")").formula().unwrap_err().clone();
+    /// assert_eq!(refusal.finding.code, "JSF106");
+    /// ```
+    pub fn to_openpbs(text: &'t str) -> Self {
+        let below = text.split_once('\n').map_or("", |(_, below)| below);
+        match PythonStringLiteral::parse(text) {
+            Ok(literal) => {
+                let formula =
+                    Formula::parse(literal.text()).map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
+                Self { text, below, literal: Some(literal), formula }
+            }
+            Err(error) => {
+                let refusal = Refusal { finding: Box::new(literal_finding(&error, text)), error: None };
+                Self { text, below, literal: None, formula: Err(refusal) }
+            }
+        }
+    }
+
+    /// Reads the text as an expression, without OpenPBS's string literal.
+    pub fn as_expression(text: &'t str) -> Self {
+        let formula = Formula::parse(text).map_err(|error| Refusal::from_syntax_error(error, None));
+        Self { text, below: "", literal: None, formula }
+    }
+
+    /// The submitted text.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The formula, or why the text is not one.
+    pub fn formula(&self) -> Result<&Formula, &Refusal> {
+        self.formula.as_ref()
+    }
+
+    /// The same submission, where the source has more lines below the text.
+    #[must_use]
+    pub fn followed_by(self, below: &'t str) -> Self {
+        Self { below, ..self }
+    }
+
+    /// A finding if the source has more than comments below the first line: OpenPBS silently leaves it out.
+    pub fn lines_left_out(&self) -> Option<Diagnostic> {
+        let is_note = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let count = self.below.lines().filter(is_note).count();
+        let lines = match count {
+            0 => return None,
+            1 => "1 line".to_owned(),
+            count => format!("{count} lines"),
+        };
+        let end = self.text.split('\n').next().unwrap_or("").trim_end().len();
+        let message = format!("PBS keeps only the first line: {lines} below it are left out");
+        let message = if count == 1 { message.replace(" are ", " is ") } else { message };
+        Some(Diagnostic::warning("JSF107", message, Span::new(end, end)).with_help(
+            "a formula of several lines works only if it is written on one, as `jsf fmt` does; begin notes with `#`",
+        ))
+    }
+
+    /// Maps the spans of a finding on the formula to the submitted text.
+    pub fn in_source(&self, finding: Diagnostic) -> Diagnostic {
+        mapped(finding, self.literal.as_ref())
+    }
+}
+
+impl Refusal {
+    fn from_syntax_error(error: SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
+        Self { finding: Box::new(mapped(error.diagnostic(), literal)), error: Some(error) }
+    }
+}
+
+fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Diagnostic {
+    if let Some(literal) = literal {
+        finding.span = literal.in_source(finding.span);
+        finding.labels.iter_mut().for_each(|label| label.span = literal.in_source(label.span));
+        finding.fix.iter_mut().for_each(|fix| fix.span = literal.in_source(fix.span));
+    }
+    finding
+}
+
+fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
+    let help = if error.keeps_stale_values() {
+        "the scheduler does not detect the error: every job gets the last value that the previous formula had; \
+         if it is the first formula after the scheduler's start, the scheduler crashes"
+    } else {
+        "write the character instead of its escape"
+    };
+    let found = Diagnostic::error("JSF106", error.to_string(), error.span).with_help(help);
+    match in_quotes(text) {
+        Some(formula) => found.with_label("the quotes of a shell command are not part of the formula").with_fix(Fix {
+            span: Span::new(0, text.len()),
+            replacement: formula.to_owned(),
+            applicability: Applicability::Unsafe,
+        }),
+        None => found,
+    }
+}
+
+/// The formula in a text that was copied with the double quotes around it.
+fn in_quotes(text: &str) -> Option<&str> {
+    let formula = text.trim().strip_prefix('"')?.strip_suffix('"')?;
+    (!formula.contains('"') && Formula::parse(formula).is_ok()).then_some(formula)
+}

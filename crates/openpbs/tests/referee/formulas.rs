@@ -1,0 +1,290 @@
+//! Formulas over the whole language, each evaluated for random jobs.
+//!
+//! Values are equal in type and bits, errors in kind and text, and a text that Python does not compile is an error here.
+
+pub mod comparison;
+
+use comparison::{Job, Question, Tally};
+use job_sort_formula::formula::syntax::MAX_NESTING;
+use job_sort_formula::rank::{ColumnScratch, Consequence, ScoreError};
+use job_sort_formula::{Formula, Schema, Value};
+use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use jsf_testing::random::operations::written;
+use jsf_testing::random::{Generator, text};
+use jsf_testing::setting;
+
+use crate::python::Script;
+
+const CONSTRUCTS: &str = include_str!("constructs.txt");
+
+const JOBS: usize = 64;
+/// How many of the jobs each formula is evaluated for.
+const JOBS_PER_FORMULA: usize = 8;
+
+/// How many formulas one Python process evaluates.
+const BATCH: usize = 10_000;
+
+fn job(random: &mut Generator) -> Job {
+    let mut job = Job::new();
+    for name in INTEGERS {
+        let value = match random.below(6) {
+            0 => random.integer(),
+            1 => Value::Int(random.below(100_000) as i64),
+            _ => Value::Int(random.below(24) as i64 - 4),
+        };
+        job.push((name, value));
+    }
+    for name in NUMBERS {
+        let value = match random.below(3) {
+            0 => random.number(),
+            1 => Value::Float(random.float()),
+            _ => Value::Float(random.moderate()),
+        };
+        let value = match value {
+            Value::Bool(value) => Value::Int(i64::from(value)),
+            // the script has one nan object for all jobs, that of `math`
+            Value::Float(value) if value.is_nan() => Value::Float(f64::NAN),
+            other => other,
+        };
+        job.push((name, value));
+    }
+    job
+}
+
+fn job_json(job: &Job) -> String {
+    let fields = job.iter().map(|(name, value)| match value {
+        Value::Float(value) => format!("\"{name}\":\"D{:016x}\"", value.to_bits()),
+        other => format!("\"{name}\":\"{}\"", written(other)),
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
+/// One of the constructs without strings: mistakes in strings would test the tokenizer only.
+fn construct(random: &mut Generator) -> &'static str {
+    let texts: Vec<_> = CONSTRUCTS.lines().filter(|text| !text.contains(['\'', '"'])).collect();
+    random.pick(&texts)
+}
+
+/// Splits a text into words and single characters.
+fn tokens(text: &str) -> Vec<String> {
+    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    let mut tokens: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in text.chars() {
+        match tokens.last_mut() {
+            Some(last) if is_word(before) && is_word(character) => last.push(character),
+            _ if character == ' ' => {}
+            _ => tokens.push(character.into()),
+        }
+        before = character;
+    }
+    tokens
+}
+
+#[test]
+fn values_and_errors_of_formulas_are_those_of_python() {
+    let Some(python) = Script::find("formulas.py") else { return };
+    let mut left = setting("JSF_REFEREE_CASES", 20_000) as usize / JOBS_PER_FORMULA;
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
+    let schema = schema();
+    let mut tally = Tally::default();
+    while left > 0 {
+        let jobs: Vec<Job> = (0..JOBS).map(|_| job(&mut random)).collect();
+        let mut questions = Vec::new();
+        for _ in 0..left.min(BATCH) {
+            let foreign = random.below(30) == 0;
+            let mut tokens = match foreign {
+                true => tokens(construct(&mut random)),
+                false => Writer::formula(&mut random).tokens,
+            };
+            if random.below(if foreign { 2 } else { 6 }) == 0 {
+                text::mutate_tokens(&mut tokens, &mut random);
+            }
+            let mut text = text::text(&tokens, &mut random);
+            if random.below(25) == 0 {
+                text::mutate_character(&mut text, &mut random);
+            }
+            let indices: Vec<_> = (0..JOBS_PER_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
+            questions.extend(Question::new(text, &indices, &jobs, &schema, &mut tally));
+        }
+        let jobs_json: Vec<_> = jobs.iter().map(job_json).collect();
+        let mut asked = format!("[\"jobs\",[{}]]\n", jobs_json.join(","));
+        asked.extend(questions.iter().map(Question::written));
+        let answers = python.run(&[], asked);
+        let mut at = 0;
+        for question in &questions {
+            at += tally.compare(question, &answers[at..], &jobs);
+        }
+        assert_eq!(at, answers.len(), "Python answers every question");
+        left = left.saturating_sub(BATCH);
+    }
+    eprintln!("{tally}");
+    assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
+}
+
+/// What is computed with a complex number, in place of `_`.
+const COMPLEX_CONTEXTS: [&str; 29] = [
+    "-_",
+    "+_",
+    "~_",
+    "not _",
+    "_ + 2",
+    "1.5 - _",
+    "_ * 10**400",
+    "_ * (7 - 7)",
+    "3 * _",
+    "_ / 4",
+    "_ / 0",
+    "_ / 0.0",
+    "2 / _",
+    "_ // 2",
+    "_ % 2",
+    "_ ** 2",
+    "_ & 1",
+    "_ + (_)",
+    "_ < 3",
+    "2 >= _",
+    "_ == 1",
+    "_ and 3",
+    "_ if 1 else 2",
+    "1/0 if _ else 2",
+    "abs(_)",
+    "max(_, 1)",
+    "(_, 1)",
+    "[_]",
+    "_ + log(0)",
+];
+
+/// Powers of negative numbers, among them some that overflow or vanish.
+const COMPLEX_POWERS: [&str; 6] =
+    ["(-8)**0.5", "(-1)**0.5", "(-2.5)**-1.25", "(-1e300)**1.5", "(-1e-300)**1.5", "(-10**200)**1.75"];
+
+#[test]
+fn complex_numbers_are_followed_as_in_python() {
+    let Some(python) = Script::find("formulas.py") else { return };
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
+    let texts: Vec<String> = (0..setting("JSF_REFEREE_CASES", 20_000) / 10)
+        .map(|_| {
+            let first = format!("({})", random.pick(&COMPLEX_POWERS));
+            (0..=random.below(3))
+                .fold(first, |text, _| format!("({})", random.pick(&COMPLEX_CONTEXTS).replace('_', &text)))
+        })
+        .collect();
+    let mut asked = "[\"jobs\",[{}]]\n".to_owned();
+    asked.extend(texts.iter().map(|text| format!("[\"formula\",\"{text}\",[0]]\n")));
+    let answers = python.run(&[], asked);
+    assert_eq!(answers.len(), texts.len() * 2);
+    let (mut crashes, mut exceptions, mut unknown, mut wrong) = (0, 0, 0, Vec::new());
+    for (text, theirs) in texts.iter().zip(answers.chunks(2).map(|answer| &answer[1])) {
+        let program = Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+        let (mut scores, mut errors) = ([0.0], Vec::new());
+        program.score_columns(&[], &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
+        let [(_, error)] = errors.as_slice() else { panic!("{text}: {scores:?}") };
+        let (is_same, score) = match (error.consequence(), error) {
+            (Consequence::Crash, ScoreError::NotANumber { type_name, .. }) => {
+                crashes += 1;
+                let theirs = match theirs.as_bytes()[0] {
+                    b'(' => "tuple",
+                    b'[' => "list",
+                    _ => theirs,
+                };
+                (theirs == *type_name, -1.0)
+            }
+            (Consequence::Zero, ScoreError::Raised(error)) => {
+                exceptions += 1;
+                (error.raised.to_string() == *theirs, 0.0)
+            }
+            _ => {
+                unknown += 1;
+                (error.to_string().ends_with("cannot tell what the scheduler makes of it"), 0.0)
+            }
+        };
+        if !is_same || scores != [score] {
+            wrong.push(format!("{text}: {error} ({}), Python {theirs}", scores[0]));
+        }
+    }
+    eprintln!("{crashes} complex results, {exceptions} exceptions, {unknown} unknown");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(crashes.min(exceptions).min(unknown) > texts.len() / 10);
+}
+
+/// What can enclose a formula, and how many levels of brackets it adds.
+const ENCLOSURES: [(&str, &str, usize); 22] = [
+    ("-", "", 0),
+    ("(not ", ")", 1),
+    ("2**", "", 0),
+    ("1 if x else ", "", 0),
+    ("", "()", 0),
+    ("(", ")", 1),
+    ("f(", ")", 1),
+    ("f(1,", ")", 1),
+    ("f(k=", ")", 1),
+    ("f(", ",)", 1),
+    ("[", "]", 1),
+    ("[1,", "]", 1),
+    ("[", ",]", 1),
+    ("(1,", ")", 1),
+    ("(", ",)", 1),
+    ("(1 if ", " else 2)", 1),
+    ("(a and ", ")", 1),
+    ("(1<", ")", 1),
+    ("(", "<1)", 1),
+    ("(", "*2)", 1),
+    ("(1+", ")", 1),
+    ("(1 in ", ")", 1),
+];
+
+/// A formula that may be too deep for Python's compiler.
+fn deep(random: &mut Generator) -> String {
+    let (mut text, mut level) = ("1".to_owned(), 0);
+    for _ in 0..=random.below(12) {
+        let (open, close, brackets) = random.pick(&ENCLOSURES);
+        let most = if brackets == 0 { random.pick(&[3, 100, 1000, 2990]) } else { random.pick(&[3, 20, 150]) };
+        let times = match brackets {
+            0 => 1 + random.below(most) as usize,
+            _ => (1 + random.below(most) as usize).min(MAX_NESTING - level),
+        };
+        level += brackets * times;
+        // a conditional is not allowed everywhere, but in brackets it is
+        if brackets == 0 && level < MAX_NESTING && !text.ends_with(')') {
+            text = format!("({text})");
+            level += 1;
+        }
+        text = open.repeat(times) + &text + &close.repeat(times);
+    }
+    text
+}
+
+#[test]
+fn limits_of_depth_are_those_of_python() {
+    let Some(python) = Script::find("formulas.py") else { return };
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
+    let mut tally = Tally::default();
+    let texts = (0..setting("JSF_REFEREE_CASES", 20_000) / 100).map(|_| deep(&mut random));
+    let questions: Vec<_> = texts.filter_map(|text| Question::new(text, &[], &[], &schema(), &mut tally)).collect();
+    let answers = python.run(&[], questions.iter().map(Question::written).collect());
+    assert_eq!(questions.len(), answers.len(), "Python answers every question");
+    for (question, answer) in questions.iter().zip(answers) {
+        tally.compare(question, &[answer], &[]);
+    }
+    eprintln!("{tally}");
+    assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
+}
+
+/// Constructs of Python's expressions, valid and invalid, that random texts would hardly contain.
+///
+/// Three known differences are not among them: the braces of an f-string and of `\\N{…}` are not parsed, and `yield` in
+/// a lambda is an error.
+#[test]
+fn constructs_are_accepted_or_refused_as_by_python() {
+    let Some(python) = Script::find("formulas.py") else { return };
+    let mut tally = Tally::default();
+    let questions: Vec<_> =
+        CONSTRUCTS.lines().filter_map(|text| Question::new(text.into(), &[], &[], &schema(), &mut tally)).collect();
+    let answers = python.run(&[], questions.iter().map(Question::written).collect());
+    assert_eq!(questions.len(), answers.len(), "Python answers every question");
+    for (question, answer) in questions.iter().zip(answers) {
+        tally.compare(question, &[answer], &[]);
+    }
+    assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
+}

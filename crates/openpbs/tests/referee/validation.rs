@@ -1,0 +1,179 @@
+//! What the server answers to a formula, on formulas that nobody would write.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use job_sort_formula::Formula;
+use job_sort_formula::schema::{Origin, Schema};
+use jsf_openpbs::qmgr_validation::validate;
+use jsf_testing::{golden, recorded, setting};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+use crate::python::Script;
+
+#[derive(Deserialize)]
+struct Record {
+    formula: String,
+    code: u32,
+}
+
+/// The resources of the recorded server, and short formulas that were set on it.
+fn site(schema: &Schema, records: &[Record]) -> tempfile::NamedTempFile {
+    let resources = schema.iter().filter(|(_, entry)| entry.origin != Origin::Special);
+    let all: Vec<_> = resources.map(|(name, _)| name).collect();
+    let numeric: Vec<_> = all.iter().filter(|name| schema.is_numeric(name)).collect();
+    let formulas: Vec<_> = records.iter().map(|record| &record.formula).filter(|formula| formula.len() < 200).collect();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let site = serde_json::json!({ "all": all, "numeric": numeric, "formulas": formulas });
+    file.write_all(site.to_string().as_bytes()).unwrap();
+    file
+}
+
+/// The answers of the script: a formula and its code, or no code if the server itself would end.
+fn answers(script: &Script, arguments: &[&str], formulas: &[&str]) -> Vec<(String, Option<u32>)> {
+    let lines = formulas
+        .iter()
+        .map(|formula| {
+            serde_json::to_string(formula).expect("a string")
+                + "
+"
+        })
+        .collect();
+    let answers = script.run(arguments, lines);
+    answers.iter().map(|line| serde_json::from_str(line).expect("an answer")).collect()
+}
+
+/// Whether the formula is nothing but arithmetic, of which everything can be told.
+fn is_arithmetic(formula: &str, schema: &Schema) -> bool {
+    let is_plain = !formula.contains(['\\', '\'', '"']);
+    is_plain && Formula::parse(formula).is_ok_and(|formula| formula.compile(schema).is_ok())
+}
+
+#[test]
+fn the_referee_says_what_the_server_said() {
+    let Some(script) = Script::find("validation.py") else { return };
+    let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
+    let file = site(&recorded::schema(), &records);
+    let formulas: Vec<_> = records.iter().map(|record| &*record.formula).collect();
+    let answers = answers(&script, &[file.path().to_str().unwrap()], &formulas);
+    assert_eq!(answers.len(), records.len());
+    assert!(records.len() >= 394, "only {} formulas", records.len());
+    for (record, (formula, code)) in records.iter().zip(answers) {
+        assert_eq!(code, Some(record.code), "{formula:.80}");
+    }
+}
+
+#[test]
+fn no_verdict_is_wrong() {
+    let Some(script) = Script::find("validation.py") else { return };
+    let schema = recorded::schema();
+    let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
+    let file = site(&schema, &records);
+    let seed = setting("JSF_REFEREE_SEED", 1).to_string();
+    let cases = setting("JSF_REFEREE_CASES", 4000).to_string();
+    let answers = answers(&script, &[file.path().to_str().unwrap(), &seed, &cases], &[]);
+    let (mut wrong, mut untold, mut reasons) = (Vec::new(), 0, BTreeMap::new());
+    for (formula, code) in &answers {
+        let ours = validate(formula, &schema);
+        match ours.accepted {
+            None if is_arithmetic(formula, &schema) => wrong.push(format!("{formula:?}: untold, not {code:?}")),
+            None => {
+                untold += 1;
+                *reasons.entry(format!("{:?}", ours.uncertainty)).or_insert(0) += 1;
+            }
+            Some(_) if ours.code != *code => wrong.push(format!("{formula:?}: {:?}, not {code:?}", ours.code)),
+            Some(accepted) => assert_eq!(accepted, ours.code == Some(0)),
+        }
+    }
+    println!("{} formulas, {untold} untold: {reasons:?}", answers.len());
+    wrong.sort_by_key(String::len);
+    assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(40)]);
+    // most of these formulas are about lambdas, comprehensions and strings, which are not evaluated
+    assert!(untold * 5 < answers.len(), "{untold} of {} untold", answers.len());
+}
+
+/// What comes from other languages, from habit and from slips: all of it is told, but for what no formula needs.
+#[test]
+fn what_a_site_might_write() {
+    let Some(script) = Script::find("validation.py") else { return };
+    const UNTOLD: [&str; 22] = [
+        "\\N{",
+        "yield",
+        "async",
+        "await",
+        "lambda x: 1)}",
+        "1; ",
+        "import",
+        "exec(",
+        "compile(",
+        "f\"",
+        "(x := ncpus) + x",
+        "[x := 1, x]",
+        "; del ",
+        "(lambda: y)",
+        "globals()",
+        "locals()",
+        "vars()",
+        "dir()",
+        "eval(",
+        ".format",
+        "type(",
+        "getattr(",
+    ];
+    let schema = recorded::schema();
+    let file = site(&schema, &[]);
+    let formulas: Vec<&str> = include_str!("odd.txt").lines().collect();
+    let answers = answers(&script, &[file.path().to_str().unwrap()], &formulas);
+    assert_eq!(answers.len(), formulas.len());
+    for (formula, code) in &answers {
+        let ours = validate(formula, &schema).code;
+        let may_be_untold = UNTOLD.iter().any(|part| formula.contains(part));
+        assert!(ours == *code || (ours.is_none() && may_be_untold), "{formula:?}: {ours:?}, not {code:?}");
+    }
+}
+
+/// Formulas that go down as deep as CPython's compiler does, in every way there is.
+#[test]
+fn nothing_is_too_deep() {
+    let schema = recorded::schema();
+    let deep = |before: &str, inside: &str, behind: &str, times: usize| {
+        format!("{}{inside}{}", before.repeat(times), behind.repeat(times))
+    };
+    for times in [30, 190, 2900, 4000, 20_000] {
+        for formula in [
+            deep("-", "\"a\"", "", times),
+            deep("not ", "nosuch", "", times),
+            deep("1 if \"a\".x else ", "nosuch", "", times),
+            deep("", "\"a\"", ".x", times),
+            deep("", "\"a\"", "[0]", times),
+            deep("", "print", "()", times),
+            deep("\"a\".b or ", "nosuch", "", times),
+            deep("\"a\".b < ", "nosuch", "", times),
+            deep("", "\"a\".b", " is nosuch", times),
+            deep("2**", "\"a\".b", "", times),
+            deep("", "[x for x in \"a\".b", " if x", times) + "]",
+            deep("", "[x for x in \"a\".b", " for x in x", times) + "]",
+        ] {
+            validate(&formula, &schema);
+        }
+    }
+    for formula in [
+        deep("(lambda:", "nosuch", ")()", 90),
+        deep("[x for x in ", "nosuch", "]", 190),
+        deep("(lambda x:", "x", ")(1)", 90),
+        deep("[", "lambda:nosuch", "]", 190),
+        deep("eval(", "\"1\"", ")", 190),
+    ] {
+        validate(&formula, &schema);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,30}|[-a-f0-9 (){}\\[\\].,:;='\"\\\\#xnurN\n\r\t]{0,40}") {
+        validate(&text, &Schema::openpbs());
+    }
+}

@@ -1,0 +1,49 @@
+//! A comparison of two rankings, and the formats that it can be written in.
+
+use std::io::{self, Write};
+
+use super::RankedRow;
+pub use super::compare_csv::CompareCsv;
+pub use super::compare_human::CompareHuman;
+pub use super::compare_json::CompareJson;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Change, Comparison, Ranking};
+
+/// A comparison, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct CompareReport<'a> {
+    /// The texts of the formulas.
+    pub formulas: Change<&'a str>,
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// Either ranking.
+    pub rankings: Change<&'a Ranking>,
+    /// What changes.
+    pub comparison: &'a Comparison,
+    /// The rows to list, in the order in which they are listed.
+    pub rows: &'a [RankedRow],
+    /// The rules that either ranking follows, such as the policy: a heading and a text each.
+    pub rules: Change<&'a [(&'static str, String)]>,
+}
+
+/// A format that a comparison can be written in.
+pub trait CompareFormat {
+    /// Writes the whole report.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+impl CompareReport<'_> {
+    /// The scores of a row; `None` for a side on which the job is excluded.
+    pub(super) fn scores(&self, row: usize) -> Change<Option<f64>> {
+        let score = |ranking: &Ranking| ranking.score(row).map(|score| score.value);
+        Change { old: score(self.rankings.old), new: score(self.rankings.new) }
+    }
+}
+
+/// The rows that a comparison lists: the new order, then the jobs that are considered only under the old ranking.
+pub fn compared_rows(comparison: &Comparison) -> Vec<RankedRow> {
+    comparison.moves().map(|job| RankedRow { row: job.row as u32, rank: job.new.unwrap_or(0) as u32 }).collect()
+}

@@ -1,0 +1,67 @@
+//! Why jobs have their places in the queue, for people and as JSON.
+
+mod fairshare_words;
+pub(super) mod human;
+mod json;
+pub(super) mod sentence;
+
+use job_sort_formula::jobs::JobTable;
+use jsf_site::{Explanation, Explanations, PolicyName, PolicyShares, RankedQueue};
+use serde_json::Map;
+
+use crate::excluded;
+use crate::shares::PolicyView;
+
+pub use human::{Widths, write_human};
+pub use json::write_json;
+
+/// Explanations of jobs, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The ranked queue.
+    pub queue: &'a RankedQueue,
+    /// The explanations.
+    pub explanations: &'a Explanations,
+    /// The rules that the ranking follows: a heading and a text each.
+    pub rules: &'a [(&'static str, String)],
+    /// The unit of fair-share usage.
+    pub usage_unit: &'a str,
+}
+
+impl<'a> ExplainReport<'a> {
+    pub(super) fn table(&self) -> &'a JobTable {
+        &self.queue.table
+    }
+
+    /// The number of jobs that the scheduler considers.
+    fn considered(&self) -> usize {
+        self.queue.ranking.order().len()
+    }
+
+    /// Why the scheduler does not consider a job: a keyword, and words.
+    fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
+        excluded(self.table(), job.row, job.rank, job.not_considered)
+    }
+}
+
+/// Calls `show` with the view of the path of a job in the fair-share tree.
+pub(super) fn with_path_view<T>(
+    shares: Option<&PolicyShares>,
+    job: &Explanation,
+    show: impl FnOnce(&PolicyView<'_>) -> T,
+) -> Option<T> {
+    let shares = shares.filter(|_| !job.path.is_empty())?;
+    let settings = Map::new();
+    Some(show(&PolicyView {
+        name: shares.policy.as_str(),
+        tree: shares.assessed.tree(),
+        shares: shares.assessed.shares(),
+        is_pbs: shares.policy == PolicyName::Pbs,
+        has_factors: shares.has_factors,
+        nodes: &job.path,
+        settings: &settings,
+        assumed: None,
+    }))
+}

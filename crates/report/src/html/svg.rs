@@ -1,0 +1,149 @@
+//! The charts of a page, as SVG without styles of its own: the classes of the page give the colours, so that a chart
+//! follows light and dark.
+
+use std::fmt::Write as _;
+
+use crate::terminal::printable;
+
+/// The width of every chart in its own units; a browser scales it to the width of the page.
+pub(super) const WIDTH: f64 = 900.0;
+/// About the width of a letter of a label.
+pub(super) const LETTER: f64 = 7.0;
+
+/// A chart while it is drawn.
+pub(super) struct Svg {
+    body: String,
+    height: f64,
+}
+
+/// The end of a text that is at its position.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Svg {
+    pub(super) fn new(height: f64) -> Self {
+        Self { body: String::new(), height }
+    }
+
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+        let ((x1, y1), (x2, y2)) = (from, to);
+        let _ =
+            write!(self.body, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>");
+    }
+
+    /// A rectangle; `title` is shown while the pointer is over it.
+    pub(super) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, title: &str) {
+        let ((x, y), (width, height)) = (corner, size);
+        let _ = write!(
+            self.body,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" class=\"{class}\">{}</rect>",
+            title_element(title)
+        );
+    }
+
+    pub(super) fn circle(&mut self, centre: (f64, f64), radius: f64, class: &str, title: &str) {
+        let (x, y) = centre;
+        let _ = write!(
+            self.body,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" class=\"{class}\">{}</circle>",
+            title_element(title)
+        );
+    }
+
+    /// `commands` are those of a path's `d`.
+    pub(super) fn path(&mut self, commands: &str, class: &str, title: &str) {
+        let _ = write!(self.body, "<path d=\"{commands}\" class=\"{class}\">{}</path>", title_element(title));
+    }
+
+    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+        let (x, y) = at;
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let _ = write!(
+            self.body,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{}</text>",
+            escaped(text)
+        );
+    }
+
+    /// The chart, with a description for those who do not see it.
+    pub(super) fn finish(self, description: &str) -> String {
+        format!(
+            "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
+            self.height,
+            escaped(description),
+            self.body
+        )
+    }
+}
+
+fn title_element(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(title)) }
+}
+
+/// Text from outside in HTML or in the value of an attribute.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in printable(text).chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// The text, cut so that it fits a width of the chart.
+pub(super) fn fitting(text: &str, width: f64) -> String {
+    // an escape is longer than its character
+    let text = &*printable(text);
+    let letters = (width / LETTER).max(0.0) as usize;
+    if text.chars().count() <= letters {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(letters.saturating_sub(1));
+    if letters < 2 { String::new() } else { kept.chain(['…']).collect() }
+}
+
+/// A step of 1, 2 or 5 times a power of ten, of which at most `count` cover `span`.
+pub(super) fn step(span: f64, count: f64) -> f64 {
+    let least = (span / count).max(f64::MIN_POSITIVE);
+    let power = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_stays_text() {
+        let mut svg = Svg::new(10.0);
+        svg.text((1.0, 2.0), Anchor::End, "label", "</text><script>alert('1')</script>\u{202e}\u{1b}");
+        svg.rect((0.0, 0.0), (1.0, 1.0), "bar", "\"><b>&");
+        let chart = svg.finish("a \"quoted\" <title>");
+        assert!(!chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}"));
+        assert!(chart.contains(r"\u{202e}\x1b") && chart.contains("&quot;&gt;&lt;b&gt;&amp;"));
+        assert!(chart.contains("aria-label=\"a &quot;quoted&quot; &lt;title&gt;\""));
+    }
+
+    #[test]
+    fn steps_are_round_and_few() {
+        for (span, count, expected) in [(10.0, 10.0, 1.0), (33.0, 20.0, 2.0), (41.0, 10.0, 5.0), (0.07, 10.0, 0.01)] {
+            assert!((step(span, count) - expected).abs() < 1e-12, "{span} {count}");
+        }
+        assert_eq!(fitting("alice@example", LETTER * 6.0), "alice…");
+        assert_eq!((fitting("bob", 100.0), fitting("bob", 3.0)), ("bob".to_owned(), String::new()));
+    }
+}

@@ -1,0 +1,338 @@
+//! A page on which a formula is edited while the queue follows: the page itself, and what it shows after each change.
+//!
+//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have, which the page's script
+//! turns into elements, and the findings with their places in the text.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::syntax::NodeKind;
+use job_sort_formula::python::c_math::may_differ;
+use job_sort_formula::rank::{Change, JobMove};
+use jsf_openpbs::check::Checked;
+use jsf_openpbs::number_format;
+use jsf_openpbs::qmgr::set_command_for;
+use jsf_site::{ComparedQueue, WhatIf};
+use minijinja::{Environment, context};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::compare::{self, marked_formulas, shared_rules};
+use super::groups::group_sections;
+use super::{BASE64, Cell, Fact, Piece, SCRIPT, STYLE, Section, Table, facts, hash, sentence_pieces};
+use crate::check::{CheckFormat, CheckHuman, CheckReport};
+use crate::compare::CompareReport;
+use crate::compare_human::{sentence, summary_lines};
+use crate::compare_json::summary_and_fairness;
+use crate::finding::FormulaSource;
+use crate::terminal::{printable, printable_lines};
+
+const TEMPLATE: &str = include_str!("what_if.html");
+const PAGE_STYLE: &str = include_str!("what_if.css");
+const PAGE_SCRIPT: &str = include_str!("what_if.js");
+
+/// The most findings that are sent to the page; the others are counted.
+const MAX_FINDINGS: usize = 20;
+/// The most literals that get a slider.
+const MAX_LITERALS: usize = 40;
+/// The most inputs that are shown beside a job.
+const MAX_INPUTS: usize = 6;
+
+/// A page that holds a site and the WebAssembly module which ranks its queue.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct WhatIfPage<'a> {
+    /// The formula that the page begins with.
+    pub formula: &'a str,
+    /// The formula with which it is compared; `None`: the first one that can be ranked.
+    pub in_force: Option<&'a str>,
+    /// The object that `qmgr` sets the formula of, such as `server`.
+    pub object: &'a str,
+    /// What is doubtful about the site, one sentence each.
+    pub warnings: &'a [String],
+    /// [`Site::to_bundle`](jsf_site::Site::to_bundle).
+    #[serde(skip)]
+    pub bundle: &'a [u8],
+    /// The module of `bindings/wasm`.
+    #[serde(skip)]
+    pub module: &'a [u8],
+}
+
+impl WhatIfPage<'_> {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut environment = Environment::new();
+        environment.add_template("what_if.html", TEMPLATE).map_err(io::Error::other)?;
+        let template = environment.get_template("what_if.html").map_err(io::Error::other)?;
+        let (style, script) = ([STYLE, PAGE_STYLE].concat(), [SCRIPT, PAGE_SCRIPT].concat());
+        let (style_hash, script_hash) = (hash(&style), hash(&script));
+        // no text in it can end the element
+        let settings = serde_json::to_string(self)?.replace('<', "\\u003c");
+        let (module, bundle) = (encoded(self.module)?, encoded(self.bundle)?);
+        let version = env!("CARGO_PKG_VERSION");
+        let context = context! { style_hash, script_hash, style, script, settings, module, bundle, version };
+        template.render_captured_to(context, &mut *out).map_err(io::Error::other)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// The bytes compressed by gzip, in base64.
+fn encoded(bytes: &[u8]) -> io::Result<String> {
+    use base64::Engine as _;
+
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    Ok(BASE64.encode(encoder.finish()?))
+}
+
+/// What of a ranking is sent to the page.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown<'a> {
+    /// The number of jobs.
+    pub first: usize,
+    /// Only jobs whose id, entity or queue contains this.
+    pub search: &'a str,
+    /// Whether the charts and the tables of entities are sent too.
+    pub is_complete: bool,
+}
+
+#[derive(Serialize)]
+struct RankingUpdate {
+    headline: Vec<Piece>,
+    facts: Vec<Fact>,
+    /// The numbers of the comparison, as `jsf compare` writes them as JSON.
+    numbers: Value,
+    formulas: Section,
+    queue: Section,
+    sections: Vec<Section>,
+    warnings: Vec<String>,
+}
+
+/// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was ranked.
+pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
+    let (queue, formula) = (what_if.queue()?, what_if.formula()?);
+    let report = CompareReport {
+        formulas: Change { old: what_if.in_force(), new: formula },
+        table: &queue.table,
+        rankings: queue.sides.as_ref().map(|side| &side.ranking),
+        comparison: &queue.comparison,
+        rows: &[],
+        rules: queue.sides.as_ref().map(|side| &*side.rules),
+    };
+    let mut facts = facts(&shared_rules(report.rules));
+    facts.extend(super::facts(&summary_lines(&report)));
+    let mut sections = Vec::new();
+    if shown.is_complete {
+        let moves: Vec<JobMove> = report.comparison.moves().collect();
+        sections.extend(compare::charts(&report, &moves));
+        sections.extend(group_sections(report.comparison, false));
+        let tree = what_if.tree();
+        sections.extend(tree.map(|tree| super::shares::icicle_section(tree.tree(), tree.shares())));
+    }
+    let update = RankingUpdate {
+        headline: sentence_pieces(&sentence(&report)),
+        facts,
+        numbers: summary_and_fairness(&report),
+        formulas: marked_formulas(report.formulas),
+        queue: jobs(queue, &report, shown),
+        sections,
+        warnings: queue.warnings.iter().map(|warning| printable(warning).into_owned()).collect(),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+/// The first jobs in the new order.
+fn jobs(queue: &ComparedQueue, report: &CompareReport<'_>, shown: &Shown<'_>) -> Section {
+    let inputs: Vec<&str> = queue.sides.new.program.inputs().iter().map(|name| &**name).take(MAX_INPUTS).collect();
+    let mut headings = ["#rank", "#before", "#moved", "job", "entity", "queue", "#value"].map(str::to_owned).to_vec();
+    headings.extend(inputs.iter().map(|input| format!("#{input}")));
+    let headings: Vec<&str> = headings.iter().map(|heading| &**heading).collect();
+    let wanted = shown.search.to_lowercase();
+    let table = &queue.table;
+    let is_wanted = |job: &JobMove| {
+        let names = [table.id(job.row), table.entity(job.row), table.queue(job.row)];
+        wanted.is_empty() || names.iter().any(|name| name.to_lowercase().contains(&wanted))
+    };
+    let row = |job: JobMove| {
+        let score = queue.sides.new.ranking.score(job.row);
+        let value = match &score {
+            Some(score) => Cell::number(number_format::logged(score.value), score.value),
+            None => Cell::count(None),
+        };
+        let mut cells = vec![
+            Cell::count(job.new),
+            Cell::count(job.old),
+            Cell::places(job.moved()),
+            Cell::text(table.id(job.row)),
+            Cell::text(table.entity(job.row)),
+            Cell::text(table.queue(job.row)),
+            value,
+        ];
+        let value_of = |name: &&str| Cell::python(table.column(name).map(|column| column.value(job.row)).as_ref());
+        cells.extend(inputs.iter().map(value_of));
+        cells
+    };
+    let moves = report.comparison.moves().filter(is_wanted);
+    let rows: Vec<_> = moves.take(shown.first).map(row).collect();
+    let count = rows.len();
+    let heading = match (wanted.is_empty(), count) {
+        (true, _) if count < report.comparison.considered.new => format!("The first {count} jobs"),
+        (true, _) => "The queue".to_owned(),
+        (false, 1) => "1 job found".to_owned(),
+        (false, _) if count == shown.first => format!("The first {count} jobs found"),
+        (false, _) => format!("{count} jobs found"),
+    };
+    Section::new(heading).table(Table::new(&headings, rows.into_iter()))
+}
+
+#[derive(Serialize)]
+struct CheckUpdate {
+    findings: Vec<ShownFinding>,
+    /// How many more findings there are.
+    omitted: usize,
+    /// What the server and the scheduler would do.
+    verdict: String,
+    /// The command that sets the formula; `None` if a finding is an error.
+    command: Option<String>,
+    /// Why there is no command.
+    reason: String,
+    /// Whether `qmgr` refuses the formula.
+    is_refused: bool,
+    literals: Vec<ShownLiteral>,
+    /// Where this build's numbers differ from the scheduler's, one sentence each.
+    differences: Vec<String>,
+}
+
+/// A finding; its places count UTF-16 units, as a browser does.
+#[derive(Serialize)]
+struct ShownFinding {
+    code: &'static str,
+    severity: Severity,
+    message: String,
+    start: usize,
+    end: usize,
+    label: String,
+    help: String,
+    fix: Option<ShownFix>,
+}
+
+#[derive(Serialize)]
+struct ShownFix {
+    start: usize,
+    end: usize,
+    replacement: String,
+    is_safe: bool,
+}
+
+/// A number in the formula.
+#[derive(Serialize)]
+struct ShownLiteral {
+    start: usize,
+    end: usize,
+    text: String,
+    value: f64,
+    is_integer: bool,
+}
+
+/// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
+pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String> {
+    let source = FormulaSource { text, origin: "formula", before: "", written: text, differences: &[] };
+    let units = |at: u32| text.get(..at as usize).map_or(0, |before| before.encode_utf16().count());
+    let place = |span: Span| (units(span.start), units(span.end));
+    let finding = |found: &Diagnostic| {
+        let (start, end) = place(found.span);
+        let applicable = found.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
+        ShownFinding {
+            code: found.code,
+            severity: found.severity,
+            message: printable(&found.message).into_owned(),
+            start,
+            end,
+            label: printable(&found.label).into_owned(),
+            help: printable(found.help.as_deref().unwrap_or_default()).into_owned(),
+            fix: applicable.map(|fix| {
+                let (start, end) = place(fix.span);
+                let is_safe = fix.applicability == Applicability::Safe;
+                ShownFix { start, end, replacement: fix.replacement.clone(), is_safe }
+            }),
+        }
+    };
+    let findings: Vec<_> = checked.findings.iter().take(MAX_FINDINGS).map(finding).collect();
+    let (command, reason) = match command(text, object, checked) {
+        Ok(command) => (Some(command), String::new()),
+        Err(reason) => (None, reason),
+    };
+    let mut verdict = Vec::new();
+    let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
+    let report = CheckReport { source, checked: &without_findings };
+    CheckHuman { coloured: false, width: None }.write(&report, &mut verdict).ok()?;
+    let update = CheckUpdate {
+        omitted: checked.findings.len() - findings.len(),
+        findings,
+        verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
+        command,
+        reason,
+        is_refused: checked.validation.accepted == Some(false),
+        literals: literals(text, &place),
+        differences: differences(text),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+/// The command that sets the formula, or why none is given.
+fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String> {
+    if checked.has_errors() || checked.validation.accepted == Some(false) {
+        let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
+        return Err(why.to_owned());
+    }
+    let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
+    match printable_lines(&command) == command {
+        true => Ok(command),
+        false => Err("No command for a formula with control characters.".to_owned()),
+    }
+}
+
+/// What is said of the functions in a formula whose last place differs from the C library's that the scheduler has.
+fn differences(text: &str) -> Vec<String> {
+    let Ok(formula) = Formula::parse(text) else { return Vec::new() };
+    let nodes = formula.expr().nodes();
+    let called = nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Call { callee, .. } => match &nodes[callee.index()].kind {
+            NodeKind::Name(name) => Some(&**name),
+            _ => None,
+        },
+        _ => None,
+    });
+    let functions: BTreeSet<&str> = called.collect();
+    let sentence = |name: &str| {
+        let how_often = may_differ(name)?;
+        Some(format!("The last digit of `{name}` differs in a browser from the scheduler's {how_often}."))
+    };
+    functions.into_iter().filter_map(sentence).collect()
+}
+
+/// The numbers in a formula, in the order of the text.
+fn literals(text: &str, place: &dyn Fn(Span) -> (usize, usize)) -> Vec<ShownLiteral> {
+    let Ok(formula) = Formula::parse(text) else { return Vec::new() };
+    let mut literals: Vec<_> = formula
+        .expr()
+        .nodes()
+        .iter()
+        .filter_map(|node| {
+            let NodeKind::Literal { text: digits, .. } = &node.kind else { return None };
+            let value: f64 = digits.replace('_', "").parse().ok()?;
+            let (start, end) = place(node.span);
+            let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+            Some(ShownLiteral { start, end, text: digits.to_string(), value, is_integer })
+        })
+        .collect();
+    literals.sort_by_key(|literal| literal.start);
+    literals.truncate(MAX_LITERALS);
+    literals
+}

@@ -1,0 +1,284 @@
+//! Output for people and programs: one trait per kind of result, one file per format.
+//!
+//! In: a [`Ranking`], a checked formula, or the shares of a tree. Out: text.
+//!
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+
+#![forbid(unsafe_code)]
+
+mod byte_buffer;
+mod check;
+pub mod compare;
+mod compare_csv;
+mod compare_human;
+mod compare_json;
+pub mod explain;
+mod finding;
+pub mod html;
+mod ordered_writer;
+mod rank_csv;
+mod rank_filter;
+mod rank_human;
+mod rank_json;
+pub mod replay;
+mod sarif;
+pub mod shares;
+pub mod simulated_change;
+pub mod simulation;
+mod table;
+mod terminal;
+pub mod trajectory;
+mod trajectory_svg;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport};
+pub use finding::{FormulaSource, draw_finding, few_of_each_code};
+pub use rank_csv::Csv;
+pub use rank_filter::{Filtered, JobFilter};
+pub use rank_human::Human;
+pub use rank_json::{Json, Ndjson};
+pub use sarif::Sarif;
+pub use terminal::{printable, printable_lines};
+
+use job_sort_formula::diagnostic::Span;
+use job_sort_formula::formula::program::{Program, Summand};
+use job_sort_formula::jobs::{Exclusion, JobTable};
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::inputs;
+use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError};
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::order::NotConsidered;
+
+/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
+/// too, so that two moments of the same hour differ.
+pub fn waiting_time(seconds: i64) -> String {
+    let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
+    let shown =
+        units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
+    shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A ranking, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct RankReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// The scores and the order of the jobs.
+    pub ranking: &'a Ranking,
+    /// The waiting rows that the scheduler does not consider, and why.
+    pub not_considered: &'a [(usize, NotConsidered)],
+    /// The rows to show, in the order in which they are shown.
+    pub rows: &'a [RankedRow],
+    /// The inputs to show with each job.
+    pub inputs: &'a [&'a str],
+    /// The summands of the formula to show with each job, if they are shown.
+    pub terms: Option<&'a TermColumns<'a>>,
+    /// What the names of the inputs measure.
+    pub schema: &'a Schema,
+    /// What is shown above a table, such as the policy: a heading and a text each.
+    pub rules: &'a [(&'static str, String)],
+}
+
+/// The summands of a formula, with their values for each job.
+#[derive(Debug)]
+pub struct TermColumns<'a> {
+    program: &'a Program,
+    summands: Vec<Summand>,
+}
+
+impl<'a> TermColumns<'a> {
+    /// The summands at the top of a formula.
+    pub fn new(program: &'a Program) -> Self {
+        Self { program, summands: program.summands() }
+    }
+
+    /// The text of each summand with its sign.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.summands.iter().map(|summand| &*summand.text)
+    }
+
+    /// Where each summand is, and its text.
+    pub fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
+        self.summands.iter().map(|summand| (summand.span, &*summand.text))
+    }
+
+    /// The value of each summand for a job, with its sign; `None` where the formula fails.
+    pub fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
+        let inputs = inputs(self.program, table, row);
+        let trace = inputs.map(|inputs| self.program.trace(&inputs)).filter(|trace| trace.result.is_ok());
+        let value = |summand: &Summand| trace.as_ref()?.summand(summand);
+        self.summands.iter().map(value).collect()
+    }
+}
+
+/// A row, and its rank if it has one.
+#[derive(Debug, Clone, Copy)]
+pub struct RankedRow {
+    row: u32,
+    /// From 1; 0 for a job that the scheduler does not consider.
+    rank: u32,
+}
+
+impl RankedRow {
+    /// Every row of a ranking: the ranked ones first, then the others.
+    pub fn all(ranking: &Ranking) -> Vec<Self> {
+        let order = ranking.order();
+        let mut all = Vec::with_capacity(ranking.scores().len());
+        all.extend(order.iter().zip(1..).map(|(&row, rank)| Self { row: row as u32, rank }));
+        if order.len() < ranking.scores().len() {
+            let mut ordered = vec![false; ranking.scores().len()];
+            order.iter().for_each(|&row| ordered[row] = true);
+            let others = (0..ordered.len()).filter(|&row| !ordered[row]);
+            all.extend(others.map(|row| Self { row: row as u32, rank: 0 }));
+        }
+        all
+    }
+
+    /// The row in the table.
+    pub fn row(self) -> usize {
+        self.row as usize
+    }
+
+    /// The rank, from 1; `None` for a job that the scheduler does not consider.
+    pub fn rank(self) -> Option<usize> {
+        (self.rank > 0).then_some(self.rank as usize)
+    }
+}
+
+/// A format that a ranking can be written in.
+pub trait RankFormat {
+    /// Writes the whole report.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// One job of a report.
+pub struct Line<'a> {
+    pub row: usize,
+    pub rank: Option<usize>,
+    pub score: Option<Score<'a>>,
+    pub not_considered: Option<NotConsidered>,
+}
+
+impl<'a> RankReport<'a> {
+    /// The lines to show, each with its rank in the whole order.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
+        let maker = self.line_maker();
+        self.rows.iter().map(move |&row| maker.line(row))
+    }
+
+    /// Makes the line of any row.
+    pub fn line_maker(&self) -> LineMaker<'a> {
+        LineMaker { ranking: self.ranking, not_considered: self.not_considered.iter().copied().collect() }
+    }
+}
+
+impl RankReport<'_> {
+    /// The texts of the summands that are shown.
+    pub fn term_texts(&self) -> impl Iterator<Item = &str> {
+        self.terms.into_iter().flat_map(TermColumns::texts)
+    }
+
+    /// The values of the summands that are shown.
+    pub fn term_values(&self, row: usize) -> Vec<Option<Value>> {
+        self.terms.map_or_else(Vec::new, |terms| terms.values(self.table, row))
+    }
+
+    /// The value of an input; `None` if the scheduler ignores the job and the value was not read.
+    pub fn input(&self, name: &str, row: usize) -> Option<Value> {
+        let column = self.table.column(name)?;
+        (self.table.exclusion(row).is_none() || column.is_set(row)).then(|| column.value(row))
+    }
+
+    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition` or `invalid`, and in words.
+    pub fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
+        excluded(self.table, line.row, line.rank, line.not_considered)
+    }
+}
+
+/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition` or `invalid`, and in words.
+pub fn excluded(
+    table: &JobTable,
+    row: usize,
+    rank: Option<usize>,
+    not_considered: Option<NotConsidered>,
+) -> Option<(&'static str, String)> {
+    match (table.exclusion(row), not_considered) {
+        (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
+        (Some(exclusion @ Exclusion::Partition { .. }), _) => Some(("partition", exclusion.to_string())),
+        (Some(exclusion), _) => Some(("state", exclusion.to_string())),
+        (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
+        (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),
+        (None, None) if rank.is_some() => None,
+        (None, None) => Some(("state", format!("not considered (state {})", table.state(row).letter()))),
+    }
+}
+
+/// Makes lines from rows.
+pub struct LineMaker<'a> {
+    ranking: &'a Ranking,
+    not_considered: HashMap<usize, NotConsidered>,
+}
+
+impl<'a> LineMaker<'a> {
+    pub fn line(&self, ranked: RankedRow) -> Line<'a> {
+        let (row, rank) = (ranked.row(), ranked.rank());
+        Line { row, rank, score: self.ranking.score(row), not_considered: self.not_considered.get(&row).copied() }
+    }
+}
+
+impl Line<'_> {
+    /// Whether the scheduler considers the job.
+    pub fn is_considered(&self) -> bool {
+        self.rank.is_some()
+    }
+
+    /// The value of the formula.
+    pub fn unrounded(&self) -> Option<&FormulaResult> {
+        self.score.as_ref()?.unrounded.as_ref().ok()
+    }
+
+    /// Appends the value of the formula, as Python or decimal arithmetic prints it.
+    pub fn write_exact(&self, text: &mut String) {
+        match self.unrounded() {
+            Some(FormulaResult::Python(value)) => value.write_repr(text),
+            Some(FormulaResult::Decimal(decimal)) => text.push_str(&decimal.to_string()),
+            None => {}
+        }
+    }
+
+    /// Why the formula has no value.
+    pub fn error(&self) -> Option<&ScoreError> {
+        self.score.as_ref()?.unrounded.as_ref().err().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_times_have_two_units_and_above_a_day_three() {
+        let cases = [
+            (0, "0 s"),
+            (59, "59 s"),
+            (3600, "1 h"),
+            (3605, "1 h"),
+            (12_000, "3 h 20 min"),
+            (86_399, "23 h 59 min"),
+            (86_401, "1 d"),
+            (90_300, "1 d 1 h 5 min"),
+            (260_880, "3 d 28 min"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(waiting_time(seconds), text);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Which jobs of a ranking are shown.
+
+use std::collections::{HashMap, HashSet};
+
+use job_sort_formula::fairshare::{NodeId, ShareTree};
+use job_sort_formula::jobs::{FoundJobs, JobTable};
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
+
+use crate::RankedRow;
+
+/// The jobs to show; an empty list does not restrict them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JobFilter<'a> {
+    /// The ids, with or without the server: `12` or `12.vm`.
+    pub jobs: &'a [String],
+    /// The fair-share entities, or groups, which mean all entities in them.
+    pub entities: &'a [String],
+    /// The queues.
+    pub queues: &'a [String],
+}
+
+/// The rows that a filter leaves.
+#[derive(Debug, Clone)]
+pub struct Filtered {
+    /// The rows, in their order.
+    pub rows: Vec<RankedRow>,
+    /// What matches no job, and which names are similar, one sentence each.
+    pub unmatched: Vec<String>,
+    /// Whether a job, an entity or a queue of the filter exists, in the table or in the tree.
+    pub has_known: bool,
+}
+
+impl JobFilter<'_> {
+    /// Whether all jobs are shown.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.entities.is_empty() && self.queues.is_empty()
+    }
+
+    /// Keeps the rows of the jobs to show; `tree` contains the groups.
+    pub fn select(&self, mut rows: Vec<RankedRow>, table: &JobTable, tree: Option<&ShareTree>) -> Filtered {
+        let FoundJobs { rows: found, mut unmatched } = table.find_all_jobs(self.jobs);
+        let mut has_known = !found.is_empty();
+        if !self.entities.is_empty() {
+            let named = NamedEntities::new(&rows, table, tree);
+            let (wanted, is_known) = named.select(self.entities, &mut unmatched);
+            has_known |= is_known;
+            rows.retain(|ranked| wanted[table.entity_index(ranked.row())]);
+        }
+        if !self.queues.is_empty() {
+            let known: HashSet<&str> = table.queues().iter().map(|queue| &**queue).collect();
+            let wanted: HashSet<&str> = self.queues.iter().map(String::as_str).collect();
+            has_known |= !known.is_disjoint(&wanted);
+            for (name, number) in self.queues.iter().filter(|name| !known.contains(name.as_str())).zip(0..) {
+                let names = known_names(number, table.queues().iter().map(|queue| &**queue));
+                unmatched.push(format!("no job is in queue `{name}`{}", did_you_mean(name, names)));
+            }
+            rows.retain(|ranked| wanted.contains(table.queue(ranked.row())));
+        }
+        if !self.jobs.is_empty() {
+            let found: HashSet<usize> = found.into_iter().collect();
+            rows.retain(|ranked| found.contains(&ranked.row()));
+        }
+        if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
+            unmatched.push("no job matches all of the filters".to_owned());
+        }
+        Filtered { rows, unmatched, has_known }
+    }
+}
+
+/// For this many unknown names at most similar ones are looked for: each search compares all names.
+const MAX_SUGGESTED: usize = 3;
+
+/// The names among which similar ones are looked for.
+fn known_names<'a>(number: usize, names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    names.take(if number < MAX_SUGGESTED { MAX_COMPARED } else { 0 })
+}
+
+/// The entities of the jobs, and where they are in the tree.
+struct NamedEntities<'a> {
+    table: &'a JobTable,
+    tree: Option<&'a ShareTree>,
+    by_name: HashMap<&'a str, usize>,
+    /// The nodes of each entity.
+    nodes: Vec<Vec<NodeId>>,
+    /// Whether a row belongs to each entity, and to an entity at or below each node.
+    has_rows: Vec<bool>,
+    has_rows_below: Vec<bool>,
+}
+
+impl<'a> NamedEntities<'a> {
+    fn new(rows: &[RankedRow], table: &'a JobTable, tree: Option<&'a ShareTree>) -> Self {
+        let entities = table.entities();
+        let nodes_of = |entity: &str| tree.map(|tree| tree.candidates(entity)).unwrap_or_default();
+        let nodes: Vec<Vec<NodeId>> = entities.iter().map(|entity| nodes_of(entity)).collect();
+        let mut has_rows = vec![false; entities.len()];
+        rows.iter().for_each(|ranked| has_rows[table.entity_index(ranked.row())] = true);
+        let mut has_rows_below = vec![false; tree.map_or(0, ShareTree::len)];
+        for node in nodes.iter().zip(&has_rows).filter(|(_, has_rows)| **has_rows).flat_map(|(nodes, _)| nodes) {
+            has_rows_below[node.index()] = true;
+        }
+        if let Some(tree) = tree {
+            for node in tree.nodes().rev().filter_map(|node| Some((node, tree.parent(node)?))) {
+                has_rows_below[node.1.index()] |= has_rows_below[node.0.index()];
+            }
+        }
+        let by_name = entities.iter().zip(0..).map(|(entity, index)| (&**entity, index)).collect();
+        Self { table, tree, by_name, nodes, has_rows, has_rows_below }
+    }
+
+    /// Whether each entity has one of the names, or is in a group of such a name; and whether any of the names exists. Names
+    /// that match no row are added to `unmatched`.
+    fn select(&self, names: &[String], unmatched: &mut Vec<String>) -> (Vec<bool>, bool) {
+        let mut is_wanted = vec![false; self.nodes.len()];
+        let mut is_wanted_below = vec![false; self.has_rows_below.len()];
+        let mut seen = HashSet::new();
+        let (mut unknown, mut has_known) = (0, false);
+        for name in names.iter().filter(|name| seen.insert(name.as_str())) {
+            let entity = self.by_name.get(name.as_str()).copied();
+            let nodes = self.tree.map(|tree| tree.candidates(name)).unwrap_or_default();
+            entity.into_iter().for_each(|entity| is_wanted[entity] = true);
+            nodes.iter().for_each(|node| is_wanted_below[node.index()] = true);
+            has_known |= entity.is_some() || !nodes.is_empty();
+            let is_matched = entity.is_some_and(|entity| self.has_rows[entity])
+                || nodes.iter().any(|node| self.has_rows_below[node.index()]);
+            if !is_matched {
+                unmatched.push(self.no_job_belongs_to(name, !nodes.is_empty(), unknown));
+                unknown += usize::from(nodes.is_empty());
+            }
+        }
+        if let Some(tree) = self.tree {
+            // parents come before their children
+            for node in tree.nodes() {
+                is_wanted_below[node.index()] |= tree.parent(node).is_some_and(|above| is_wanted_below[above.index()]);
+            }
+        }
+        for (is_wanted, nodes) in is_wanted.iter_mut().zip(&self.nodes) {
+            *is_wanted |= nodes.iter().any(|node| is_wanted_below[node.index()]);
+        }
+        (is_wanted, has_known)
+    }
+
+    /// Says that no job belongs to the entity or group of this name, and which names are similar. `number` such names were
+    /// unknown before.
+    fn no_job_belongs_to(&self, name: &str, is_in_tree: bool, number: usize) -> String {
+        if is_in_tree {
+            return format!("no job belongs to `{name}`, which is in the fair-share tree");
+        }
+        let in_tree = self.tree.into_iter().flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
+        let names = self.table.entities().iter().map(|entity| &**entity).chain(in_tree);
+        let similar = did_you_mean(name, known_names(number, names));
+        format!("no job belongs to an entity or a group `{name}`{similar}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_sort_formula::fairshare::{Member, Naming, TreeBuilder};
+    use job_sort_formula::jobs::Job;
+
+    /// Whether an entity has the name or is in a group of it, found by comparing it with every group.
+    fn is_named(entity: &str, name: &str, tree: &ShareTree) -> bool {
+        let groups = tree.candidates(name);
+        let is_below =
+            |node: &NodeId| groups.contains(node) || tree.ancestors(*node).any(|above| groups.contains(&above));
+        entity == name || tree.candidates(entity).iter().any(is_below)
+    }
+
+    fn table(entities: &[String]) -> (JobTable, Vec<RankedRow>) {
+        let mut table = JobTable::new([""; 0]);
+        for (row, entity) in entities.iter().enumerate() {
+            table.push(&Job { id: &format!("{row}.vm"), entity, ..Job::default() }, &[]).expect("a new id");
+        }
+        let rows = (0..entities.len() as u32).map(|row| RankedRow { row, rank: row + 1 }).collect();
+        (table, rows)
+    }
+
+    #[test]
+    fn many_names_select_as_each_by_itself() {
+        let mut bits = 1_u64;
+        let mut random = |below: usize| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (bits >> 33) as usize % below
+        };
+        for _ in 0..200 {
+            let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+            let mut groups = vec![builder.root()];
+            for _ in 0..15 {
+                let (parent, name) = (groups[random(groups.len())], format!("n{}", random(8)));
+                if random(2) == 0 {
+                    groups.extend(builder.add(parent, Member::group(name)));
+                } else {
+                    // a group may have the name already
+                    let _ = builder.add(parent, Member::entity(name));
+                }
+            }
+            let tree = builder.finish();
+            let name = |random: &mut dyn FnMut(usize) -> usize| match random(4) {
+                0 => format!("n{}/n{}", random(8), random(8)),
+                _ => format!("n{}", random(10)),
+            };
+            let entities: Vec<String> = (0..6).map(|_| name(&mut random)).collect();
+            let names: Vec<String> = (0..4).map(|_| name(&mut random)).collect();
+            let (table, mut rows) = table(&entities);
+            rows.retain(|_| random(4) > 0);
+            let filter = JobFilter { entities: &names, ..JobFilter::default() };
+            let Filtered { rows: found, unmatched, has_known } = filter.select(rows.clone(), &table, Some(&tree));
+            let found: Vec<usize> = found.into_iter().map(RankedRow::row).collect();
+            let of = |name: &str| rows.iter().filter(|row| is_named(table.entity(row.row()), name, &tree)).count();
+            let is_wanted = |row: &usize| names.iter().any(|name| is_named(table.entity(*row), name, &tree));
+            assert_eq!(found, rows.iter().map(|row| row.row()).filter(is_wanted).collect::<Vec<_>>(), "{names:?}");
+            let without_jobs: HashSet<&String> = names.iter().filter(|name| of(name) == 0).collect();
+            assert_eq!(unmatched.len(), without_jobs.len(), "{unmatched:?}");
+            let exists = |name: &String| entities.contains(name) || !tree.candidates(name).is_empty();
+            assert_eq!(has_known, names.iter().any(exists), "{names:?}");
+            for name in without_jobs {
+                assert!(unmatched.iter().any(|one| one.contains(&format!("`{name}`"))), "{name}: {unmatched:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn tens_of_thousands_of_names_are_not_compared_with_every_entity() {
+        let names = |numbers: std::ops::Range<usize>| numbers.map(|number| format!("u{number}")).collect::<Vec<_>>();
+        let mut builder = TreeBuilder::new("root");
+        for name in names(0..60_000) {
+            builder.add(builder.root(), Member::entity(name)).expect("sound");
+        }
+        let (tree, (table, rows)) = (builder.finish(), table(&names(0..50_000)));
+        let wanted = names(40_000..80_000);
+        let filter = JobFilter { entities: &wanted, ..JobFilter::default() };
+        let Filtered { rows, unmatched, .. } = filter.select(rows, &table, Some(&tree));
+        assert_eq!((rows.len(), unmatched.len()), (10_000, 30_000));
+        assert!(unmatched[0].ends_with("which is in the fair-share tree"), "{}", unmatched[0]);
+    }
+}

@@ -1,0 +1,278 @@
+//! The values in a scheduler's log against those that are computed for a queue, as text or as JSON.
+
+use std::io::{self, Write};
+
+use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Objection, Replay};
+use serde_json::{Value, json};
+
+use crate::rank_human::count;
+use crate::terminal::printable;
+use crate::waiting_time;
+
+/// How many differences the text lists at most: what nothing explains first. JSON lists those that the comparison has kept,
+/// and counts the others.
+const MAX_SHOWN: usize = 10;
+/// How many causes the text lists at most.
+const MAX_CAUSES: usize = 5;
+
+/// Writes the comparison of the values of `formula` as one JSON document.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_json(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Result<()> {
+    let different: Vec<Value> = replay.different.iter().map(difference).collect();
+    let document = json!({
+        "formula": formula,
+        "lines": replay.lines,
+        "equal": replay.equal,
+        "different": different,
+        "not_listed": replay.not_listed,
+        "unexplained": replay.unexplained,
+        "unknown_jobs": replay.unknown_jobs,
+        "damaged": replay.damaged,
+        "not_searched": replay.not_searched,
+        "summary": headline(replay),
+        "causes": replay.causes.iter().map(|one| cause(one, replay)).collect::<Vec<_>>(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
+}
+
+fn difference(different: &Difference) -> Value {
+    let mut fields = json!({
+        "line": different.line,
+        "job": different.job,
+        "logged": different.logged,
+        "ours": different.ours,
+        "why": different.why(),
+        "explanations": different.explanations.iter().map(explanation).collect::<Vec<_>>(),
+    });
+    if !different.rejected.is_empty() {
+        fields["rejected"] = different.rejected.iter().map(rejected).collect();
+    }
+    if let Some(remark) = &different.remark {
+        fields["remark"] = remark.clone().into();
+    }
+    fields
+}
+
+fn rejected((explained, objection): &(Explanation, Objection)) -> Value {
+    let mut fields = explanation(explained);
+    fields["objection"] = objection.to_string().into();
+    fields
+}
+
+fn cause(cause: &Cause, replay: &Replay) -> Value {
+    let mut fields = json!({
+        "kind": match &cause.kind {
+            CauseKind::Formula { .. } => "formula",
+            CauseKind::EligibleTime => "eligible_time",
+            CauseKind::Decayed(_) => "decay",
+            CauseKind::Undeclared(_) => "undeclared",
+            CauseKind::Digits => "digits",
+            CauseKind::Input(_) => "input",
+            CauseKind::NotWaiting => "state",
+            CauseKind::NotCaptured(_) => "not captured",
+            CauseKind::OtherLines => "other lines",
+            CauseKind::ContradictedBy(_) => "contradicted",
+            CauseKind::NotANumber => "not a number",
+            CauseKind::NotSearched => "not searched",
+            CauseKind::Nothing => "unknown",
+        },
+        "lines": cause.lines,
+        "explains": cause.kind.explains(),
+        "why": sentence(cause),
+    });
+    if let Some((least, most)) = cause.seconds {
+        fields["seconds"] = json!([least, most]);
+    }
+    if let CauseKind::Formula { text, .. } = &cause.kind {
+        fields["formula"] = text.clone().into();
+    }
+    if let Some(advice) = advice(cause, replay) {
+        fields["advice"] = advice.into();
+    }
+    fields
+}
+
+fn explanation(explanation: &Explanation) -> Value {
+    let mut fields = match explanation {
+        Explanation::Digits => json!({"kind": "digits"}),
+        Explanation::Undeclared(name) => json!({"kind": "undeclared", "input": name}),
+        Explanation::EligibleTime(seconds) => {
+            json!({"kind": "eligible_time", "input": "eligible_time", "seconds": seconds})
+        }
+        Explanation::Decayed(times) => json!({"kind": "decay", "times": times}),
+        Explanation::Usage { entity, ours, logged } => {
+            json!({"kind": "usage", "entity": entity, "ours": ours, "logged": logged})
+        }
+        Explanation::Input { name, ours, logged } => {
+            json!({"kind": "input", "input": name, "ours": ours, "logged": logged})
+        }
+        Explanation::NotWaiting(_) => json!({"kind": "state"}),
+        Explanation::Formula { origin, text } => json!({"kind": "formula", "origin": origin, "formula": text}),
+    };
+    fields["why"] = explanation.to_string().into();
+    fields
+}
+
+/// Writes the comparison as text: the answer, the causes that many differences have in common, the formula, one line for
+/// each difference, then the counts.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_human(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", headline(replay))?;
+    write_causes(replay, out)?;
+    writeln!(out, "formula:   {}", printable(formula.trim_end()))?;
+    writeln!(out, "compared:  the logged digits with those of the value that the formula gives here\n")?;
+    let (explained, unexplained): (Vec<_>, Vec<_>) =
+        replay.different.iter().partition(|different| !different.explanations.is_empty());
+    for different in unexplained.into_iter().chain(explained).take(MAX_SHOWN) {
+        let Difference { line, job, logged, ours, .. } = different;
+        let ours = ours.as_deref().unwrap_or("no value");
+        let why = match (different.why(), &different.remark) {
+            (Some(why), _) => why,
+            (None, Some(remark)) => format!("nothing explains it: {remark}"),
+            (None, None) => "nothing explains it".to_owned(),
+        };
+        let (job, logged) = (printable(job), printable(logged));
+        writeln!(out, "line {line}: {job}: logged {logged}, here {ours}: {}", printable(&why))?;
+    }
+    let different = replay.differing();
+    if different > MAX_SHOWN {
+        writeln!(out, "and {} more; `--format json` lists more", different - MAX_SHOWN)?;
+    }
+    let values = if replay.lines == 1 { "value" } else { "values" };
+    write!(out, "{} logged {values}: {} equal, {different} different", replay.lines, replay.equal)?;
+    if different > 0 {
+        write!(out, " ({} explained, {} not)", different - replay.unexplained, replay.unexplained)?;
+    }
+    if replay.damaged > 0 {
+        write!(out, ", {} damaged", count(replay.damaged, "line"))?;
+    }
+    writeln!(out, ", {} of jobs that are not in the queue", replay.unknown_jobs)
+}
+
+/// The answer, in one sentence.
+fn headline(replay: &Replay) -> String {
+    let compared = replay.lines - replay.unknown_jobs;
+    let unexplained = replay.unexplained;
+    let differing = replay.differing();
+    let equal = match (compared, replay.equal) {
+        (0, _) => return "nothing was compared: no job of the log is in the queue".to_owned(),
+        (1, 1) => "the logged value is equal to the one that is computed here".to_owned(),
+        (1, _) => "the logged value differs".to_owned(),
+        (all, equal) if all == equal => format!("all {all} logged values are equal to those that are computed here"),
+        (all, 0) => format!("none of the {all} logged values is equal"),
+        (all, 1) => format!("1 of {all} logged values is equal"),
+        (all, equal) => format!("{equal} of {all} logged values are equal"),
+    };
+    let explained = match (unexplained, differing) {
+        (_, 0) => String::new(),
+        (0, 1) => "; the difference is explained".to_owned(),
+        (0, all) => format!("; the {all} differences are explained"),
+        (_, 1) => "; nothing explains the difference".to_owned(),
+        (some, all) if some == all => format!("; nothing explains the {all} differences"),
+        (some, all) => format!("; nothing explains {some} of the {all} differences"),
+    };
+    let missing = replay.causes.iter().find_map(|cause| match cause.kind {
+        CauseKind::NotCaptured(missing) => Some(format!(": {missing}, so nothing was verified")),
+        _ => None,
+    });
+    let unknown = match replay.unknown_jobs {
+        0 => String::new(),
+        1 => "; 1 value is of a job that is not in the queue".to_owned(),
+        many => format!("; {many} values are of jobs that are not in the queue"),
+    };
+    equal + &explained + &missing.unwrap_or_default() + &unknown
+}
+
+fn write_causes(replay: &Replay, out: &mut dyn Write) -> io::Result<()> {
+    for cause in replay.causes.iter().take(MAX_CAUSES) {
+        writeln!(out, "{}: {}", count(cause.lines, "line"), printable(&sentence(cause)))?;
+        if let Some(advice) = advice(cause, replay) {
+            writeln!(out, "  help: {}", printable(&advice))?;
+        }
+    }
+    if replay.causes.len() > MAX_CAUSES {
+        writeln!(out, "and {} more", count(replay.causes.len() - MAX_CAUSES, "cause"))?;
+    }
+    if replay.not_searched > 0 {
+        writeln!(
+            out,
+            "the work granted to the searches is spent: {} not searched to the end",
+            count(replay.not_searched, "line")
+        )?;
+    }
+    Ok(())
+}
+
+/// What the values have in common.
+fn sentence(cause: &Cause) -> String {
+    match &cause.kind {
+        CauseKind::Formula { origin, text } => {
+            format!("the formula in the log is not the one compared here, but that of {origin}: `{text}`")
+        }
+        CauseKind::EligibleTime => moment(cause.seconds.unwrap_or_default()),
+        CauseKind::Decayed(times) => {
+            let (count, more) = (times.unsigned_abs(), if *times > 0 { "more" } else { "less" });
+            let captured = if *times > 0 { "before" } else { "after" };
+            let often = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            format!("captured {captured} the log: all usage in the log has decayed {often} {more}")
+        }
+        CauseKind::Undeclared(name) => format!("nothing declares `{name}`, which then counts as 0"),
+        CauseKind::Digits => "the last digit is rounded differently".to_owned(),
+        CauseKind::Input(name) => format!("`{name}` has changed while the job waited"),
+        CauseKind::NotWaiting => "the job is not evaluated now".to_owned(),
+        CauseKind::NotCaptured(missing) => format!("nothing was verified, because {missing}"),
+        CauseKind::OtherLines => "no moment of capture fits the lines of the cycle".to_owned(),
+        CauseKind::ContradictedBy(file) => {
+            format!("nothing explains the values: only other inputs than those in `{file}` would give them")
+        }
+        CauseKind::NotANumber => "the logged text is not a number".to_owned(),
+        CauseKind::NotSearched => "the search did not end, because its work is spent".to_owned(),
+        CauseKind::Nothing => "no change of one input gives the value".to_owned(),
+    }
+}
+
+/// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the greatest.
+fn moment((least, most): (i64, i64)) -> String {
+    let time = |seconds: i64| waiting_time(i64::try_from(seconds.unsigned_abs()).unwrap_or(i64::MAX));
+    match (least, most) {
+        (least, most) if least == most && most > 0 => format!("captured {} before the log", time(most)),
+        (least, most) if least == most => format!("captured {} after the log", time(most)),
+        (least, most) if least > 0 => {
+            format!("captured {} to {} before the cycles of the log", time(least), time(most))
+        }
+        (least, most) if most < 0 => format!("captured {} to {} after the cycles of the log", time(most), time(least)),
+        (least, most) => {
+            format!("captured during the log: up to {} after and {} before its cycles", time(least), time(most))
+        }
+    }
+}
+
+/// What to do about it.
+fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
+    let differ_mostly = 2 * cause.lines > replay.lines - replay.unknown_jobs;
+    Some(match &cause.kind {
+        CauseKind::NotCaptured(NotCaptured::Usage) => {
+            "copy `sched_priv/usage`, which only root can read, at the moment of the cycle, and compare again".to_owned()
+        }
+        CauseKind::NotCaptured(NotCaptured::Queues) => {
+            "save the output of `qstat -Qf -F json`, and compare again".to_owned()
+        }
+        CauseKind::NotCaptured(NotCaptured::EligibleTime) => {
+            "save the output of `qstat -f -F json` of the moment of the cycle, and compare again".to_owned()
+        }
+        CauseKind::ContradictedBy(_) | CauseKind::OtherLines | CauseKind::Nothing | CauseKind::NotSearched
+            if differ_mostly =>
+        {
+            "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
+             its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
+             capture again during a cycle, with `usage`"
+                .to_owned()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,316 @@
+//! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers that a formula gets.
+
+use job_sort_formula::fairshare::policy::normalization::{share_fraction, sibling_sums};
+use job_sort_formula::fairshare::{NodeId, NodeKind, Policy, Pp718, ShareTree};
+use jsf_openpbs::number_format;
+
+/// The usage that every entity starts with, and below which no decay brings it.
+const LEAST_USAGE: f64 = 1.0;
+
+/// How usage decays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decay {
+    /// The time between two decays, in seconds: usage decays at every multiple of it.
+    pub period: u64,
+    /// The factor by which usage is multiplied, 0..=1.
+    pub factor: f64,
+}
+
+/// The policy that turns usage into numbers.
+pub enum FairsharePolicy {
+    /// PP-718 as it is documented, in doubles.
+    Documented,
+    /// Any other one.
+    Other(Box<dyn Policy>),
+}
+
+/// A job that holds processors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunningJob {
+    pub(super) job: u32,
+    /// The index of its entity's node, see [`Fairshare::node_index`].
+    pub(super) node: u32,
+    pub(super) processors: u32,
+}
+
+/// The fair-share numbers of every entity of a workload, by its index.
+#[derive(Debug, Default)]
+pub(super) struct EntityNumbers {
+    pub(super) perc: Vec<f64>,
+    pub(super) tree_usage: Vec<f64>,
+    pub(super) factor: Vec<f64>,
+}
+
+/// A fair-share tree whose usage follows a simulation.
+pub struct Fairshare {
+    tree: ShareTree,
+    policy: FairsharePolicy,
+    decay: Option<Decay>,
+    /// The node of every entity of the workload; `None` if the tree does not have it.
+    nodes: Vec<Option<NodeId>>,
+    /// The usage that is charged to each node itself.
+    own_usage: Vec<f64>,
+    /// The usage of each node and of all nodes below it.
+    usage: Vec<f64>,
+    /// The parent of each node, or one that no node has.
+    parents: Vec<usize>,
+    /// The children of each node are those of `children` from its start to that of the next node.
+    children: Vec<usize>,
+    children_starts: Vec<usize>,
+    /// The fraction of its siblings' shares that each node has, and of the whole machine.
+    fractions: Vec<f64>,
+    percs: Vec<f64>,
+    tree_usages: Vec<f64>,
+    is_floored: Vec<bool>,
+    time: i64,
+    /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
+    is_printed: bool,
+    pub(super) numbers: EntityNumbers,
+}
+
+impl Fairshare {
+    /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are those of the workload.
+    pub fn new(tree: ShareTree, policy: FairsharePolicy, decay: Option<Decay>, entities: &[Box<str>]) -> Self {
+        let nodes: Vec<Option<NodeId>> = entities.iter().map(|entity| tree.resolve(entity)).collect();
+        let is_floored: Vec<bool> = tree.nodes().map(|node| tree.kind(node) == NodeKind::Entity).collect();
+        let own_usage = is_floored.iter().map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 }).collect();
+        let sums = sibling_sums(&tree);
+        let fraction = |node| {
+            let sum = tree.parent(node).map_or(0, |parent| sums[parent.index()]);
+            share_fraction(tree.shares(node), sum)
+        };
+        let fractions = tree.nodes().map(fraction).collect();
+        let assessed = Pp718.assess(&tree);
+        let perc = |node| assessed.get(node).map_or(0.0, |shares| shares.fairshare_perc);
+        let percs: Vec<f64> = tree.nodes().map(perc).collect();
+        let numbers = EntityNumbers {
+            perc: nodes.iter().map(|node| node.map_or(0.0, |node| percs[node.index()])).collect(),
+            tree_usage: vec![0.0; nodes.len()],
+            factor: vec![0.0; nodes.len()],
+        };
+        let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
+        let (usage, tree_usages) = (vec![0.0; tree.len()], vec![0.0; tree.len()]);
+        let parents = tree.nodes().map(|node| tree.parent(node).map_or(usize::MAX, |parent| parent.index())).collect();
+        let (mut children, mut children_starts) = (Vec::new(), vec![0]);
+        for node in tree.nodes() {
+            children.extend(tree.children(node).iter().map(|child| child.index()));
+            children_starts.push(children.len());
+        }
+        Self {
+            tree,
+            policy,
+            decay,
+            nodes,
+            own_usage,
+            usage,
+            parents,
+            children,
+            children_starts,
+            fractions,
+            percs,
+            tree_usages,
+            is_floored,
+            time: 0,
+            is_printed: false,
+            numbers,
+        }
+    }
+
+    /// With numbers that reach a formula as OpenPBS prints them.
+    #[must_use]
+    pub fn printed(mut self) -> Self {
+        self.is_printed = true;
+        self
+    }
+
+    /// The entities of the workload that the tree does not have, by their indices.
+    pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().enumerate().filter(|(_, node)| node.is_none()).map(|(entity, _)| entity)
+    }
+
+    /// The index of an entity's node, or one that no node has if the tree does not have the entity.
+    pub(super) fn node_index(&self, entity: u32) -> u32 {
+        self.nodes[entity as usize].map_or(u32::MAX, |node| node.index() as u32)
+    }
+
+    /// Begins at a time before which nothing ran.
+    pub(super) fn begin(&mut self, time: i64) {
+        self.time = time;
+    }
+
+    /// Charges the running jobs up to a time, and decays usage at every multiple of the period up to it.
+    pub(super) fn advance(&mut self, time: i64, running: &[RunningJob]) {
+        if let Some(Decay { period, factor }) = self.decay {
+            let period = i64::try_from(period).unwrap_or(i64::MAX);
+            let mut next = self.time.div_euclid(period).saturating_add(1).saturating_mul(period);
+            let mut before = Vec::new();
+            while next <= time {
+                self.charge(next, running);
+                self.decay_once(factor);
+                let left = (time - next) / period;
+                if left > 1 {
+                    // a whole period that changes nothing is followed by others that change nothing
+                    if before == self.own_usage {
+                        next += left * period;
+                        self.time = next;
+                    } else {
+                        before.clone_from(&self.own_usage);
+                    }
+                }
+                next = next.saturating_add(period);
+            }
+        }
+        self.charge(time, running);
+    }
+
+    fn charge(&mut self, time: i64, running: &[RunningJob]) {
+        let seconds = time - self.time;
+        if seconds > 0 {
+            for job in running {
+                // job by job, since floats that are added in another order may differ in their last bit
+                if let Some(usage) = self.own_usage.get_mut(job.node as usize) {
+                    *usage += (i64::from(job.processors) * seconds) as f64;
+                }
+            }
+        }
+        self.time = time;
+    }
+
+    fn decay_once(&mut self, factor: f64) {
+        for (usage, &is_floored) in self.own_usage.iter_mut().zip(&self.is_floored) {
+            let decayed = *usage * factor;
+            *usage = if is_floored && decayed < LEAST_USAGE { LEAST_USAGE } else { decayed };
+        }
+    }
+
+    /// Computes the numbers of those entities for which `is_waiting` holds.
+    pub(super) fn assess(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+        self.assess_exactly(needs_factor, is_waiting);
+        if self.is_printed {
+            let EntityNumbers { perc, tree_usage, factor } = &mut self.numbers;
+            for number in perc.iter_mut().chain(tree_usage).chain(factor) {
+                *number = number_format::fairshare(*number);
+            }
+        }
+    }
+
+    fn assess_exactly(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+        match &self.policy {
+            FairsharePolicy::Documented => self.assess_documented(needs_factor, is_waiting),
+            FairsharePolicy::Other(policy) => {
+                for (index, node) in self.tree.nodes().enumerate() {
+                    let change = self.own_usage[index] - self.tree.own_usage(node);
+                    if change != 0.0 {
+                        self.tree.add_usage(node, change);
+                    }
+                }
+                let shares = policy.assess(&self.tree);
+                for (entity, node) in self.nodes.iter().enumerate() {
+                    let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
+                    self.numbers.perc[entity] = numbers.fairshare_perc;
+                    self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
+                    self.numbers.factor[entity] = numbers.fairshare_factor;
+                }
+            }
+        }
+    }
+
+    /// What [`Pp718`] computes, without the factors that nobody asks for.
+    fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+        let root = self.tree.root().index();
+        for node in (0..self.usage.len()).rev() {
+            let children = &self.children[self.children_starts[node]..self.children_starts[node + 1]];
+            let below = children.iter().map(|&child| self.usage[child]);
+            self.usage[node] = below.fold(self.own_usage[node], |sum, usage| sum + usage);
+        }
+        let total = self.usage[root];
+        let actual = |usage: f64| if total == 0.0 { 0.0 } else { usage / total };
+        self.tree_usages[root] = actual(total);
+        for node in 0..self.usage.len() {
+            let parent = self.parents[node];
+            let Some(&above) = self.tree_usages.get(parent) else { continue };
+            let actual = actual(self.usage[node]);
+            self.tree_usages[node] =
+                if parent == root { actual } else { actual + (above - actual) * self.fractions[node] };
+        }
+        for (entity, node) in self.nodes.iter().enumerate() {
+            let Some(node) = node else { continue };
+            let usage = self.tree_usages[node.index()];
+            self.numbers.tree_usage[entity] = usage;
+            if needs_factor && is_waiting(entity) {
+                let perc = self.percs[node.index()];
+                self.numbers.factor[entity] = if perc == 0.0 { 0.0 } else { libm::exp2(-(usage / perc)) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jsf_ingest::native_tree::read_tree;
+
+    const TREE: &str = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"a","shares":5},{"name":"b","shares":0},
+        {"name":"h","shares":7,"children":[{"name":"c","shares":1},{"name":"d","shares":2}]}]},{"name":"e","shares":60}]}"#;
+
+    fn fairshare(policy: FairsharePolicy, decay: Option<Decay>) -> Fairshare {
+        let tree = read_tree("tree", TREE.as_bytes()).unwrap().share_tree().unwrap();
+        Fairshare::new(tree, policy, decay, &["a", "b", "c", "d", "e", "nobody"].map(Box::from))
+    }
+
+    fn running(fairshare: &Fairshare, entities: &[u32]) -> Vec<RunningJob> {
+        entities
+            .iter()
+            .map(|&entity| RunningJob { job: entity, node: fairshare.node_index(entity), processors: entity + 1 })
+            .collect()
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_the_policy() {
+        let decay = Some(Decay { period: 100, factor: 0.9 });
+        let mut documented = fairshare(FairsharePolicy::Documented, decay);
+        let mut other = fairshare(FairsharePolicy::Other(Box::new(Pp718)), decay);
+        for (time, entities) in [(10, &[0, 1, 4][..]), (250, &[2, 5]), (251, &[]), (10_000, &[3, 0])] {
+            for fairshare in [&mut documented, &mut other] {
+                let jobs = running(fairshare, entities);
+                fairshare.advance(time, &jobs);
+                fairshare.assess(true, |_| true);
+            }
+            let pairs = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
+            for (one, other) in pairs(&documented.numbers).into_iter().zip(pairs(&other.numbers)) {
+                assert!((one - other).abs() <= 1e-12, "{one} {other}");
+            }
+        }
+        assert_eq!(documented.unknown_entities().collect::<Vec<_>>(), [5]);
+    }
+
+    #[test]
+    fn printed_numbers_have_six_decimals() {
+        let mut exact = fairshare(FairsharePolicy::Documented, None);
+        let mut printed = fairshare(FairsharePolicy::Documented, None).printed();
+        for fairshare in [&mut exact, &mut printed] {
+            let jobs = running(fairshare, &[0, 2]);
+            fairshare.advance(1000, &jobs);
+            // twice, since the fractions stay and the others are computed again
+            fairshare.assess(true, |_| true);
+            fairshare.assess(true, |_| true);
+        }
+        let all = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
+        let (exact, printed) = (all(&exact.numbers), all(&printed.numbers));
+        let parsed: Vec<f64> = exact.iter().map(|number| format!("{number:.6}").parse().unwrap()).collect();
+        assert_eq!(printed, parsed);
+        assert_ne!(printed, exact);
+    }
+
+    #[test]
+    fn a_long_time_is_as_many_periods() {
+        let decay = Some(Decay { period: 7, factor: 0.5 });
+        let (mut at_once, mut stepwise) =
+            (fairshare(FairsharePolicy::Documented, decay), fairshare(FairsharePolicy::Documented, decay));
+        let jobs = running(&at_once, &[0, 1, 2, 0]);
+        at_once.advance(7_000_003, &jobs);
+        (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));
+        stepwise.advance(7_000_003, &jobs);
+        assert_eq!((at_once.own_usage, at_once.time), (stepwise.own_usage, stepwise.time));
+    }
+}

@@ -1,0 +1,46 @@
+//! Runs the queue of a site through time: who would wait how long under a formula.
+//!
+//! In: a [`Workload`], which is a log of jobs, a compiled formula, and [`SimulationRules`]; with fair share also a tree.
+//! Out: a [`Schedule`], the time at which each job starts.
+//!
+//! Time goes from event to event, which are the submissions and the ends of jobs. At each event usage is charged and
+//! decayed, jobs that end leave, jobs that are submitted join the queue, and one scheduling cycle starts what the formula
+//! and the [`Backfill`] mode allow. A job ends after its run time or its walltime, whichever is shorter. Everything is
+//! deterministic: equal workloads give equal schedules, in whatever order their jobs are given.
+//!
+//! What is kept in memory: about 64 bytes for every job of the log, 16 for each further input
+//! of the formula, and the columns of the waiting and the running jobs.
+//!
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+
+#![forbid(unsafe_code)]
+
+mod accounting;
+mod difference;
+mod fairness;
+mod fairshare;
+mod generate;
+mod limits;
+mod native;
+mod read;
+mod sacct;
+mod schedule;
+mod statistics;
+mod swf;
+mod validate;
+mod waiting;
+mod workload;
+
+pub use difference::{Difference, GroupDifference, MeanChange};
+pub use fairness::{EntityUse, Fairness};
+pub use fairshare::{Decay, Fairshare, FairsharePolicy};
+pub use generate::{WorkloadModel, generate};
+pub use limits::LimitedQueue;
+pub use read::{WorkloadFormat, read_workload};
+pub use schedule::{Backfill, ErrorKind, EvaluationErrors, Observer, Schedule, SimulationRules, simulate};
+pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
+pub use validate::Validation;
+pub use workload::{
+    Amount, Faults, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload,
+    WorkloadBuilder, WorkloadJob, compare_ids,
+};

@@ -1,0 +1,58 @@
+//! How far simulated waits are from those that a log records: whether to believe what the simulation says of another formula.
+
+use job_sort_formula::rank::measures::tau_b;
+
+use super::schedule::Schedule;
+use super::statistics::wait_of;
+use super::workload::Workload;
+
+/// Simulated waits against recorded ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Validation {
+    /// The number of jobs with a recorded start that also start in the simulation.
+    pub jobs: usize,
+    /// How many of them start at the recorded second.
+    pub equal: usize,
+    /// The mean recorded wait, in seconds.
+    pub recorded_mean: f64,
+    /// The mean simulated wait, in seconds.
+    pub simulated_mean: f64,
+    /// The median of the differences without their signs, in seconds.
+    pub median_error: f64,
+    /// The difference, without its sign, that 95 % of the jobs do not exceed, in seconds.
+    pub p95_error: f64,
+    /// Kendall's tau-b of the waits: 1 if both order the jobs alike; `None` if all waits are equal.
+    pub rank_correlation: Option<f64>,
+}
+
+impl Validation {
+    /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds; `None` if the
+    /// log records no start.
+    pub fn new(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<Self> {
+        let begin = workload.jobs().first()?.submit.saturating_add(warm_up);
+        let (mut recorded, mut simulated) = (Vec::new(), Vec::new());
+        for (index, job) in workload.jobs().iter().enumerate().filter(|(_, job)| job.submit >= begin) {
+            if let (Some(started), Some(wait)) = (job.started(), wait_of(workload, schedule, index)) {
+                recorded.push((started - job.submit) as f64);
+                simulated.push(wait as f64);
+            }
+        }
+        let jobs = recorded.len();
+        if jobs == 0 {
+            return None;
+        }
+        let mut errors: Vec<f64> = recorded.iter().zip(&simulated).map(|(one, other)| (one - other).abs()).collect();
+        let equal = errors.iter().filter(|error| **error == 0.0).count();
+        let distribution = super::Distribution::new(&mut errors);
+        let mean = |waits: &[f64]| waits.iter().sum::<f64>() / jobs as f64;
+        Some(Self {
+            jobs,
+            equal,
+            recorded_mean: mean(&recorded),
+            simulated_mean: mean(&simulated),
+            median_error: distribution.median,
+            p95_error: distribution.p95,
+            rank_correlation: tau_b(&recorded, &simulated),
+        })
+    }
+}

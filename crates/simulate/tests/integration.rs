@@ -1,0 +1,71 @@
+//! Simulated queues: recorded cases, a reference simulator in Python, and properties of every schedule.
+
+mod comparisons;
+mod properties;
+mod random_workloads;
+mod reading;
+mod recorded_cases;
+mod site_rules;
+
+use std::sync::Arc;
+
+use job_sort_formula::fairshare::Rules;
+use job_sort_formula::{Formula, Schema};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_simulate::{Backfill, Decay, Observer, Schedule, SimulationRules, Workload};
+use jsf_site::Site;
+use jsf_site::{FileSource, SiteFiles, SiteRules, open_workload};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A workload and what it is simulated with.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+struct Case {
+    /// The text of a log, or the name of a file with it.
+    workload: String,
+    processors: u32,
+    formula: String,
+    backfill: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decay: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decay_factor: Option<f64>,
+}
+
+fn bytes(name: &str, content: &str) -> FileSource {
+    FileSource::Bytes { name: name.to_owned(), bytes: Arc::from(content.as_bytes()) }
+}
+
+fn read(log: &str) -> Workload {
+    open_workload(&[bytes("log", log)]).expect("a log")
+}
+
+impl Case {
+    fn backfill(&self) -> Backfill {
+        match self.backfill.as_str() {
+            "easy" => Backfill::Easy,
+            "greedy" => Backfill::Greedy,
+            "none" => Backfill::None,
+            other => panic!("backfill {other}"),
+        }
+    }
+
+    fn run(&self, workload: &Workload, observer: &mut dyn Observer) -> Schedule {
+        let tree = self.tree.as_ref().map(|tree| bytes("tree", &tree.to_string()));
+        let rules = SiteRules { rules: Rules::Documented, numbers: NumberMode::Exact, ..SiteRules::default() };
+        let site = Site::from_files(SiteFiles { tree, ..SiteFiles::default() }, rules).expect("a tree");
+        let program = Formula::parse(&self.formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+        let rules =
+            SimulationRules { processors: self.processors, backfill: self.backfill(), ..SimulationRules::default() };
+        let decay = self.decay.map(|period| Decay { period, factor: self.decay_factor.expect("a factor") });
+        site.simulate(&program, workload, &rules, decay, observer).expect("a schedule").schedule
+    }
+}
+
+/// The start of every job that starts, by id.
+fn starts(workload: &Workload, schedule: &Schedule) -> Vec<(String, i64)> {
+    let jobs = 0..workload.jobs().len();
+    jobs.filter_map(|job| Some((workload.id(job).to_owned(), schedule.start(job)?))).collect()
+}

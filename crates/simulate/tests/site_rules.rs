@@ -1,0 +1,174 @@
+//! What a site adds to a simulation: the resources of its jobs, limits of running jobs, and shares to compare the use with.
+
+use job_sort_formula::Formula;
+use job_sort_formula::schema::InputType;
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_simulate::{Fairness, Schedule, SimulationRules, Workload};
+use jsf_site::Site;
+use jsf_site::{SiteFiles, SiteRules};
+
+use super::bytes;
+
+fn site(files: SiteFiles) -> Site {
+    Site::from_files(files, SiteRules { numbers: NumberMode::Exact, ..SiteRules::default() }).expect("a site")
+}
+
+/// The workload, the schedule, the start of each job, and the warnings.
+fn run(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, Schedule, Vec<Option<i64>>, Vec<String>) {
+    let formula = Formula::parse(formula).expect("a formula");
+    let workload = site.open_workload(&[bytes("log", log)], &[&formula]).expect("a log");
+    let program = formula.compile(site.schema()).expect("a program");
+    let rules = SimulationRules { processors, ..SimulationRules::default() };
+    let simulated = site.simulate(&program, &workload, &rules, None, &mut ()).expect("a schedule");
+    let starts = (0..workload.jobs().len()).map(|job| simulated.schedule.start(job)).collect();
+    (workload, simulated.schedule, starts, simulated.warnings)
+}
+
+fn record(id: u32, resources: &str) -> String {
+    format!(
+        "11/02/2026 10:00:00;E;{id}.vm;user=u group=g queue=q ctime=100 qtime=100 etime=100 start=100 Resource_List.ncpus=1 \
+         {resources} Resource_List.walltime=10 end=110\n"
+    )
+}
+
+#[test]
+fn a_formula_gets_the_resources_of_a_job() {
+    let declared = [("bias", InputType::Float), ("color", InputType::Text)];
+    let declared = declared.map(|(name, kind)| (name.to_owned(), kind)).into();
+    let site = site(SiteFiles { declared, ..SiteFiles::default() });
+    let records = [
+        record(1, "Resource_List.mem=1gb"),
+        record(2, "Resource_List.mem=2097153kb"),
+        record(3, ""),
+        record(4, "Resource_List.bias=2.5 Resource_List.mem=512mb"),
+    ];
+    let log = records.concat();
+    let order = |formula: &str| {
+        let (_, _, starts, warnings) = run(&site, &log, formula, 1);
+        assert_eq!(warnings, [""; 0], "{formula}");
+        starts.into_iter().map(|start| (start.expect("a start") - 100) / 10 + 1).collect::<Vec<_>>()
+    };
+    assert_eq!(order("mem"), [2, 1, 4, 3]);
+    assert_eq!(order("-mem"), [3, 4, 1, 2]);
+    assert_eq!(order("bias"), [2, 3, 4, 1]);
+    // amounts without decimals are Python's integers: `1 << x` fails for a float, and counts 0
+    assert_eq!(order("1 << (bias + mem // 1048576)"), [2, 1, 3, 4]);
+    let (_, schedule, ..) = run(&site, &log, "1 << (bias + mem // 1048576)", 1);
+    assert_eq!(schedule.errors.jobs(), 1);
+}
+
+#[test]
+fn what_no_job_has_is_0_with_a_warning() {
+    let site = site(SiteFiles::default());
+    let (.., warnings) = run(&site, &record(1, "Resource_List.mem=1gb"), "cput + mem + job_priority", 1);
+    assert_eq!(warnings, ["no job of the log has `cput` and `job_priority`, so every job has 0"]);
+    let swf = "1 0 -1 60 1 -1 -1 1 90 -1 1 7 1 -1 1 -1 -1 -1\n";
+    let (.., warnings) = run(&site, swf, "mem", 1);
+    assert_eq!(warnings, ["no job of the log has `mem`, so every job has 0"]);
+}
+
+#[test]
+fn an_amount_that_cannot_be_read_is_a_fault() {
+    let site = site(SiteFiles::default());
+    let log = record(1, "Resource_List.mem=1gb") + &record(2, "Resource_List.mem=much");
+    let (workload, ..) = run(&site, &log, "mem", 1);
+    assert_eq!(workload.jobs().len(), 1);
+    assert_eq!(workload.faults().messages(), ["`log`, line 2: an amount that the formula needs cannot be read"]);
+    // a formula that does not need it
+    assert_eq!(run(&site, &log, "ncpus", 1).0.jobs().len(), 2);
+}
+
+#[test]
+fn priorities_come_from_the_log_or_the_queues() {
+    let queues =
+        bytes("queues", "create queue a\nset queue a Priority = 10\ncreate queue b\nset queue b Priority = 20\n");
+    let site = site(SiteFiles { queues: vec![queues], ..SiteFiles::default() });
+    let log = r#"{"id":1,"queue":"a","submit":0,"run":10,"resources":{"ncpus":1}}
+{"id":2,"queue":"b","submit":0,"run":10,"resources":{"ncpus":1}}
+{"id":3,"queue":"a","queue_priority":30,"submit":0,"run":10,"resources":{"ncpus":1}}
+{"id":4,"queue":"a","submit":0,"run":10,"resources":{"ncpus":1},"inputs":{"queue_priority":15.5},"job_priority":3}"#;
+    let (_, _, starts, warnings) = run(&site, log, "queue_priority", 1);
+    assert_eq!((starts, warnings.len()), (vec![Some(30), Some(10), Some(0), Some(20)], 0));
+}
+
+/// A job of one second's submission distance, which runs for 100 s on one processor.
+fn native(jobs: &[(&str, &str)]) -> String {
+    let line = |(index, (user, queue)): (usize, &(&str, &str))| {
+        format!(
+            r#"{{"id":{},"entity":"{user}","queue":"{queue}","submit":0,"run":100,"resources":{{"ncpus":1}}}}"#,
+            index + 1
+        )
+    };
+    jobs.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn limited(server: &str) -> Site {
+    site(SiteFiles { server: vec![bytes("server", server)], ..SiteFiles::default() })
+}
+
+#[test]
+fn limits_of_running_jobs_are_kept() {
+    let log = native(&[("ada", "q"), ("ada", "q"), ("ada", "q"), ("bob", "q"), ("ada", "other"), ("cy", "q")]);
+    let starts = |limits: &str| {
+        let server = format!("create queue q\ncreate queue other\nset server eligible_time_enable = True\n{limits}\n");
+        let (workload, _, starts, warnings) = run(&limited(&server), &log, "eligible_time", 8);
+        assert_eq!(warnings, [""; 0]);
+        assert_eq!(limited(&server).run_limits(&workload).is_empty(), limits.is_empty());
+        starts.into_iter().map(|start| start.expect("a start")).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(""), [0; 6]);
+    assert_eq!(starts("set queue q max_run = [u:PBS_GENERIC=1]"), [0, 100, 200, 0, 0, 0]);
+    assert_eq!(
+        starts("set queue q max_run = [u:PBS_GENERIC=1]\nset queue q max_run += [u:ada=2]"),
+        [0, 0, 100, 0, 0, 0]
+    );
+    assert_eq!(starts("set server max_run = [u:PBS_GENERIC=2]"), [0, 0, 100, 0, 100, 0]);
+    assert_eq!(starts("set queue q max_run = [o:PBS_ALL=2]"), [0, 0, 100, 100, 0, 200]);
+    assert_eq!(starts("set queue q max_user_run = 2\nset server max_running = 3"), [0, 0, 100, 0, 100, 100]);
+}
+
+#[test]
+fn a_job_at_its_limit_holds_back_no_other() {
+    // the first job in the order is at its limit, so that it gets no reservation
+    let log = native(&[("ada", "q"), ("ada", "q"), ("bob", "q"), ("bob", "q")]);
+    let server = "create queue q\nset server eligible_time_enable = True\nset queue q max_run = [u:ada=1]\n";
+    let (_, _, starts, _) = run(&limited(server), &log, "eligible_time", 2);
+    assert_eq!(starts, [Some(0), Some(100), Some(0), Some(100)]);
+    let server = "create queue q\nset server eligible_time_enable = True\nset queue q max_run = [u:ada=0]\n";
+    let (_, schedule, starts, warnings) = run(&limited(server), &log, "eligible_time", 2);
+    assert_eq!(starts, [None, None, Some(0), Some(0)]);
+    assert!(schedule.is_complete);
+    assert_eq!(warnings, ["jobs that never start, because a limit lets none run: `1` and `2`"]);
+}
+
+#[test]
+fn limits_that_are_not_simulated_are_named() {
+    let server =
+        "create queue q\nset server eligible_time_enable = True\nset queue q max_run_res.ncpus = [u:PBS_GENERIC=4]\n";
+    let (.., warnings) = run(&limited(server), &native(&[("ada", "q")]), "eligible_time", 2);
+    assert_eq!(warnings, ["the simulation has no limits of the kinds `max_run_res`"]);
+}
+
+#[test]
+fn the_use_is_compared_with_the_shares() {
+    let tree = r#"{"children":[{"name":"ada","shares":50},{"name":"bob","shares":50}]}"#;
+    let site = site(SiteFiles { tree: Some(bytes("tree", tree)), ..SiteFiles::default() });
+    // both want the only processor at once, and ada is served first
+    let log = native(&[("ada", "q"), ("bob", "q")]);
+    let (workload, schedule, starts, _) = run(&site, &log, "eligible_time", 1);
+    assert_eq!(starts, [Some(0), Some(100)]);
+    let shares = site.entity_shares(&workload).expect("a tree").expect("a tree");
+    assert_eq!(shares, [Some(0.5), Some(0.5)]);
+    let fairness = Fairness::new(&workload, &schedule, &shares, 0);
+    // in the five blocks of 21 s in which both ask for the processor, half of it is promised to each, and then all to bob
+    let promised: Vec<f64> = fairness.entities.iter().map(|entity| entity.promised).collect();
+    let used: Vec<f64> = fairness.entities.iter().map(|entity| entity.used).collect();
+    assert_eq!((promised, used), (vec![52.5, 147.5], vec![100.0, 100.0]));
+    assert_eq!((fairness.hoover, fairness.block_seconds), (0.2375, 21));
+    let (ada, bob) = (100.0 / 52.5, 100.0 / 147.5);
+    assert_eq!(fairness.jain, Some((ada + bob) * (ada + bob) / (2.0 * (ada * ada + bob * bob))));
+    // with two processors nobody waits
+    let (workload, schedule, ..) = run(&site, &log, "eligible_time", 2);
+    let fairness = Fairness::new(&workload, &schedule, &shares, 0);
+    assert_eq!((fairness.hoover, fairness.jain), (0.0, Some(1.0)));
+}

@@ -1,0 +1,241 @@
+//! Compares two rankings of a site's jobs: by two formulas, or under two trees, policies, settings or thresholds.
+
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::fairshare::AssessedTree;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Change, ComparedRanking, Comparison, Ranking};
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::order::{NotConsidered, Ordered};
+
+use super::rank::{AppliedTree, ColumnsRequest, require_own_shares};
+use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+
+/// The inputs that give the size of a job.
+pub(super) const SIZES: [&str; 2] = ["ncpus", "nodect"];
+
+/// The jobs of a site, with the columns that both formulas of a comparison need.
+#[derive(Debug)]
+pub struct ComparedJobs {
+    /// The jobs.
+    pub table: JobTable,
+    /// The same jobs with the entities of the new site, if those differ.
+    new_table: Option<JobTable>,
+    /// The names that the formulas may use: those that either site declares, and those that only the jobs contain.
+    pub schema: Schema,
+    /// The findings about the text of each formula and its names, without evaluating it.
+    pub findings: Change<Vec<Diagnostic>>,
+    /// The problems of single jobs, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// The jobs of a site under two rankings.
+#[derive(Debug)]
+pub struct ComparedQueue {
+    /// The jobs.
+    pub table: JobTable,
+    /// Either ranking.
+    pub sides: Change<ComparedSide>,
+    /// What changes.
+    pub comparison: Comparison,
+    /// The warnings about the inputs of the formulas, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One of two rankings that are compared.
+#[derive(Debug)]
+pub struct ComparedSide {
+    /// The scores, and the rows that the scheduler considers, best first.
+    pub ranking: Ranking,
+    /// The waiting rows that the scheduler does not consider, and why.
+    pub not_considered: Vec<(usize, NotConsidered)>,
+    /// The formula, compiled for the site.
+    pub program: Program,
+    /// The rules that the ranking follows, for people: a heading and a text each.
+    pub rules: Vec<(&'static str, String)>,
+}
+
+impl Site {
+    /// Compares the ranking of this site's jobs by one formula with the ranking of the same jobs by another formula, under
+    /// the tree, the policy, the `sched_config` and the threshold of another site, or of this one. The jobs and their inputs
+    /// are read as this site describes them.
+    ///
+    /// ```
+    /// use job_sort_formula::Formula;
+    /// use jsf_site::Site;
+    ///
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let site = Site::open("examples/site")?;
+    /// let (old, new) = (Formula::parse("ncpus")?, Formula::parse("-ncpus")?);
+    /// let compared = site.compare(&old, &site, &new)?;
+    /// assert_eq!((compared.comparison.jobs, compared.comparison.tau_b), (33, Some(-1.0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`rank`](Self::rank).
+    pub fn compare(&self, formula: &Formula, new: &Self, new_formula: &Formula) -> Result<ComparedQueue, SiteError> {
+        let jobs = self.compared_jobs(formula, new, new_formula)?;
+        let old_program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let new_program = new_formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let compared = self.compare_jobs(old_program, new, new_program, jobs)?;
+        for side in [&compared.sides.old, &compared.sides.new] {
+            if let Some((row, error)) = side.ranking.failure() {
+                let (job, count) = (compared.table.id(row).to_owned(), side.ranking.error_count());
+                return Err(SiteError::JobFailed { job, error: error.to_string(), count });
+            }
+        }
+        Ok(compared)
+    }
+
+    /// Reads the jobs for a comparison.
+    ///
+    /// # Errors
+    /// The site has no job document, it cannot be read, or the new site's entity gives it other jobs.
+    pub fn compared_jobs(
+        &self,
+        formula: &Formula,
+        new: &Self,
+        new_formula: &Formula,
+    ) -> Result<ComparedJobs, SiteError> {
+        let mut names = [formula.names(), new_formula.names(), new.order_columns(), SIZES.to_vec()].concat();
+        if self.tree.is_none() || new.tree.is_none() {
+            names.push("fairshare_perc");
+        }
+        // both formulas are meant for one server, which knows the names of both
+        let mut schema = self.schema.clone();
+        for (name, entry) in new.schema.iter() {
+            if schema.entry(name).is_none() {
+                schema.add_listed(name, entry.input_type);
+            }
+        }
+        let entities = Change { old: self.config.fairshare_entity, new: new.config.fairshare_entity };
+        let is_read_again = entities.old != entities.new;
+        let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
+        let read = |entity| self.read_columns(&ColumnsRequest { entity, ..request });
+        let SiteJobs { table, schema: seen, warnings } = read(entities.old)?;
+        let new_table = if is_read_again { Some(read(entities.new)?.table) } else { None };
+        let has_same_jobs =
+            |other: &JobTable| other.len() == table.len() && (0..table.len()).all(|row| other.id(row) == table.id(row));
+        if !new_table.as_ref().is_none_or(has_same_jobs) {
+            let message = format!("the jobs with `{}` are not those with `{}`", entities.old, entities.new);
+            return Err(SiteError::Content(message));
+        }
+        let findings = Change { old: lint(formula.expr(), &seen), new: lint(new_formula.expr(), &seen) };
+        Ok(ComparedJobs { table, new_table, schema: seen, findings, warnings })
+    }
+
+    /// Compares two rankings of jobs that were read by [`compared_jobs`](Self::compared_jobs).
+    ///
+    /// # Errors
+    /// A tree cannot be read, or neither it nor the jobs have the fair-share numbers that a formula needs.
+    pub fn compare_jobs(
+        &self,
+        old_program: Program,
+        new: &Self,
+        new_program: Program,
+        jobs: ComparedJobs,
+    ) -> Result<ComparedQueue, SiteError> {
+        let ComparedJobs { mut table, new_table, .. } = jobs;
+        let mut warnings = Vec::new();
+        let has_one_table = new_table.is_none() && self.has_shares_of(new);
+        if has_one_table {
+            let inputs = [old_program.inputs(), new_program.inputs()].concat();
+            let tree = self.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
+            let old = self.compared_side(old_program, &table, tree.as_ref());
+            let new = new.compared_side(new_program, &table, tree.as_ref());
+            let trees = Change { old: assessed(&tree), new: assessed(&tree) };
+            let comparison = compare(&old, &new, Change { old: &table, new: &table }, trees);
+            return Ok(ComparedQueue { table, sides: Change { old, new }, comparison, warnings });
+        }
+        let mut new_table = new_table.unwrap_or_else(|| table.clone());
+        let old_tree = self.fill_for_comparison(old_program.inputs(), &mut table, &mut warnings)?;
+        let new_tree = new.fill_for_comparison(new_program.inputs(), &mut new_table, &mut warnings)?;
+        let old_side = self.compared_side(old_program, &table, old_tree.as_ref());
+        let new_side = new.compared_side(new_program, &new_table, new_tree.as_ref());
+        let trees = Change { old: assessed(&old_tree), new: assessed(&new_tree) };
+        let comparison = compare(&old_side, &new_side, Change { old: &table, new: &new_table }, trees);
+        Ok(ComparedQueue { table: new_table, sides: Change { old: old_side, new: new_side }, comparison, warnings })
+    }
+
+    /// Whether another site gives every entity the same fair-share numbers.
+    fn has_shares_of(&self, other: &Self) -> bool {
+        let files = |site: &Self| {
+            let files = &site.files;
+            [&files.tree, &files.resource_group, &files.usage, &files.sched_config, &files.slurm_conf].map(Clone::clone)
+        };
+        let rules = |site: &Self| (site.policy.name, site.policy.rules, site.policy.release, site.rules.numbers);
+        std::ptr::eq(self, other) || rules(self) == rules(other) && files(self) == files(other)
+    }
+
+    /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.
+    pub(super) fn fill_for_comparison(
+        &self,
+        inputs: &[Box<str>],
+        table: &mut JobTable,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<AppliedTree>, SiteError> {
+        let tree = self.applied_tree(table, &SharesRequest::default())?;
+        match &tree {
+            _ if !self.needs_shares(inputs) => {}
+            Some(tree) => self.fill_from(tree, table, warnings),
+            None => require_own_shares(inputs, table)?,
+        }
+        Ok(tree)
+    }
+
+    pub(super) fn compared_side(&self, program: Program, table: &JobTable, tree: Option<&AppliedTree>) -> ComparedSide {
+        let tree = tree.filter(|_| self.needs_shares(program.inputs())).and_then(AppliedTree::pbs);
+        let Ordered { ranking, not_considered } = self.order(&program, table, tree, self.threshold(), usize::MAX);
+        let rules = self.rules(&program, table, tree);
+        ComparedSide { ranking, not_considered, program, rules }
+    }
+
+    /// A ranked queue as a side of a comparison.
+    pub(super) fn ranked(&self, queue: RankedQueue) -> (JobTable, ComparedSide) {
+        let rules = self.rules_of(&queue);
+        let RankedQueue { table, ranking, not_considered, program, .. } = queue;
+        (table, ComparedSide { ranking, not_considered, program, rules })
+    }
+}
+
+impl ComparedQueue {
+    /// Compares two rankings without a tree.
+    pub(super) fn from_ranked(
+        (old_table, old): (JobTable, ComparedSide),
+        (table, new): (JobTable, ComparedSide),
+        warnings: Vec<String>,
+    ) -> Self {
+        let tables = Change { old: &old_table, new: &table };
+        let comparison = compare(&old, &new, tables, Change { old: None, new: None });
+        Self { table, sides: Change { old, new }, comparison, warnings }
+    }
+}
+
+fn assessed(tree: &Option<AppliedTree>) -> Option<&AssessedTree> {
+    tree.as_ref().map(AppliedTree::assessed)
+}
+
+pub(super) fn compare(
+    old: &ComparedSide,
+    new: &ComparedSide,
+    tables: Change<&JobTable>,
+    trees: Change<Option<&AssessedTree>>,
+) -> Comparison {
+    let (old_under, new_under) = (under_threshold(old), under_threshold(new));
+    Comparison::new(
+        &ComparedRanking { table: tables.old, ranking: &old.ranking, under_threshold: &old_under, tree: trees.old },
+        &ComparedRanking { table: tables.new, ranking: &new.ranking, under_threshold: &new_under, tree: trees.new },
+    )
+}
+
+/// The rows whose values do not exceed the threshold, ascending.
+fn under_threshold(side: &ComparedSide) -> Vec<u32> {
+    let is_under = |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
+    let under = side.not_considered.iter().filter(|(_, reason)| is_under(reason));
+    let mut rows: Vec<u32> = under.map(|(row, _)| *row as u32).collect();
+    rows.sort_unstable();
+    rows
+}

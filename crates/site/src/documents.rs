@@ -1,0 +1,294 @@
+//! Reads the files that describe the server, its queues and its resources, whichever of them is given for which, and the names
+//! in the formulas that the server has accepted.
+
+use job_sort_formula::diagnostic::few_of_each_kind;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::schema::{InputType, Origin, Schema};
+use jsf_json::clipped;
+use jsf_openpbs::files::formula_source::{formula_in, formulas_of_schedulers, in_scheduler};
+use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::repeated::{repeated_attributes, repeated_resources};
+use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::schedulers::{self, ListedScheduler};
+use jsf_openpbs::files::server::ServerSettings;
+
+use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
+use super::files::SiteFiles;
+use super::source::FileSource;
+use super::{SiteError, file_kind, warn_unless_strict};
+
+/// The server, its queues and the names that a formula may use.
+#[derive(Debug)]
+pub(super) struct Documents {
+    pub schema: Schema,
+    pub queues: Queues,
+    pub server: ServerSettings,
+    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
+    pub partition: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+/// What a document describes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Contents {
+    has_server: bool,
+    has_queue: bool,
+    has_resources: bool,
+}
+
+/// Whether a document describes what its option asks for, and the warning if it does not.
+type Requirement = (fn(Contents) -> bool, &'static str);
+
+const NEEDS_SERVER: Requirement = (
+    |contents| contents.has_server,
+    "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
+);
+const NEEDS_QUEUES: Requirement = (
+    |contents| contents.has_queue,
+    "describes no queue, so `queue_priority` is 0 for every job; what else is listed is used",
+);
+const NEEDS_RESOURCES: Requirement = (
+    |contents| contents.has_resources,
+    "declares no resource: expected a `resourcedef` or the output of `qmgr -c 'print resource'`",
+);
+
+impl Documents {
+    /// Reads the documents: those of the server first, then those of the queues and of the resources.
+    ///
+    /// # Errors
+    /// A document cannot be read, or describes neither a server nor queues nor resources; or it gives something more than
+    /// once, and the rules are strict.
+    pub(super) fn read(files: &SiteFiles, is_strict: bool) -> Result<Self, SiteError> {
+        let mut read = Self {
+            schema: Schema::openpbs(),
+            queues: Queues::default(),
+            server: ServerSettings::default(),
+            partition: None,
+            warnings: Vec::new(),
+        };
+        for (name, kind) in &files.declared {
+            read.schema.add_listed(name, *kind);
+        }
+        let mut already_read: Vec<(&FileSource, Contents)> = Vec::new();
+        let groups = [
+            (&files.server, SERVER, NEEDS_SERVER),
+            (&files.queues, SERVER, NEEDS_QUEUES),
+            (&files.resources, RESOURCES, NEEDS_RESOURCES),
+        ];
+        for (sources, expected, (is_met, warning)) in groups {
+            let mut is_described = sources.is_empty();
+            for source in sources {
+                let contents = match already_read.iter().find(|(known, _)| *known == source) {
+                    Some((_, contents)) => *contents,
+                    None => read.add(source, &expected, is_strict)?,
+                };
+                already_read.push((source, contents));
+                is_described |= is_met(contents);
+            }
+            if !is_described {
+                let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
+                read.warnings.push(format!("{} {warning}", names.join(", ")));
+            }
+        }
+        read.queues.add_seen_to(&mut read.schema);
+        read.check_declared(files);
+        if let Some(source) = &files.formula {
+            read.add_names_from_formula_file(source)?;
+        }
+        read.add_names_in_active_formula(files)?;
+        read.choose_scheduler(files)?;
+        Ok(read)
+    }
+
+    /// Warns about each resource that was declared with a different type from the one that OpenPBS or a document gives it.
+    fn check_declared(&mut self, files: &SiteFiles) {
+        for (name, declared) in &files.declared {
+            let Some(entry) = self.schema.entry(name).filter(|entry| entry.input_type != *declared) else { continue };
+            let reason = match entry.origin {
+                Origin::Special | Origin::Standard => "OpenPBS defines it",
+                Origin::Site => "a document of the site declares it",
+                Origin::Seen => "the jobs or queues of the site have it",
+            };
+            let (given, used) = (declared.pbs_type(), entry.input_type.pbs_type());
+            self.warnings.push(format!("`{name}` was declared as {given}, but {reason} as {used}; {used} is used"));
+        }
+    }
+
+    /// Adds the resources, queues and settings of a file, and returns what it describes.
+    fn add(&mut self, source: &FileSource, expected: &Expected, is_strict: bool) -> Result<Contents, SiteError> {
+        let (name, text) = (source.name(), source.read_text(expected)?);
+        let kind = FileKind::detect(text.as_bytes());
+        // a `resourcedef` that only lists names looks like plain text
+        let is_list_of_names = kind == FileKind::Text
+            && expected.kinds.contains(&FileKind::Empty)
+            && text.lines().all(|line| line.split_whitespace().count() <= 1)
+            && add_resources(&name, &text, &mut Schema::empty()).is_empty();
+        if !is_list_of_names {
+            expected.check(&name, text.as_bytes())?;
+        }
+        let is_resourcedef = kind == FileKind::ResourceDef || is_list_of_names;
+        let repeated = if is_resourcedef { repeated_resources(&text) } else { repeated_attributes(&text) };
+        let repeated = repeated
+            .iter()
+            .map(|what| format!("`{name}`: `{what}` is given more than once; check which one is in force"));
+        warn_unless_strict(&mut self.warnings, repeated, is_strict)?;
+        let mut contents = Contents::default();
+        let declarations = if kind == FileKind::Qmgr { only_declarations(&text) } else { text.clone() };
+        if kind == FileKind::Qmgr || is_resourcedef {
+            let problems = add_resources(&name, &declarations, &mut self.schema);
+            self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
+            // again, to see whether anything is declared
+            let mut declared = Schema::empty();
+            add_resources(&name, &declarations, &mut declared);
+            contents.has_resources = !declared.is_empty() || !problems.is_empty();
+        }
+        if matches!(kind, FileKind::Server | FileKind::Queues | FileKind::Qmgr) {
+            let queues = Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?;
+            contents.has_queue = !queues.is_empty();
+            contents.has_resources |= queues.lists_resources();
+            contents.has_server = kind == FileKind::Server || text.lines().any(describes_server);
+            self.queues.add(queues);
+            self.server = self.server.or(ServerSettings::read(&text));
+        }
+        Ok(contents)
+    }
+
+    /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
+    fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
+        let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
+        let kind = FileKind::detect(text.as_bytes());
+        if kind == FileKind::Qmgr {
+            add_resources(&name, &only_declarations(&text), &mut self.schema);
+        }
+        if matches!(kind, FileKind::Server | FileKind::Qmgr) {
+            Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+            self.add_formula_names(&name, &text);
+        }
+        Ok(())
+    }
+
+    /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns if files contain different
+    /// formulas.
+    fn add_names_in_active_formula(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        let mut in_force: Option<(String, String)> = None;
+        for source in files.server.iter().chain(&files.sched_formula) {
+            let text = source.read_text(&file_kind::FORMULA)?;
+            if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula)
+            {
+                continue;
+            }
+            let Ok(formula) = formula_in(&source.name(), &text) else { continue };
+            match &in_force {
+                None => in_force = Some((source.name(), formula.clone())),
+                Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
+                    "`{first}` and `{}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
+                     a formula. The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come \
+                     from different times or servers",
+                    source.name(),
+                    clipped(used),
+                    clipped(&formula)
+                )),
+                Some(_) => {}
+            }
+            self.add_formula_names(&source.name(), &text);
+        }
+        Ok(())
+    }
+
+    /// Says which formula is taken where a document has those of several schedulers, and notes the partition of the scheduler
+    /// whose formula is given.
+    fn choose_scheduler(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        for source in files.formula.iter().chain(&files.server) {
+            let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
+            if FileKind::detect(text.as_bytes()) != FileKind::Qmgr {
+                continue;
+            }
+            let (of_server, formulas) = (in_scheduler(&text, ""), formulas_of_schedulers(&text));
+            let is_given = files.formula.as_ref() == Some(source);
+            let is_only = of_server.is_none() && formulas.len() == 1;
+            for (scheduler, formula) in &formulas {
+                if scheduler.name == schedulers::DEFAULT {
+                    self.warnings.extend(of_server.as_ref().and_then(|used| contradiction(&name, used, formula)));
+                    continue;
+                }
+                let is_used = is_given && is_only;
+                self.warnings.push(formula_of_other(&name, scheduler, formula, is_used));
+                if is_used {
+                    self.partition.clone_from(&scheduler.partition);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the names in the formula of a document that the server or the scheduler wrote.
+    fn add_formula_names(&mut self, name: &str, text: &str) {
+        if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
+            return;
+        }
+        let Ok(formula) = formula_in(name, text) else { return };
+        let Ok(formula) = Formula::parse(&formula) else { return };
+        for name in formula.names() {
+            if matches!(Resolution::from_schema(name, &self.schema), Resolution::Undefined) {
+                self.schema.add_seen(name, InputType::Float);
+            }
+        }
+    }
+}
+
+/// A warning if the server and its default scheduler have different formulas in one document.
+fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> Option<String> {
+    (of_server != of_scheduler).then(|| {
+        format!(
+            "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
+             (error 15226); that of the server is used, as by the scheduler",
+            clipped(of_server),
+            clipped(of_scheduler)
+        )
+    })
+}
+
+/// Says whose formula it is that a document has beside that of the default scheduler.
+fn formula_of_other(source: &str, scheduler: &ListedScheduler, formula: &str, is_used: bool) -> String {
+    let (name, formula) = (&scheduler.name, clipped(formula));
+    let partition = match &scheduler.partition {
+        Some(partition) => format!("the partition `{partition}`"),
+        None => "its partition".to_owned(),
+    };
+    let consequence = if is_used {
+        "it is used here, as the only one"
+    } else {
+        "it is not used here: all other jobs belong to the default scheduler"
+    };
+    format!(
+        "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
+         {consequence}"
+    )
+}
+
+/// Whether a line of a `qmgr` listing describes the server or a scheduler, which has a threshold and a formula too.
+fn describes_server(line: &str) -> bool {
+    ["set server ", "set sched ", "Server ", "Server:", "Sched "].iter().any(|start| line.starts_with(start))
+}
+
+/// A `qmgr` listing with every line blanked that declares no resource, so that the numbers of the lines stay.
+fn only_declarations(text: &str) -> String {
+    let mut is_resource = false;
+    let mut keep = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().take(2).collect();
+        if !line.starts_with(char::is_whitespace) && !line.is_empty() {
+            is_resource = words.first() == Some(&"Resource");
+        }
+        is_resource || matches!(words.as_slice(), ["create" | "set", "resource"])
+    };
+    let lines: Vec<&str> = text.lines().map(|line| if keep(line) { line } else { "" }).collect();
+    lines.join("\n")
+}
+
+/// Reads the file that was given for the formula; a kind of file that contains no formula is refused.
+pub(super) fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
+    let text = source.read_text(&file_kind::FORMULA)?;
+    file_kind::FORMULA.check(&source.name(), text.as_bytes())?;
+    Ok(text)
+}

@@ -1,0 +1,538 @@
+//! Why jobs have their places in the queue.
+
+use std::cmp::{Ordering, Reverse};
+
+use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::{Term, Trace};
+use job_sort_formula::jobs::InputOrigin;
+use job_sort_formula::python::{Python, Value};
+use job_sort_formula::rank::explain::{self, Influence, NodeValue, TermDifference};
+use job_sort_formula::rank::{
+    FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first, python_result,
+    row_work,
+};
+use job_sort_formula::schema::{FairshareInput, Schema};
+use jsf_openpbs::order::{Criterion, JobComparison, NotConsidered};
+use jsf_openpbs::resource_amount::NumberMode;
+
+use super::rank::ColumnsRequest;
+use super::reach_rank::{SmallestChanges, Wait};
+use super::tree::pending_entities;
+use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+
+/// The most neighbours above and below a job.
+const NEIGHBOURS: usize = 5;
+/// The number of places that the smallest changes gain.
+const GAINED_PLACES: usize = 10;
+
+/// Why jobs have their places in the queue.
+#[derive(Debug)]
+pub struct Explanations {
+    /// The jobs.
+    pub jobs: Vec<Explanation>,
+    /// Whether the usage of the fair-share tree is unknown, because its file is not given.
+    pub lacks_usage: bool,
+    /// The fair-share tree under the policy in force; `None` if the site has none.
+    pub shares: Option<PolicyShares>,
+}
+
+/// Why a job has its place in the queue.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The row of the job.
+    pub row: usize,
+    /// The rank, from 1; `None` for a job that the scheduler does not consider.
+    pub rank: Option<usize>,
+    /// Why a waiting job is not considered, if the order says so.
+    pub not_considered: Option<NotConsidered>,
+    /// The result of the formula before it is rounded, or why there is none; `None` if an input of the job cannot be
+    /// read.
+    pub result: Option<Result<FormulaResult, ScoreError>>,
+    /// The value that jobs are compared by.
+    pub score: Option<f64>,
+    /// The inputs of the formula.
+    pub inputs: Vec<ExplainedInput>,
+    /// The value of every sub-expression that was evaluated, in the order of the spans.
+    pub nodes: Vec<NodeValue>,
+    /// The terms that add up to the result.
+    pub terms: Vec<Term>,
+    /// How much each input contributes against the median of the considered jobs, the largest contribution first.
+    pub influences: Vec<Influence>,
+    /// The inputs that move the job if it has the values of others, those that move it most first.
+    pub causes: Vec<Cause>,
+    /// The other jobs with the same error at the same place, by row.
+    pub same_error: Vec<usize>,
+    /// The path from the root of the fair-share tree to the entity; empty if the site has no tree, or the tree no such
+    /// entity.
+    pub path: Vec<NodeId>,
+    /// The next considered jobs that are ahead, the nearest first.
+    pub above: Vec<Neighbour>,
+    /// The next considered jobs that are behind, the nearest first.
+    pub below: Vec<Neighbour>,
+    /// The rank that `changes` are for: that of [`ExplainOptions::to`] if it is better than the job's, else ten places
+    /// better; `None` if there is no better one.
+    pub goal: Option<usize>,
+    /// For each input the smallest change that gives this rank.
+    pub changes: SmallestChanges,
+    /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
+    pub reached: Option<RankReached>,
+    /// Whether all searches were carried to their end. They share one budget of work; once it is spent, influences, causes
+    /// and changes may be missing.
+    pub is_complete: bool,
+}
+
+/// With which jobs the inputs of a job are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Against {
+    /// The jobs just ahead.
+    Ahead,
+    /// The median of the considered jobs.
+    Median,
+    /// The jobs just behind.
+    Behind,
+}
+
+/// An input that moves a job if it has the value of other jobs instead of its own, while nothing else changes.
+#[derive(Debug, Clone)]
+pub struct Cause {
+    /// The inputs: one, or all fair-share inputs of the formula together.
+    pub inputs: Vec<String>,
+    /// The values of the job.
+    pub values: Vec<Value>,
+    /// With which jobs it is compared.
+    pub against: Against,
+    /// The places that it gains with their values, added up over these jobs; negative if it loses places.
+    pub gained: i64,
+    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it gives.
+    pub others: Vec<OtherValues>,
+}
+
+/// The inputs of another job, and what they would do to a job.
+#[derive(Debug, Clone)]
+pub struct OtherValues {
+    /// The row of the other job; `None` for the medians.
+    pub row: Option<usize>,
+    /// The values.
+    pub values: Vec<Value>,
+    /// The value of the formula with them minus that of the job.
+    pub effect: f64,
+    /// The rank that the job would have with them.
+    pub rank: usize,
+}
+
+/// The row of a job, or `None` for the medians, with the inputs.
+type ComparedInputs = (Option<usize>, Vec<Value>);
+
+/// What an explanation contains in addition.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainOptions {
+    /// The rank for which the necessary wait is determined.
+    pub to: Option<usize>,
+    /// The longest wait that is considered, in seconds.
+    pub within: i64,
+    /// Whether the smallest change of each input that gains places is determined, which takes longer than all the rest.
+    pub changes: bool,
+    /// The most work of the searches for one job, in units of a [`WorkBudget`].
+    pub work: u64,
+}
+
+impl Default for ExplainOptions {
+    /// No rank; 30 days; with the smallest changes.
+    fn default() -> Self {
+        Self { to: None, within: 30 * 24 * 3600, changes: true, work: SEARCH_WORK }
+    }
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankReached {
+    /// The rank.
+    pub rank: usize,
+    /// The longest wait that was considered, in seconds.
+    pub within: i64,
+    /// Whether and when the job reaches it.
+    pub wait: Wait,
+    /// Whether it never does because all jobs gain the same in the same time.
+    pub gain_alike: bool,
+}
+
+/// An input of a formula, as a job has it.
+#[derive(Debug, Clone)]
+pub struct ExplainedInput {
+    /// Its name.
+    pub name: String,
+    /// Its value; `None` if it cannot be read.
+    pub value: Option<Value>,
+    /// The unit of the value.
+    pub unit: Option<&'static str>,
+    /// Where it comes from.
+    pub origin: InputOrigin,
+}
+
+/// A job near another one in the order.
+#[derive(Debug, Clone)]
+pub struct Neighbour {
+    /// Its row.
+    pub row: usize,
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// The terms of the explained job minus those of this one, the largest magnitude first.
+    pub differences: Vec<TermDifference>,
+    /// The criterion that decides which of the two is ahead; `None` if none does, which happens only if some value is NaN.
+    pub decided_by: Option<Criterion>,
+    /// The criterion in words.
+    pub reason: String,
+    /// What rounding has to do with it.
+    pub rounding: Option<Rounding>,
+}
+
+/// What rounding does to the order of two jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// The values differ, but not as float32.
+    EqualAsFloat32,
+    /// The values are equal only because the fair-share numbers have six decimals.
+    EqualWithSixDecimals,
+    /// The values are in this order only because the fair-share numbers have six decimals.
+    OrderedBySixDecimals,
+}
+
+impl Rounding {
+    /// What it does, in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EqualAsFloat32 => "equal only after rounding to float32",
+            Self::EqualWithSixDecimals => "equal only because fair-share numbers have six decimals",
+            Self::OrderedBySixDecimals => "in this order only because fair-share numbers have six decimals",
+        }
+    }
+}
+
+impl Site {
+    /// Reads the jobs as [`jobs`](Self::jobs) does, and records where their inputs come from.
+    ///
+    /// # Errors
+    /// As for [`jobs`](Self::jobs).
+    pub fn jobs_to_explain(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
+        self.read_columns(&ColumnsRequest { record_origins: true, ..self.request(&formula.names()) })
+    }
+
+    /// Explains the places of jobs in a queue that was [ranked](Self::rank_jobs) without a limit. `schema` and the jobs
+    /// come from [`jobs_to_explain`](Self::jobs_to_explain).
+    ///
+    /// # Errors
+    /// The tree cannot be built, or numbers are decimals.
+    pub fn explain(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        rows: &[usize],
+        options: &ExplainOptions,
+    ) -> Result<Explanations, SiteError> {
+        if self.precision() == ScorePrecision::Decimal {
+            let message = "an explanation follows Python's arithmetic: do not choose decimal numbers";
+            return Err(SiteError::Missing(message.into()));
+        }
+        let mut ranks = vec![None; ranked.table.len()];
+        ranked.ranking.order().iter().zip(1..).for_each(|(&row, rank)| ranks[row] = Some(rank));
+        let shares = self.shares_of_jobs(ranked)?;
+        let explainer = Explainer {
+            site: self,
+            ranked,
+            schema,
+            options,
+            ranks,
+            medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
+            comparison: self
+                .order_rules(ranked.tree.as_ref(), self.threshold())
+                .comparison(ranked.ranking.scores(), &ranked.table),
+            criteria: self.criteria(&ranked.table, ranked.tree.as_ref()),
+            shares: shares.as_ref(),
+        };
+        let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
+        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs()) && self.files.usage.is_none();
+        Ok(Explanations { jobs, lacks_usage, shares })
+    }
+
+    /// The fair-share tree with the entities of the jobs, under the policy in force.
+    fn shares_of_jobs(&self, ranked: &RankedQueue) -> Result<Option<PolicyShares>, SiteError> {
+        let Some(tree) = &self.tree else { return Ok(None) };
+        let entities = ranked.table.entities().iter();
+        let mut queue: Vec<(String, bool)> = entities.map(|entity| (entity.to_string(), false)).collect();
+        pending_entities(&ranked.table).into_iter().for_each(|entity| queue[entity].1 = true);
+        self.policy_shares(self.policy.name, tree, &queue, &SharesRequest::default()).map(Some)
+    }
+}
+
+/// A ranked queue whose jobs are explained.
+struct Explainer<'a> {
+    site: &'a Site,
+    ranked: &'a RankedQueue,
+    schema: &'a Schema,
+    options: &'a ExplainOptions,
+    /// By row.
+    ranks: Vec<Option<usize>>,
+    /// The medians of the inputs over the considered jobs.
+    medians: Vec<Value>,
+    comparison: JobComparison<'a>,
+    criteria: Vec<(Criterion, String)>,
+    shares: Option<&'a PolicyShares>,
+}
+
+/// The evaluation of the formula for a job.
+struct Evaluation {
+    inputs: Vec<Value>,
+    trace: Trace,
+    terms: Vec<Term>,
+}
+
+impl Explainer<'_> {
+    fn explain(&self, row: usize) -> Explanation {
+        let RankedQueue { table, ranking, not_considered, program, .. } = self.ranked;
+        let evaluation = self.evaluate(row);
+        let span = program.expr().node(program.expr().root()).span;
+        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
+        let result = evaluation.as_ref().map(|Evaluation { inputs, trace, .. }| {
+            let result = trace.result.clone();
+            let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, program, inputs));
+            result.and_then(|value| python_result(value, span))
+        });
+        let score = ranking.score(row).map(|score| score.value);
+        let unscored = || match result.as_ref()? {
+            Ok(result) => Some(self.site.precision().round(result.to_f64())),
+            Err(_) => None,
+        };
+        let goal = self.goal(row);
+        let mut budget = WorkBudget::new(self.options.work);
+        let mut influences = Vec::new();
+        let mut causes = Vec::new();
+        let mut is_complete = true;
+        let (above, below) = budget.with_part(4, |part| {
+            let neighbours = self.neighbours(row, evaluation.as_ref(), part);
+            is_complete = !part.is_spent();
+            neighbours
+        });
+        if let Some(evaluation) = &evaluation
+            && let Some(value) = trace.and_then(|trace| explain::nearest_double(trace.result.as_ref().ok()?))
+        {
+            budget.with_part(4, |part| {
+                influences = explain::influences(program, &evaluation.inputs, value, &self.medians, part);
+                causes = self.causes(row, evaluation, value, part);
+                is_complete &= !part.is_spent();
+            });
+        }
+        let reached = self.options.to.map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
+        let changes = goal.map_or_else(SmallestChanges::default, |goal| {
+            self.site.smallest_changes(self.ranked, self.schema, row, goal, &mut budget)
+        });
+        is_complete &= changes.unknown.is_empty();
+        is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
+        Explanation {
+            row,
+            rank: self.ranks[row],
+            not_considered: not_considered.iter().find(|(other, _)| *other == row).map(|(_, reason)| *reason),
+            score: score.or_else(unscored),
+            inputs: self.inputs(row),
+            influences,
+            causes,
+            nodes: trace.map(|trace| explain::nodes(program, trace)).unwrap_or_default(),
+            same_error: result.as_ref().and_then(|result| result.as_ref().err()).map_or_else(Vec::new, |error| {
+                let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
+                let others = ranking.scores().errors().filter(|&(other, error)| other != row && is_same(error));
+                others.map(|(other, _)| other).collect()
+            }),
+            result,
+            terms: evaluation.map(|evaluation| evaluation.terms).unwrap_or_default(),
+            path: self.shares.and_then(|shares| Some(shares.path(shares.node(table.entity(row))?))).unwrap_or_default(),
+            above,
+            below,
+            goal,
+            changes,
+            reached,
+            is_complete,
+        }
+    }
+
+    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just behind, or the medians.
+    fn causes(&self, row: usize, own: &Evaluation, value: f64, budget: &mut WorkBudget) -> Vec<Cause> {
+        let RankedQueue { table, ranking, program, tree, .. } = self.ranked;
+        let Some(rank) = self.ranks[row] else { return Vec::new() };
+        let competition = self.site.order_rules(tree.as_ref(), self.site.threshold()).competition(ranking, table, row);
+        let rank_with = |value: f64| {
+            let value = self.site.precision().round(value);
+            let is_ahead = |&(other, wins_ties): &(usize, bool)| {
+                let order = ranking.score(other).map_or(Ordering::Greater, |other| higher_first(other.value, value));
+                order.is_lt() || (order.is_eq() && wins_ties)
+            };
+            let ahead = competition.competitors.partition_point(is_ahead);
+            competition.rank(if value > competition.threshold { ahead } else { competition.competitors.len() })
+        };
+        let order = ranking.order();
+        let inputs = |other: usize| Some((Some(other), explain::inputs(program, table, other)?));
+        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS).filter_map(|&other| inputs(other)).collect();
+        let below = order[rank..].iter().take(NEIGHBOURS).filter_map(|&other| inputs(other)).collect();
+        let compared: [(Against, Vec<ComparedInputs>); 3] =
+            [(Against::Ahead, above), (Against::Median, vec![(None, self.medians.clone())]), (Against::Behind, below)];
+        let mut causes = Vec::new();
+        for (against, others) in &compared {
+            for group in explain::groups(program) {
+                let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect::<Vec<_>>();
+                let other = |(row, values): &ComparedInputs| {
+                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
+                    let effect = changed - value;
+                    Some(OtherValues { row: *row, values: of(values), effect, rank: rank_with(changed)? })
+                };
+                let others: Vec<OtherValues> = others.iter().filter_map(other).collect();
+                if budget.is_spent() {
+                    // a part of the others is not to be taken for all
+                    break;
+                }
+                let gained: i64 = others.iter().map(|other| rank as i64 - other.rank as i64).sum();
+                if gained != 0 {
+                    let inputs = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
+                    causes.push(Cause { inputs, values: of(&own.inputs), against: *against, gained, others });
+                }
+            }
+        }
+        causes.sort_by_key(|cause| Reverse(cause.gained.abs()));
+        causes
+    }
+
+    /// The rank that the changes of single inputs are to give.
+    fn goal(&self, row: usize) -> Option<usize> {
+        let rank = self.ranks[row].filter(|&rank| rank > 1 && self.options.changes)?;
+        let asked = self.options.to.filter(|&to| to < rank);
+        Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
+    }
+
+    fn reached(&self, row: usize, rank: usize, budget: &mut WorkBudget) -> RankReached {
+        let within = self.options.within;
+        let wait = self.site.first_wait(self.ranked, self.schema, row, rank, within, budget);
+        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, self.schema, row, rank, budget);
+        RankReached { rank, within, wait, gain_alike }
+    }
+
+    fn evaluate(&self, row: usize) -> Option<Evaluation> {
+        let program = &self.ranked.program;
+        let inputs = explain::inputs(program, &self.ranked.table, row)?;
+        let trace = program.trace(&inputs);
+        let terms = program.terms(&trace);
+        Some(Evaluation { inputs, trace, terms })
+    }
+
+    fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
+        let table = &self.ranked.table;
+        let input = |name: &str| {
+            let column = table.column(name);
+            let is_set = column.is_some_and(|column| column.is_set(row));
+            let is_filled = is_set && FairshareInput::from_name(name).is_some();
+            let origin = match table.origin(name, row).unwrap_or(InputOrigin::Unset) {
+                InputOrigin::Unset if is_filled => InputOrigin::FairShareTree,
+                origin => origin,
+            };
+            let is_read = is_set || table.exclusion(row).is_none();
+            ExplainedInput {
+                name: name.to_owned(),
+                value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
+                unit: self.schema.entry(name).and_then(|entry| entry.input_type.unit()),
+                origin,
+            }
+        };
+        self.ranked.program.inputs().iter().map(|name| input(name)).collect()
+    }
+
+    fn neighbours(
+        &self,
+        row: usize,
+        own: Option<&Evaluation>,
+        budget: &mut WorkBudget,
+    ) -> (Vec<Neighbour>, Vec<Neighbour>) {
+        let order = self.ranked.ranking.order();
+        let (Some(rank), Some(own)) = (self.ranks[row], own) else { return Default::default() };
+        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
+        let below = order[rank..].iter().take(NEIGHBOURS);
+        let mut neighbour = |other: &usize| self.neighbour(row, own, *other, budget);
+        (above.map(&mut neighbour).collect(), below.map(&mut neighbour).collect())
+    }
+
+    fn neighbour(&self, row: usize, own: &Evaluation, other: usize, budget: &mut WorkBudget) -> Neighbour {
+        let program = &self.ranked.program;
+        let evaluation = budget.take(row_work(program)).and_then(|()| self.evaluate(other));
+        budget.charge(evaluation.as_ref().map_or(0, |evaluation| evaluation.trace.work));
+        let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
+            explain::differences(program, (&own.trace, &own.terms), (&evaluation.trace, &evaluation.terms))
+        });
+        let (criterion, order) = self.comparison.decide(row, other);
+        let is_right = order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
+        let decided_by = is_right.then_some(criterion);
+        Neighbour {
+            row: other,
+            rank: self.ranks[other].unwrap_or_default(),
+            differences,
+            decided_by,
+            reason: self.words(decided_by),
+            rounding: evaluation.and_then(|other_evaluation| {
+                self.rounding(decided_by?, (row, own), (other, &other_evaluation), budget)
+            }),
+        }
+    }
+
+    fn words(&self, criterion: Option<Criterion>) -> String {
+        let words = |criterion| self.criteria.iter().find(|(known, _)| *known == criterion).map(|(_, words)| words);
+        match criterion {
+            None => "NaN equals every value, so the algorithm of the sort decides".to_owned(),
+            Some(criterion) => words(criterion).cloned().unwrap_or_else(|| criterion.to_string()),
+        }
+    }
+
+    /// Whether rounding makes two values equal, or orders them.
+    fn rounding(
+        &self,
+        criterion: Criterion,
+        (row, own): (usize, &Evaluation),
+        (other, others): (usize, &Evaluation),
+        budget: &mut WorkBudget,
+    ) -> Option<Rounding> {
+        if matches!(criterion, Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue) {
+            return None;
+        }
+        let scores = self.ranked.ranking.scores();
+        let values = [row, other].map(|row| scores.get(row).map(|score| score.value));
+        let [Some(value), Some(other_value)] = values else { return None };
+        let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else { return None };
+        let order = higher_first(value, other_value);
+        let is_exactly_equal = explain::compare_exactly(exact, other_exact).is_none_or(Ordering::is_eq);
+        if order.is_eq() && !is_exactly_equal {
+            return Some(Rounding::EqualAsFloat32);
+        }
+        let unprinted =
+            [(row, own), (other, others)].map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation, budget));
+        let [Some(value), Some(other_value)] = unprinted else { return None };
+        match higher_first(value, other_value) {
+            unprinted if unprinted == order => None,
+            _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
+            _ => Some(Rounding::OrderedBySixDecimals),
+        }
+    }
+
+    /// The value of a job if the formula got the numbers of the fair-share tree without rounding.
+    fn with_unprinted_shares(&self, row: usize, evaluation: &Evaluation, budget: &mut WorkBudget) -> Option<f64> {
+        if self.site.rules.numbers != NumberMode::OpenPbs {
+            return None;
+        }
+        let shares = self.shares?;
+        let numbers = shares.assessed.shares().get(shares.node(self.ranked.table.entity(row))?)?;
+        let mut inputs = evaluation.inputs.clone();
+        for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
+            let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);
+            if let Some(input) = FairshareInput::from_name(name).filter(|_| !is_own) {
+                *value = Value::Float(fairshare_number(input, &numbers));
+            }
+        }
+        let program = &self.ranked.program;
+        let span = program.expr().node(program.expr().root()).span;
+        let result = python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
+        Some(self.site.precision().round(result.to_f64()))
+    }
+}

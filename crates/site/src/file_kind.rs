@@ -1,0 +1,417 @@
+//! Recognises what a file is by its content, so that a wrong one is refused with what it seems to be.
+
+use jsf_json::{clipped, strip_byte_order_mark};
+
+use super::SiteError;
+use super::compression::Compression;
+
+/// How many bytes of a file decide.
+const HEAD: usize = 64 << 10;
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    Empty,
+    Jobs,
+    JobSummary,
+    Server,
+    Queues,
+    Nodes,
+    Qmgr,
+    ResourceDef,
+    ResourceGroup,
+    Usage,
+    SchedConfig,
+    SchedFormula,
+    SlurmTree,
+    NativeTree,
+    SlurmConf,
+    Log,
+    CommandError,
+    Archive,
+    Binary,
+    Json,
+    Text,
+}
+
+impl FileKind {
+    /// What a file with this content is.
+    pub(super) fn detect(bytes: &[u8]) -> Self {
+        let bytes = strip_byte_order_mark(bytes);
+        let head = &bytes[..bytes.len().min(HEAD)];
+        if head.starts_with(b"PBS_MAG!") || is_first_version_of_usage(bytes) {
+            return Self::Usage;
+        }
+        if head.get(257..262) == Some(b"ustar") || Compression::detect(head).is_some() {
+            return Self::Archive;
+        }
+        let text = String::from_utf8_lossy(head);
+        let start = text.trim_start();
+        match start.chars().next() {
+            None => Self::Empty,
+            Some('{') => detect_in_json(start),
+            Some('[') if start[1..].trim_start().starts_with(['{', ']']) => Self::Json,
+            _ if is_binary(head) => Self::Binary,
+            _ => detect_in_text(&text),
+        }
+    }
+
+    /// What the file is, for messages.
+    pub(super) fn description(self) -> &'static str {
+        match self {
+            Self::Empty => "is empty",
+            Self::Jobs => "is a document of jobs, such as `qstat -f` prints",
+            Self::JobSummary => "is the table that `qstat` prints without `-f`, which lacks most attributes",
+            Self::Server => "describes a server, as `qstat -Bf` prints it",
+            Self::Queues => "describes queues, as `qstat -Qf` prints them",
+            Self::Nodes => "describes nodes, as `pbsnodes` prints them",
+            Self::Qmgr => "is a listing of `qmgr`",
+            Self::ResourceDef => "is a `resourcedef`, which declares resources",
+            Self::ResourceGroup => "is a `resource_group`, which gives shares",
+            Self::Usage => "is a binary usage file of the scheduler",
+            Self::SchedConfig => "is a `sched_config`",
+            Self::SchedFormula => "is a `sched_formula`",
+            Self::SlurmTree => "is a tree of Slurm, as `sshare` or `sacctmgr` prints it",
+            Self::NativeTree => "is a fair-share tree in native JSON",
+            Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
+            Self::Log => "is a log",
+            Self::CommandError => "contains the error message of a command instead of its output",
+            Self::Archive => "is an archive; open it as a site",
+            Self::Binary => "is binary data",
+            Self::Json => "is another JSON document",
+            Self::Text => "is another text",
+        }
+    }
+}
+
+impl FileKind {
+    /// The message about a file that a site has no use for.
+    pub(super) fn not_of_a_site(self, name: &str) -> String {
+        format!(
+            "`{}` {}, expected a file of a site: jobs (`qstat -f`), `sched_priv`, `qstat -Bf`, `sshare`, `slurm.conf` or an \
+             archive of them",
+            clipped(name),
+            self.description()
+        )
+    }
+}
+
+/// A file that an option asks for: the kinds that it may be.
+pub(super) struct Expected {
+    pub kinds: &'static [FileKind],
+    /// The file, for messages.
+    pub what: &'static str,
+    /// The largest file that is read, in bytes: many times what the largest sites have.
+    pub limit: u64,
+}
+
+/// The limit for files with a line or a record for each entity, association or queue.
+const LARGE: u64 = 256 << 20;
+/// The limit for files that a person writes.
+const SMALL: u64 = 16 << 20;
+
+/// The descriptions of the server, the queues and the resources. Each option accepts all of them.
+pub(super) const SERVER: Expected = Expected {
+    kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+    what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
+    limit: LARGE,
+};
+/// The declarations of resources; a site without resources of its own has an empty file.
+pub(super) const RESOURCES: Expected = Expected {
+    kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef, FileKind::Empty],
+    what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
+    limit: LARGE,
+};
+pub(super) const RESOURCE_GROUP: Expected = Expected {
+    kinds: &[FileKind::ResourceGroup, FileKind::Empty],
+    what: "`resource_group` with lines `name cgroup parent shares`",
+    limit: LARGE,
+};
+pub(super) const USAGE: Expected = Expected {
+    kinds: &[FileKind::Usage, FileKind::Binary, FileKind::Empty],
+    what: "the scheduler's binary file `usage`",
+    limit: LARGE,
+};
+pub(super) const SCHED_CONFIG: Expected = Expected {
+    kinds: &[FileKind::SchedConfig, FileKind::Empty],
+    what: "`sched_config` with lines `name: value`",
+    limit: SMALL,
+};
+pub(super) const TREE: Expected = Expected {
+    kinds: &[
+        FileKind::SlurmTree,
+        FileKind::NativeTree,
+        FileKind::Json,
+        FileKind::Text,
+        FileKind::Empty,
+        FileKind::Binary,
+    ],
+    what: "native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump`",
+    limit: LARGE,
+};
+pub(super) const SLURM_CONF: Expected = Expected {
+    kinds: &[FileKind::SlurmConf, FileKind::Empty],
+    what: "`slurm.conf` or `scontrol show config`",
+    limit: SMALL,
+};
+pub(super) const FORMULA: Expected = Expected {
+    kinds: &[FileKind::Server, FileKind::Qmgr, FileKind::SchedFormula, FileKind::Text, FileKind::Json, FileKind::Empty],
+    what: "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`",
+    limit: LARGE,
+};
+pub(super) const LOG: Expected =
+    Expected { kinds: &[FileKind::Log, FileKind::Text], what: "a log of `pbs_sched`", limit: 1 << 30 };
+/// The line that `jsf capture` writes about its time.
+pub(super) const CAPTURE_TIME: Expected =
+    Expected { kinds: &[FileKind::Text], what: "the time of the snapshot", limit: 4096 };
+pub(super) const JOBS: Expected = Expected {
+    kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
+    what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
+    limit: LARGE,
+};
+
+impl Expected {
+    /// Refuses a file of another kind.
+    ///
+    /// # Errors
+    /// The file seems to be something else.
+    pub(super) fn check(&self, name: &str, bytes: &[u8]) -> Result<FileKind, SiteError> {
+        let kind = FileKind::detect(bytes);
+        if self.kinds.contains(&kind) {
+            return Ok(kind);
+        }
+        Err(self.refusal(name, kind, bytes))
+    }
+
+    pub(super) fn refusal(&self, name: &str, kind: FileKind, bytes: &[u8]) -> SiteError {
+        let found = match kind {
+            FileKind::Text | FileKind::CommandError => {
+                let head = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);
+                let line = head.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+                format!("{} and begins with `{}`", kind.description(), clipped(line))
+            }
+            _ => kind.description().to_owned(),
+        };
+        SiteError::Content(format!("`{name}` {found}, expected {}", self.what))
+    }
+}
+
+/// The kind of a JSON document, also of a damaged one, by the first key that some kind of document has.
+fn detect_in_json(text: &str) -> FileKind {
+    const KEYS: [(&str, FileKind); 12] = [
+        ("\"Jobs\"", FileKind::Jobs),
+        ("\"Server\"", FileKind::Server),
+        ("\"Queue\"", FileKind::Queues),
+        ("\"nodes\"", FileKind::Nodes),
+        ("\"jobs\"", FileKind::Jobs),
+        ("\"children\"", FileKind::NativeTree),
+        ("\"shares\"", FileKind::SlurmTree),
+        ("\"associations\"", FileKind::SlurmTree),
+        ("\"id\"", FileKind::Jobs),
+        ("\"resources\"", FileKind::Jobs),
+        ("\"inputs\"", FileKind::Jobs),
+        ("\"entity\"", FileKind::Jobs),
+    ];
+    let is_key =
+        |key: &str, at: usize| text[at..].strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let mut quotes = text.match_indices('"');
+    let first = quotes.find_map(|(at, _)| KEYS.into_iter().find(|(key, _)| is_key(key, at)));
+    match first {
+        // a tree in native JSON may give the shares of its root first
+        Some((_, FileKind::SlurmTree)) if quotes.any(|(at, _)| is_key("\"children\"", at)) => FileKind::NativeTree,
+        Some((_, kind)) => kind,
+        None => FileKind::Json,
+    }
+}
+
+fn detect_in_text(text: &str) -> FileKind {
+    let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.starts_with("### PBS INTERNAL FILE") {
+        return FileKind::SchedFormula;
+    }
+    let by_line = text.lines().find_map(|line| detect_in_line(line).or_else(|| detect_in_listing(line)));
+    if let Some(kind) = by_line {
+        return kind;
+    }
+    let mut lines = text.lines().filter(|line| !is_comment(line));
+    let Some(first) = lines.next() else { return FileKind::Empty };
+    let words: Vec<&str> = first.split_whitespace().collect();
+    match words.as_slice() {
+        [_, cgroup, _, shares, ..] if is_integer(cgroup) && is_integer(shares) => FileKind::ResourceGroup,
+        [_, rest @ ..] if rest.iter().any(|word| word.starts_with("type=") || word.starts_with("flag=")) => {
+            FileKind::ResourceDef
+        }
+        _ => FileKind::Text,
+    }
+}
+
+/// The kind of a file that contains such a line.
+fn detect_in_line(line: &str) -> Option<FileKind> {
+    let words: Vec<&str> = line.split_whitespace().take(3).collect();
+    let is_header = |first: &str, second: &str| {
+        let same = |word: Option<&&str>, expected: &str| word.is_some_and(|word| word.eq_ignore_ascii_case(expected));
+        same(words.first(), first) && same(words.get(1), second)
+    };
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| line.starts_with(prefix));
+    Some(match () {
+        () if line.trim_start().starts_with("Job Id:") => FileKind::Jobs,
+        () if is_header("Job", "id") && line.contains("ame") => FileKind::JobSummary,
+        () if starts(&[
+            "qstat: ",
+            "qmgr: ",
+            "qmgr obj=",
+            "pbs_iff",
+            "sshare: ",
+            "sacctmgr: error",
+            "Connection refused",
+        ]) =>
+        {
+            FileKind::CommandError
+        }
+        () if line.starts_with("Server: ") => FileKind::Server,
+        () if line.starts_with("Queue: ") => FileKind::Queues,
+        () if line.contains("Account") && (line.contains("RawShares") || line.contains("NormShares")) => {
+            FileKind::SlurmTree
+        }
+        () if line.starts_with("Cluster - ") || line.starts_with("Account|") || line.starts_with("Cluster|Account") => {
+            FileKind::SlurmTree
+        }
+        () if line.contains(";pbs_sched;") || line.contains(";Server@") || is_dated(line) => FileKind::Log,
+        () => return None,
+    })
+}
+
+/// The kind of a listing of `qmgr` or of a configuration that contains such a line.
+fn detect_in_listing(line: &str) -> Option<FileKind> {
+    const SETTINGS: [&str; 22] = [
+        "round_robin",
+        "by_queue",
+        "strict_ordering",
+        "fair_share",
+        "unknown_shares",
+        "fairshare_entity",
+        "fairshare_usage_res",
+        "fairshare_decay_time",
+        "fairshare_decay_factor",
+        "half_life",
+        "job_sort_key",
+        "node_sort_key",
+        "preemptive_sched",
+        "preempt_prio",
+        "primetime_prefix",
+        "nonprimetime_prefix",
+        "prime_spill",
+        "backfill",
+        "backfill_prime",
+        "dedicated_prefix",
+        "help_starving_jobs",
+        "resources",
+    ];
+    let words: Vec<&str> = line.split_whitespace().take(3).collect();
+    let object = |word: &str| matches!(word, "server" | "queue" | "resource" | "sched" | "node" | "hook");
+    match words.as_slice() {
+        ["create" | "set", kind, _] if object(kind) => return Some(FileKind::Qmgr),
+        ["Server" | "Queue" | "Sched" | "Resource", _] if line.starts_with(char::is_uppercase) => {
+            return Some(FileKind::Qmgr);
+        }
+        ["Configuration", "data", "as"] => return Some(FileKind::SlurmConf),
+        _ => {}
+    }
+    let (name, value) = line.split_once([':', '='])?;
+    let (name, separator) = (name.trim(), line.as_bytes().get(name.len()));
+    let is_word = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match separator {
+        _ if !is_word => None,
+        Some(b':') if SETTINGS.contains(&name) => Some(FileKind::SchedConfig),
+        _ if line[line.find([':', '='])?..].starts_with('=') && is_slurm_setting(name) && !value.starts_with('=') => {
+            Some(FileKind::SlurmConf)
+        }
+        _ => None,
+    }
+}
+
+/// Slurm's settings are written in one word with capitals, and read in any case.
+fn is_slurm_setting(name: &str) -> bool {
+    const PREFIXES: [&str; 12] = [
+        "clustername",
+        "slurm",
+        "control",
+        "priority",
+        "nodename",
+        "partitionname",
+        "fairshare",
+        "accounting",
+        "auth",
+        "select",
+        "sched",
+        "include",
+    ];
+    let lower = name.to_ascii_lowercase();
+    !name.contains('_') && PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
+}
+
+fn is_integer(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `04/17/2026 10:15:00;…`, with which the lines of PBS's logs begin.
+fn is_dated(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let at = |index: usize, expected: u8| bytes.get(index) == Some(&expected);
+    at(2, b'/') && at(5, b'/') && at(10, b' ') && at(13, b':') && at(16, b':')
+}
+
+fn is_binary(head: &[u8]) -> bool {
+    let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
+    let start = &head[..head.len().min(512)];
+    start.iter().any(is_control) || String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
+}
+
+/// Records of 24 bytes, each with a name that ends with NUL; the first version has no header.
+fn is_first_version_of_usage(bytes: &[u8]) -> bool {
+    let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte);
+    let is_record = |record: &[u8]| {
+        let end = record.iter().position(|&byte| byte == 0);
+        end.is_some_and(|end| (1..16).contains(&end) && record[..end].iter().all(is_name_byte))
+    };
+    bytes.len() >= 24 && bytes.chunks_exact(24).take(8).all(is_record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_recognized_by_its_content() {
+        for (text, expected) in [
+            (" \n", FileKind::Empty),
+            ("# nothing\n", FileKind::Empty),
+            ("{\"pbs_version\":\"1\",\"Jobs\":{", FileKind::Jobs),
+            ("{\"Server\":{\"vm\":{}}}", FileKind::Server),
+            ("{\"children\":[{\"name\":\"a\",\"shares\":1}]}", FileKind::NativeTree),
+            ("{\"shares\":1,\"children\":[]}", FileKind::NativeTree),
+            ("{\"meta\":{},\"shares\":{\"shares\":[]}}", FileKind::SlurmTree),
+            ("{\"id\":\"1\"}\n{\"id\":\"2\"}", FileKind::Jobs),
+            ("{\"a\":1}", FileKind::Json),
+            ("Job id            Name             User\n----", FileKind::JobSummary),
+            ("Job ID          Username Queue    Jobname\n", FileKind::JobSummary),
+            ("qstat: Unauthorized Request\n", FileKind::CommandError),
+            ("$ qstat -Qf\nQueue: workq\n    a = 1\n", FileKind::Queues),
+            ("set server scheduling = True\n", FileKind::Qmgr),
+            ("Resource a\n    type = long\n", FileKind::Qmgr),
+            ("group1 100 root 40\n", FileKind::ResourceGroup),
+            ("ngpus type=long flag=hn\n", FileKind::ResourceDef),
+            ("# a comment\nround_robin: False all\n", FileKind::SchedConfig),
+            ("ClusterName=x\nPriorityType=priority/multifactor\n", FileKind::SlurmConf),
+            ("PriorityDecayHalfLife   = 14-00:00:00\n", FileKind::SlurmConf),
+            ("04/17/2026 10:15:00;0400;pbs_sched;Job;1.vm;x\n", FileKind::Log),
+            ("PBS_MAG!", FileKind::Usage),
+            ("ncpus * 2 if queue_priority == 1 else 0", FileKind::Text),
+            ("job_sort_formula = ncpus", FileKind::Text),
+            ("a\u{0}\u{1}b", FileKind::Binary),
+        ] {
+            assert_eq!(FileKind::detect(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+}

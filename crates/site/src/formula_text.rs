@@ -1,0 +1,284 @@
+//! The text of a formula and its source.
+
+use std::path::Path;
+
+use jsf_openpbs::files::formula_source::{NoFormula, formula_in, formulas_of_others, other_directive, pasted};
+use jsf_openpbs::files::schedulers::{self, of_scheduler};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::submission::FormulaSubmission;
+
+use super::SiteError;
+use super::documents::read_formula_document;
+use super::files::SiteFiles;
+use super::source::FileSource;
+
+/// In how many places a document is searched for a formula.
+const MAX_STARTS: usize = 1000;
+
+/// The text of a formula and its source.
+///
+/// ```
+/// use jsf_site::Site;
+///
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let site = Site::open("examples/site")?;
+/// assert_eq!(site.formula_text()?.text, "pow(2, -(fairshare_tree_usage/fairshare_perc))");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FormulaText {
+    /// The formula.
+    pub text: String,
+    /// The name of its source for messages: a file, or `FORMULA` for the command line.
+    pub origin: String,
+    /// The text before the formula in its source; empty if the source does not contain the formula.
+    pub before: String,
+    /// The formula as its source has it: with the line breaks of a listing of PBS, or with the escapes of JSON.
+    pub written: String,
+    /// Where `written` differs from `text`, ascending.
+    pub differences: Vec<WrittenDifference>,
+    /// What stands below the formula, which is the first line that was given: PBS leaves it out.
+    pub below: String,
+}
+
+/// A place where the formula in its source differs from its text. Up to the next one, both are alike again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenDifference {
+    /// The byte of the formula.
+    pub at: usize,
+    /// Where what precedes this byte ends in the source's form.
+    pub end: usize,
+    /// Where what follows starts there: after a line break, or where an escape ends.
+    pub start: usize,
+}
+
+impl FormulaText {
+    /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as the directive
+    /// `set server job_sort_formula = "…"` or as the command `qmgr -c '…'`.
+    ///
+    /// # Errors
+    /// The text is another directive, such as one that sets `job_sort_formula_threshold`.
+    pub fn new(text: impl Into<String>) -> Result<Self, SiteError> {
+        let given = text.into();
+        if let Some(directive) = other_directive(&given) {
+            return Err(SiteError::content(directive));
+        }
+        Ok(match pasted(&given) {
+            Some(formula) => Self::in_document(formula, "FORMULA".into(), &given),
+            None => Self::alone(given, "FORMULA".into()),
+        })
+    }
+
+    fn in_document(text: String, origin: String, document: &str) -> Self {
+        let alone = Self::alone(text, origin);
+        match Place::find(document, &alone.text) {
+            Some(Place { before, written, differences }) => {
+                Self { before: before.to_owned(), written: written.to_owned(), differences, ..alone }
+            }
+            None => alone,
+        }
+    }
+
+    /// The first line as a formula, without its document.
+    fn alone(mut text: String, origin: String) -> Self {
+        let below = text.find('\n').map(|end| text.split_off(end)).unwrap_or_default();
+        if !below.is_empty() && text.ends_with('\r') {
+            text.pop();
+        }
+        Self { written: text.clone(), text, origin, before: String::new(), differences: Vec::new(), below }
+    }
+
+    /// All lines that were given, for a command that joins them.
+    pub fn all_lines(&self) -> String {
+        format!("{}{}", self.text, self.below)
+    }
+
+    /// Replaces the formula in its document.
+    #[must_use]
+    pub fn with_text(self, text: String) -> Self {
+        Self { before: self.before, below: self.below, ..Self::alone(text, self.origin) }
+    }
+
+    /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
+    /// JSON; the format is detected from the content.
+    ///
+    /// # Errors
+    /// The file cannot be read, or it contains no formula.
+    pub fn read(path: &Path) -> Result<Self, SiteError> {
+        Self::read_given(&path.into())
+    }
+
+    /// The file with a formula as a source that can be read several times, for [`SiteFiles::formula`]; `-` is standard
+    /// input.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub fn source(path: &Path) -> Result<FileSource, SiteError> {
+        FileSource::from(path).kept()
+    }
+
+    pub(super) fn read_source(source: &FileSource) -> Result<Self, SiteError> {
+        Self::of_default_scheduler(source.name(), &read_formula_document(source)?)
+    }
+
+    fn of_default_scheduler(name: String, document: &str) -> Result<Self, SiteError> {
+        let text = formula_in(&name, document).map_err(SiteError::content)?;
+        Ok(Self::in_document(text, name, &of_scheduler(document, schedulers::DEFAULT)))
+    }
+
+    /// Reads the formula from the file that was given for it: that of the default scheduler, else that of the only one that has
+    /// one.
+    fn read_given(source: &FileSource) -> Result<Self, SiteError> {
+        let (name, document) = (source.name(), read_formula_document(source)?);
+        match (formula_in(&name, &document), &formulas_of_others(&document)[..]) {
+            (Err(NoFormula::OtherScheduler { .. }), [(other, formula)]) => {
+                Ok(Self::in_document(formula.clone(), name, &of_scheduler(&document, &other.name)))
+            }
+            _ => Self::of_default_scheduler(name, &document),
+        }
+    }
+
+    /// Reads the formula from the file that was given for it, else the formula in force from the first document of the server that contains one, else from
+    /// `sched_priv/sched_formula`.
+    pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
+        if let Some(source) = &files.formula {
+            return Self::read_given(source);
+        }
+        let sources = files.server.iter().chain(&files.sched_formula);
+        let mut first_error = None;
+        for source in sources {
+            match Self::read_source(source) {
+                Err(error @ SiteError::Content(_)) => first_error = first_error.or(Some(error)),
+                read => return read,
+            }
+        }
+        let message = "no formula: give its text, or a document that has it";
+        Err(first_error.unwrap_or_else(|| SiteError::Missing(message.into())))
+    }
+
+    /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.
+    pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
+        submitted(&self.text, numbers).followed_by(&self.below)
+    }
+}
+
+/// A formula as Python reads it.
+pub(super) fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
+    match numbers {
+        NumberMode::OpenPbs => FormulaSubmission::to_openpbs(text),
+        NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(text),
+    }
+}
+
+/// Where a document contains a formula.
+#[derive(Debug, PartialEq, Eq)]
+struct Place<'d> {
+    /// The text before it.
+    before: &'d str,
+    /// The formula as the document has it.
+    written: &'d str,
+    differences: Vec<WrittenDifference>,
+}
+
+impl<'d> Place<'d> {
+    fn find(document: &'d str, formula: &str) -> Option<Self> {
+        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
+        let is_json = document.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+        let first = formula.chars().next()?;
+        let mut starts = document[from..]
+            .char_indices()
+            .filter(|&(_, character)| character == first || (is_json && character == '\\'))
+            .take(MAX_STARTS);
+        starts.find_map(|(at, _)| {
+            let (before, text) = document.split_at(from + at);
+            let (length, differences) = match_formula(text, formula, is_json)?;
+            Some(Self { before, written: &text[..length], differences })
+        })
+    }
+}
+
+/// Compares the start of a text with a formula; the text may wrap it, and escape its characters if it is JSON. The length
+/// of the formula in the text, and where both differ; `None` if the text does not begin with the formula.
+fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<(usize, Vec<WrittenDifference>)> {
+    let (mut rest, mut differences) = (text, Vec::new());
+    for (at, character) in formula.char_indices() {
+        if let Some(after) = rest.strip_prefix("\r\n\t").or_else(|| rest.strip_prefix("\n\t"))
+            && after.starts_with(character)
+        {
+            differences.push(WrittenDifference { at, end: text.len() - rest.len(), start: text.len() - after.len() });
+            rest = after;
+        }
+        match rest.strip_prefix('\\').filter(|_| is_json) {
+            Some(escape) => {
+                rest = after_escape(escape, character)?;
+                let end = text.len() - rest.len();
+                differences.push(WrittenDifference { at: at + character.len_utf8(), end, start: end });
+            }
+            None => rest = rest.strip_prefix(character)?,
+        }
+    }
+    Some((text.len() - rest.len(), differences))
+}
+
+/// What follows the escape of this character in JSON; `escape` begins after its backslash.
+fn after_escape(escape: &str, character: char) -> Option<&str> {
+    let mut rest = escape.chars();
+    let is_same = match rest.next()? {
+        'b' => character == '\u{8}',
+        'f' => character == '\u{c}',
+        'n' => character == '\n',
+        'r' => character == '\r',
+        't' => character == '\t',
+        'u' => {
+            let mut units = [0; 2];
+            let mut digits = escape;
+            for (index, unit) in character.encode_utf16(&mut units).iter().enumerate() {
+                digits = digits.strip_prefix(if index == 0 { "u" } else { "\\u" })?;
+                let (hexadecimal, after) = digits.split_at_checked(4)?;
+                if u16::from_str_radix(hexadecimal, 16) != Ok(*unit) {
+                    return None;
+                }
+                digits = after;
+            }
+            return Some(digits);
+        }
+        other => other == character,
+    };
+    is_same.then_some(rest.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The start, the text and the differences of a formula in its document.
+    type Found = (usize, String, Vec<(usize, usize, usize)>);
+
+    fn place(document: &str, formula: &str) -> Option<Found> {
+        let Place { before, written, differences } = Place::find(document, formula)?;
+        let differences = differences.iter().map(|place| (place.at, place.end, place.start)).collect();
+        Some((before.len(), written.to_owned(), differences))
+    }
+
+    #[test]
+    fn a_formula_is_found_in_its_document() {
+        let listing = "Server: vm\n    job_sort_formula = a + b\n\t + c\n    x = a\n";
+        assert_eq!(place(listing, "a + b + c"), Some((34, "a + b\n\t + c".into(), vec![(5, 5, 7)])));
+        let windows = listing.replace('\n', "\r\n");
+        assert_eq!(place(&windows, "a + b + c"), Some((35, "a + b\r\n\t + c".into(), vec![(5, 5, 8)])));
+        let json = "{\"Server\":{\"a\":{\n\"job_sort_formula\": \"a + b\"}}}";
+        assert_eq!(place(json, "a + b"), Some((38, "a + b".into(), vec![])));
+        assert_eq!(place("x", "a + b"), None);
+        assert_eq!(place("a", ""), None);
+    }
+
+    #[test]
+    fn escapes_of_json_are_longer_than_their_characters() {
+        let json = r#"{"job_sort_formula":"a\/b+\"c\"+\u00e9\ud835\udc4e"}"#;
+        let formula = "a/b+\"c\"+é𝑎";
+        let expected = vec![(2, 3, 3), (5, 7, 7), (7, 10, 10), (10, 17, 17), (14, 29, 29)];
+        assert_eq!(place(json, formula), Some((21, r#"a\/b+\"c\"+\u00e9\ud835\udc4e"#.into(), expected)));
+        assert_eq!(place(r#"{"job_sort_formula":"\u0061"}"#, "a"), Some((21, r"\u0061".into(), vec![(1, 6, 6)])));
+        assert_eq!(place(r#"{"job_sort_formula":"\u00"}"#, "a"), None);
+    }
+}

@@ -1,0 +1,259 @@
+//! Where a site's files are in a folder or an archive: their usual names, and those in a `pbs_snapshot`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::files::SiteFiles;
+use super::source::FileSource;
+
+/// What a file of a site is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    Queue,
+    ResourceGroup,
+    Usage,
+    SchedConfig,
+    SchedFormula,
+    Tree,
+    Server,
+    Queues,
+    Resources,
+    SlurmConf,
+    /// When the snapshot was taken.
+    Time,
+}
+
+/// The names of the files of each role, the preferred ones first. `pbs_snapshot` writes those that end in `.out`.
+const NAMES: &[(Role, &[&str])] = &[
+    (
+        Role::Queue,
+        &[
+            "qstat.json",
+            "job/qstat_f_F_json.out",
+            "qstat_f.json",
+            "qstat.dsv",
+            "job/qstat_f_F_dsv.out",
+            "qstat_f.dsv",
+            "qstat.txt",
+            "job/qstat_f.out",
+            "qstat_f.txt",
+            "jobs.json",
+            "jobs.ndjson",
+        ],
+    ),
+    (Role::Tree, &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"]),
+    (
+        Role::Server,
+        &[
+            "server.json",
+            "qstat_Bf.json",
+            "server/qstat_Bf.out",
+            "server.txt",
+            "qstat_Bf.txt",
+            "server/qmgr_ps.out",
+            "qmgr_print_server.txt",
+            "scheduler/qmgr_lsched.out",
+            "scheduler/qmgr_psched.out",
+            "qmgr_list_sched.txt",
+            "qmgr_print_sched.txt",
+        ],
+    ),
+    (
+        Role::Queues,
+        &[
+            "queues.json",
+            "qstat_Qf.json",
+            "server/qstat_Qf.out",
+            "queues.txt",
+            "qstat_Qf.txt",
+            "server/qmgr_pq.out",
+            "server/qmgr_ps.out",
+            "qmgr_print_server.txt",
+        ],
+    ),
+    (
+        Role::Resources,
+        &[
+            "resourcedef",
+            "server_priv/resourcedef",
+            "server/qmgr_pr.out",
+            "qmgr_print_resource.txt",
+            "qmgr_list_resource.txt",
+        ],
+    ),
+    (Role::SlurmConf, &["slurm.conf", "scontrol_show_config.txt"]),
+    (Role::Time, &["ctime"]),
+];
+
+/// The files of the scheduler's folder.
+const SCHED_PRIV: &[(Role, &str)] = &[
+    (Role::ResourceGroup, "resource_group"),
+    (Role::Usage, "usage"),
+    (Role::SchedConfig, "sched_config"),
+    (Role::SchedFormula, "sched_formula"),
+];
+
+/// The endings of compressed files.
+const COMPRESSED: [&str; 2] = [".gz", ".zst"];
+
+/// The name without the ending of a compressed file.
+fn uncompressed(path: &str) -> &str {
+    COMPRESSED.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
+}
+
+/// Whether a folder of this name is a scheduler's: `sched_priv`, or `sched_priv_NAME` for each further scheduler.
+pub(super) fn is_sched_priv(folder: &str) -> bool {
+    folder == "sched_priv" || folder.starts_with("sched_priv_")
+}
+
+/// Whether a site's file has this path, relative to the folder of the site.
+pub(super) fn is_site_file(path: &str) -> bool {
+    let path = uncompressed(path);
+    let in_sched_priv = match path.split_once('/') {
+        Some((folder, name)) => is_sched_priv(folder).then_some(name),
+        None => Some(path),
+    };
+    NAMES.iter().any(|(_, names)| names.contains(&path))
+        || in_sched_priv.is_some_and(|name| SCHED_PRIV.iter().any(|(_, known)| *known == name))
+}
+
+/// Whether a file is read for this purpose.
+fn has_role(path: &str, role: Role) -> bool {
+    NAMES.iter().any(|(known, names)| *known == role && names.contains(&uncompressed(path)))
+}
+
+/// Whether the file is one of the scheduler's own, which may be empty.
+fn is_scheduler_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    SCHED_PRIV.iter().any(|(_, known)| *known == name)
+}
+
+/// The paths that a site's files can have, except those in a `sched_priv_NAME`.
+pub(super) fn candidates() -> impl Iterator<Item = String> {
+    let plain = NAMES.iter().flat_map(|(_, names)| names.iter().map(|name| (*name).to_owned()));
+    let scheduler = ["", "sched_priv/"].into_iter().flat_map(in_scheduler_folder);
+    // a file may have several purposes
+    let all: BTreeSet<String> = plain.chain(scheduler).collect();
+    all.into_iter().flat_map(|path| with_endings(&path))
+}
+
+/// The path, and the paths of the file when it is compressed.
+fn with_endings(path: &str) -> [String; 3] {
+    ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}"))
+}
+
+/// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
+pub(super) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> {
+    SCHED_PRIV.iter().map(move |(_, name)| format!("{folder}{name}"))
+}
+
+/// The files that were found, by their paths relative to the folder of the site.
+#[derive(Debug, Default)]
+pub(super) struct FoundFiles {
+    pub by_path: BTreeMap<String, FileSource>,
+    /// What is doubtful about the folder or the archive, one sentence each.
+    pub warnings: Vec<String>,
+    /// What the folder or the archive has more than once, one sentence each.
+    pub repeated: Vec<String>,
+}
+
+impl FoundFiles {
+    /// Adds a file of `root`, a folder or an archive. An empty file is what a command leaves that failed: it is not used, and
+    /// a warning names it, unless it lists resources, of which a site may have none. The scheduler's own may be empty.
+    pub(super) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
+        if !is_empty || is_scheduler_file(&path) {
+            if self.by_path.insert(path.clone(), file).is_some() {
+                self.repeated.push(format!("`{root}` has `{path}` more than once; the last one counts"));
+            }
+        } else if !has_role(&path, Role::Resources) {
+            self.warnings.push(format!(
+                "`{root}`: `{path}` is empty and is not used; check whether the command that wrote it failed"
+            ));
+        }
+    }
+
+    /// Warns of a folder in the place of a file.
+    pub(super) fn warn_of_folder(&mut self, root: &str, path: &str) {
+        self.warnings.push(format!("`{root}`: `{path}` is a folder, expected a file, and is not used"));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_path.is_empty()
+    }
+
+    /// The files in their roles.
+    pub(super) fn into_site_files(mut self) -> SiteFiles {
+        self.warn_of_unused_jobs();
+        let scheduler = self.scheduler_folder();
+        let in_sched_priv = |role: Role| {
+            let name = SCHED_PRIV.iter().find(|(known, _)| *known == role).map_or("", |(_, name)| *name);
+            self.get(&format!("{scheduler}{name}"))
+        };
+        SiteFiles {
+            queue: self.all(Role::Queue).into_iter().next(),
+            resource_group: in_sched_priv(Role::ResourceGroup),
+            usage: in_sched_priv(Role::Usage),
+            sched_config: in_sched_priv(Role::SchedConfig),
+            sched_formula: in_sched_priv(Role::SchedFormula),
+            tree: self.all(Role::Tree).into_iter().next(),
+            server: self.all(Role::Server),
+            queues: self.all(Role::Queues),
+            resources: self.all(Role::Resources),
+            slurm_conf: self.all(Role::SlurmConf).into_iter().next(),
+            taken: self.all(Role::Time).into_iter().next(),
+            warnings: self.warnings,
+            repeated: self.repeated,
+            ..SiteFiles::default()
+        }
+    }
+
+    /// The folder of the default scheduler, else the first one; empty if the site is such a folder itself.
+    fn scheduler_folder(&self) -> String {
+        let folders = self.by_path.keys().filter_map(|path| path.split_once('/')).map(|(folder, _)| folder);
+        let folder = folders.filter(|folder| is_sched_priv(folder)).min();
+        folder.map(|folder| format!("{folder}/")).unwrap_or_default()
+    }
+
+    fn all(&self, role: Role) -> Vec<FileSource> {
+        let names = NAMES.iter().find(|(known, _)| *known == role).map_or(&[][..], |(_, names)| *names);
+        names.iter().filter_map(|name| self.get(name)).collect()
+    }
+
+    fn get(&self, path: &str) -> Option<FileSource> {
+        with_endings(path).into_iter().find_map(|path| self.by_path.get(&path).cloned())
+    }
+
+    /// Warns of the output of qstat that is not read because of another one. In a `pbs_snapshot` several formats contain the
+    /// same jobs.
+    fn warn_of_unused_jobs(&mut self) {
+        let names = NAMES.iter().filter(|(role, _)| *role == Role::Queue).flat_map(|(_, names)| *names);
+        let paths = names.filter(|name| name.starts_with("qstat")).flat_map(|name| with_endings(name));
+        let paths: Vec<String> = paths.filter(|path| self.by_path.contains_key(path)).collect();
+        let Some((used, others)) = paths.split_first() else { return };
+        self.warnings.extend(others.iter().map(|path| format!("`{path}` is not read, because `{used}` is there")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_file_is_known_by_its_path() {
+        for path in ["qstat.json", "qstat.json.gz", "usage", "sched_priv/usage", "sched_priv_gpu/sched_config", "ctime"]
+        {
+            assert!(is_site_file(path), "{path}");
+        }
+        for path in ["", "/etc/passwd", "sched_priv/other", "mom_priv/usage", "sched_priv/usage/x", "../usage"] {
+            assert!(!is_site_file(path), "{path}");
+        }
+        assert!(candidates().all(|path| is_site_file(&path)));
+    }
+
+    #[test]
+    fn the_default_scheduler_comes_first() {
+        let source = |name: &str| FileSource::from(name);
+        let by_path = ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), source(path)));
+        let files = FoundFiles { by_path: by_path.into(), ..FoundFiles::default() }.into_site_files();
+        assert_eq!(files.usage, Some(source("sched_priv/usage")));
+    }
+}

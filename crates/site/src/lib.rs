@@ -1,0 +1,294 @@
+//! A site: opens its files, ranks its jobs, checks a formula against them, and applies policies to its fair-share tree.
+//!
+//! In: the paths of a scheduler's files and of the output of its commands. Out: the formula in force, the jobs, their
+//! [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod archive;
+mod bundle;
+mod compare;
+mod compression;
+mod documents;
+mod duration;
+mod explain;
+mod file_kind;
+mod files;
+mod formula_text;
+mod layout;
+mod policy;
+mod printed_fairshare;
+mod rank;
+mod reach_rank;
+mod replay;
+mod shares;
+mod simulate;
+mod source;
+mod summary;
+mod trajectory;
+mod tree;
+mod what_if;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub use bundle::SiteBundle;
+pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
+pub use duration::parse_duration;
+pub use explain::Explanation;
+pub use explain::{
+    Against, Cause, ExplainOptions, ExplainedInput, Explanations, Neighbour, OtherValues, RankReached, Rounding,
+};
+pub use files::SiteFiles;
+pub use formula_text::FormulaText;
+pub use formula_text::WrittenDifference;
+pub use policy::PolicyName;
+pub use rank::{RankedQueue, SiteJobs};
+pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
+pub use replay::LogReplay;
+pub use shares::UsageChange;
+pub use shares::{PolicyShares, SharesRequest};
+pub use simulate::{SimulatedQueue, open_workload};
+pub use source::FileSource;
+pub use source::read_bytes;
+pub use what_if::WhatIf;
+
+use documents::Documents;
+use job_sort_formula::diagnostic::few_of_each_kind;
+use job_sort_formula::fairshare::{Release, Rules};
+use job_sort_formula::rank::OnError;
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, ConfigWarning, SchedConfig};
+use jsf_openpbs::files::server::ServerSettings;
+use jsf_openpbs::resource_amount::NumberMode;
+use policy::PolicySelection;
+use printed_fairshare::compare_with_printed;
+use source::JobDocument;
+use tree::SiteTree;
+
+/// The rules that apply to a site. The default is what the OpenPBS daemon does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SiteRules {
+    /// The fair-share policy; `None`: the one in `slurm.conf`, else OpenPBS's.
+    pub policy: Option<PolicyName>,
+    /// The release of Slurm; `None`: the one that wrote the tree's document, else the newest.
+    pub slurm_release: Option<Release>,
+    /// Whether the daemon's behaviour or the published document applies.
+    pub rules: Rules,
+    /// How numbers reach the formula and how its value is kept.
+    pub numbers: NumberMode,
+    /// The value of a job for which the formula raises an error.
+    pub on_error: OnError,
+    /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
+    pub threshold: Option<f64>,
+    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](jsf_ingest::ReadOptions::strict), any
+    /// file that gives something more than once, and a usage that is not a number, infinite or subnormal.
+    pub strict: bool,
+}
+
+/// A site: its server, queues, resources, scheduler settings, fair-share tree, jobs and rules.
+///
+/// ```
+/// use job_sort_formula::Formula;
+/// use jsf_site::Site;
+///
+/// let formula = Formula::parse("fairshare_factor")?;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let queue = Site::open("examples/site")?.rank(&formula)?;
+/// let first = queue.ranking.order()[0];
+/// assert_eq!(queue.table.entity(first), "trial07");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Site {
+    files: SiteFiles,
+    rules: SiteRules,
+    schema: Schema,
+    queues: Queues,
+    config: SchedConfig,
+    server: ServerSettings,
+    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
+    partition: Option<String>,
+    policy: PolicySelection,
+    tree: Option<SiteTree>,
+    jobs: JobDocument,
+    warnings: Vec<String>,
+}
+
+impl Site {
+    /// Opens a folder or a tar archive by the usual names of the files in it, see [`SiteFiles::open`].
+    ///
+    /// # Errors
+    /// It contains none of these files, or one of them has another content than its name says.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SiteError> {
+        Self::from_files(SiteFiles::open(path.as_ref())?, SiteRules::default())
+    }
+
+    /// Opens a site by its files and reads all of them except the jobs, which are only checked by their first bytes, and
+    /// read when a formula needs them.
+    ///
+    /// # Errors
+    /// A file cannot be read, or has another content than it should.
+    pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
+        let files = files.with_scheduler_files()?.kept()?;
+        files.queue.as_ref().map(|queue| queue.check(&file_kind::JOBS)).transpose()?;
+        let Documents { schema, queues, server, partition, warnings: of_documents } =
+            Documents::read(&files, rules.strict)?;
+        let mut warnings = files.warnings.clone();
+        warn_unless_strict(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
+        warnings.extend(of_documents);
+        let config = match &files.sched_config {
+            Some(source) => {
+                let bytes = source.read_expected(&file_kind::SCHED_CONFIG)?;
+                if file_kind::FileKind::detect(&bytes) == file_kind::FileKind::Empty {
+                    warnings.push(format!(
+                        "`{}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
+                         queue before the formula",
+                        source.name()
+                    ));
+                }
+                SchedConfig::parse(&bytes)
+            }
+            None => formula_only(),
+        };
+        let (repeated, of_config): (Vec<_>, Vec<_>) =
+            config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
+        let message = |warning: &ConfigWarning| format!("sched_config: {warning}");
+        warn_unless_strict(&mut warnings, repeated.into_iter().map(message), rules.strict)?;
+        warnings.extend(few_of_each_kind(of_config.into_iter().map(message)));
+        let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
+        let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string));
+        warnings.extend(few_of_each_kind(of_conf));
+        let tree = SiteTree::read(&files, &config, rules.strict, &mut warnings)?;
+        if files.sched_config.is_none() && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
+            warnings.push(
+                "there is no `sched_config`, so its defaults are assumed: ".to_owned()
+                    + DEFAULT_SETTINGS
+                    + "; give the `sched_config`",
+            );
+        }
+        let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
+        let written_by = tree.as_ref().and_then(SiteTree::release);
+        let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
+        warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));
+        let jobs = JobDocument::default();
+        Ok(Self { files, rules, schema, queues, config, server, partition, policy, tree, jobs, warnings })
+    }
+
+    /// The warnings about the files that were read when the site was opened, one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The files of the site.
+    pub fn files(&self) -> &SiteFiles {
+        &self.files
+    }
+
+    /// The names that a formula may use at this site.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The formula in force: the server's, else that in `sched_priv/sched_formula`.
+    ///
+    /// # Errors
+    /// The site has neither, or the file cannot be read.
+    pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
+        FormulaText::in_force(&self.files)
+    }
+
+    /// The formula that the site's own documents have, even if another was given; `None` if they have none, or cannot be read.
+    pub fn formula_in_force(&self) -> Option<FormulaText> {
+        FormulaText::in_force(&SiteFiles { formula: None, ..self.files.clone() }).ok()
+    }
+}
+
+/// What the shares depend on, as it is without a `sched_config`.
+pub(crate) const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
+     fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
+
+/// The settings without a `sched_config`: only the formula orders the jobs.
+fn formula_only() -> SchedConfig {
+    SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
+}
+
+/// Adds warnings, a few of each kind, about what is refused where the rules are strict, such as what a file gives twice.
+///
+/// # Errors
+/// The first of them, if the rules of the site are strict.
+fn warn_unless_strict(
+    warnings: &mut Vec<String>,
+    messages: impl IntoIterator<Item = String>,
+    is_strict: bool,
+) -> Result<(), SiteError> {
+    let mut messages = messages.into_iter();
+    if is_strict && let Some(first) = messages.next() {
+        return Err(SiteError::Content(first));
+    }
+    warnings.extend(few_of_each_kind(messages));
+    Ok(())
+}
+
+/// The system's reason, and what to give instead of a folder.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => "it is a folder; give a file of it, or open it as a site".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// A file of the site cannot be used, or something that the request needs is missing.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SiteError {
+    /// A file cannot be read.
+    #[error("cannot read `{path}`: {}", reason(error))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// A file is larger than the limit for files of its kind.
+    #[error("`{path}` is larger than {limit} bytes, the limit for such a file")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A file has another content than it should.
+    #[error("{0}")]
+    Content(String),
+    /// The request needs something that the site does not have.
+    #[error("{0}")]
+    Missing(String),
+    /// The formula is valid Python but not arithmetic, so it cannot be ranked.
+    #[error("the formula is valid Python but not arithmetic: it cannot be ranked")]
+    NotArithmetic,
+    /// A job failed under [`OnError::Fail`].
+    #[error("the formula fails for {count} of the jobs, first for `{job}`: {error}")]
+    JobFailed {
+        /// The first such job in the order of the document.
+        job: String,
+        /// Its error.
+        error: String,
+        /// How many jobs failed.
+        count: usize,
+    },
+}
+
+impl SiteError {
+    fn read(path: &Path, error: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), error }
+    }
+
+    fn content(message: impl ToString) -> Self {
+        Self::Content(message.to_string())
+    }
+}

@@ -1,0 +1,283 @@
+//! The fair-share policy in force, and its constants.
+
+use std::str::FromStr;
+
+use job_sort_formula::fairshare::policy::classic::Classic;
+use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
+use job_sort_formula::fairshare::policy::fair_tree::FairTree;
+use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
+use job_sort_formula::fairshare::policy::pbs::Pp718;
+use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
+use job_sort_formula::fairshare::{NodeId, Policy, Release, Rules};
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+use serde_json::{Map, Value, json};
+
+use super::tree::SlurmOrigin;
+use super::{Site, SiteRules};
+
+/// A published fair-share policy, by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PolicyName {
+    /// `pbs`: OpenPBS, PP-718.
+    Pbs,
+    /// `classic`: Slurm's classic fair share.
+    Classic,
+    /// `depth-oblivious`: Slurm's depth-oblivious factor.
+    DepthOblivious,
+    /// `ticket-based`: Slurm's ticket-based factor.
+    TicketBased,
+    /// `fair-tree`: Slurm's fair tree.
+    FairTree,
+    /// `weighted-walk`: flux-accounting's weighted walk.
+    WeightedWalk,
+}
+
+impl PolicyName {
+    /// Every policy.
+    pub const ALL: [Self; 6] =
+        [Self::Pbs, Self::Classic, Self::DepthOblivious, Self::TicketBased, Self::FairTree, Self::WeightedWalk];
+
+    /// The name, such as `fair-tree`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pbs => "pbs",
+            Self::Classic => "classic",
+            Self::DepthOblivious => "depth-oblivious",
+            Self::TicketBased => "ticket-based",
+            Self::FairTree => "fair-tree",
+            Self::WeightedWalk => "weighted-walk",
+        }
+    }
+}
+
+impl FromStr for PolicyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|policy| policy.as_str() == text);
+        found.ok_or_else(|| {
+            format!("`{text}` is not a policy, expected one of {}", Self::ALL.map(Self::as_str).join(", "))
+        })
+    }
+}
+
+/// The policy in force and the settings that it depends on.
+#[derive(Debug)]
+pub(super) struct PolicySelection {
+    pub name: PolicyName,
+    pub rules: Rules,
+    pub release: Release,
+    /// Whether the release is given or read from a file.
+    is_release_known: bool,
+    pub conf: SlurmConf,
+    /// Where the policy comes from.
+    source: &'static str,
+}
+
+impl PolicySelection {
+    /// Selects the policy and the release of Slurm.
+    ///
+    /// The policy is the first that is known of: the explicit one, that of `slurm.conf`, the one under which a document of
+    /// Slurm was printed (fair tree if the document does not show it), OpenPBS's. The release is the first that is known
+    /// of: the explicit one, that of `scontrol show config`, the one that wrote the tree's document, the newest.
+    pub(super) fn new(
+        rules: &SiteRules,
+        conf: Option<SlurmConf>,
+        tree: Option<SlurmOrigin>,
+        written_by: Option<Release>,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let by_conf = conf.as_ref().map(|conf| match conf.policy {
+            ConfPolicy::FairTree => PolicyName::FairTree,
+            ConfPolicy::DepthOblivious => PolicyName::DepthOblivious,
+            ConfPolicy::Classic => PolicyName::Classic,
+        });
+        let by_tree = tree.map(|tree| match tree.is_fair_tree {
+            Some(false) => PolicyName::Classic,
+            Some(true) | None => PolicyName::FairTree,
+        });
+        let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
+        let (name, source) = match (rules.policy, by_conf, by_tree, tree) {
+            (Some(policy), ..) => (policy, "given"),
+            (_, Some(policy), ..) if sets_flags => (policy, "from slurm.conf"),
+            (_, Some(policy), ..) => (policy, "slurm.conf sets no PriorityFlags: the default since Slurm 19.05"),
+            (.., Some(policy), Some(SlurmOrigin { is_fair_tree: Some(_) })) => (policy, "from the tree's file"),
+            (.., Some(policy), _) => (policy, "default for a tree of Slurm"),
+            _ => (PolicyName::Pbs, "default"),
+        };
+        let printed_under_fair_tree = tree.and_then(|tree| tree.is_fair_tree);
+        if let (None, Some(by_conf), Some(printed)) = (rules.policy, by_conf, printed_under_fair_tree)
+            && printed != (by_conf == PolicyName::FairTree)
+        {
+            let other = if printed { "fair-tree" } else { "another policy" };
+            let applied = match sets_flags {
+                true => format!("says {}", by_conf.as_str()),
+                false => format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str()),
+            };
+            warnings
+                .push(format!("the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used"));
+        }
+        if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
+            warnings.push(
+                "the tree's file was not printed under fair tree: classic is assumed; \
+                 give the `slurm.conf`, or choose the policy depth-oblivious if that is it"
+                    .to_owned(),
+            );
+        }
+        let by_version = conf.as_ref().and_then(|conf| Release::from_version(conf.version.as_deref()?));
+        let release = rules.slurm_release.or(by_version).or(written_by);
+        if conf.as_ref().is_some_and(|conf| conf.priority_type.is_none()) && release != Some(Release::V26_11) {
+            warnings.push(
+                "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
+                 has no effect; from then on it means `priority/multifactor`"
+                    .to_owned(),
+            );
+        }
+        let (conf, is_release_known) = (conf.unwrap_or_default(), release.is_some());
+        Self { name, rules: rules.rules, release: release.unwrap_or_default(), is_release_known, conf, source }
+    }
+
+    /// Whose rules a policy follows and how usage decays under it, in a few words.
+    fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
+        let or_default = |is_known: bool| if is_known { "" } else { " (default)" };
+        let daemon = format!("as in Slurm {}{}", self.release.as_str(), or_default(self.is_release_known));
+        let rules = match (name, self.rules) {
+            (PolicyName::Pbs, Rules::Scheduler) => "as OpenPBS's scheduler computes it",
+            (PolicyName::Pbs, Rules::Documented) => "as PP-718 documents it",
+            (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60",
+            (_, Rules::Documented) => "as Slurm's manual documents it",
+            (PolicyName::TicketBased, _) => "as in Slurm 14.11",
+            (_, Rules::Scheduler) => &daemon,
+        };
+        let dampening = match name {
+            PolicyName::Classic | PolicyName::DepthOblivious => {
+                format!(", dampening factor {}{}", self.conf.dampening_factor, or_default(self.conf.sets_dampening))
+            }
+            _ => String::new(),
+        };
+        let decay = match (name, self.conf.decay_half_life) {
+            (PolicyName::Pbs, _) => {
+                let (factor, seconds) = (config.fairshare_decay_factor, config.fairshare_decay_time);
+                format!("usage is multiplied by {factor} every {}", clock(seconds))
+            }
+            (_, 0) => "usage does not decay".to_owned(),
+            (_, seconds) => {
+                let (days, rest) = (seconds / 86_400, clock(u64::from(seconds % 86_400)));
+                format!("half-life {days}-{rest}{}", or_default(self.conf.sets_half_life))
+            }
+        };
+        format!("{rules}{dampening}, {decay}")
+    }
+
+    /// A policy, whose rules it follows and how usage decays under it.
+    pub(super) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+        format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
+    }
+
+    /// The policy in force, where it comes from, whose rules it follows and how usage decays.
+    pub(super) fn in_force(&self, config: &SchedConfig) -> String {
+        format!("{} ({}), {}", self.name.as_str(), self.source, self.rules_and_decay(self.name, config))
+    }
+
+    /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
+    pub(super) fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
+        self.build_policy_for(name, self.release, active)
+    }
+
+    /// Builds the policy of that name under another release of Slurm.
+    pub(super) fn build_policy_for(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
+        let (rules, dampening) = (self.rules, self.conf.dampening_factor);
+        match (name, rules) {
+            (PolicyName::Pbs, Rules::Scheduler) => Box::new(OpenPbs),
+            (PolicyName::Pbs, Rules::Documented) => Box::new(Pp718),
+            (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).dampening(dampening)),
+            (PolicyName::DepthOblivious, _) => {
+                Box::new(DepthOblivious::new(rules).release(release).dampening(dampening))
+            }
+            (PolicyName::TicketBased, _) => Box::new(TicketBased::new(rules, active.iter().copied())),
+            (PolicyName::FairTree, _) => Box::new(FairTree::new(rules).release(release)),
+            (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),
+        }
+    }
+}
+
+/// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
+fn shortest_decimal(float: f32) -> f64 {
+    float.to_string().parse().unwrap_or_else(|_| f64::from(float))
+}
+
+/// A time in seconds as `HH:MM:SS`.
+pub(super) fn clock(seconds: u64) -> String {
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60)
+}
+
+impl Site {
+    /// The settings of a policy that are in force: the release of Slurm, the dampening factor, the half-life in seconds
+    /// (0: no decay), or OpenPBS's decay factor and the time between two decays in seconds.
+    pub fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
+        let conf = &self.policy.conf;
+        let mut settings = match name {
+            PolicyName::Pbs => vec![
+                ("decay_factor", json!(shortest_decimal(self.config.fairshare_decay_factor))),
+                ("decay_time", json!(self.config.fairshare_decay_time)),
+            ],
+            _ => vec![("half_life", json!(conf.decay_half_life))],
+        };
+        match (name, self.policy.rules) {
+            (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, Rules::Documented) => {}
+            (PolicyName::TicketBased, Rules::Scheduler) => settings.push(("release", json!("14.11"))),
+            (_, Rules::Scheduler) => settings.push(("release", json!(self.policy.release.as_str()))),
+        }
+        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
+            settings.push(("dampening_factor", json!(conf.dampening_factor)));
+        }
+        settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+
+    /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files, `billing` seconds for a
+    /// tree of Slurm, and the unit of the document for another.
+    pub fn usage_unit(&self) -> String {
+        match &self.tree {
+            Some(tree) if tree.is_of_openpbs() => match self.config.fairshare_usage_res.as_str() {
+                "cput" | "walltime" => format!("seconds of {}", self.config.fairshare_usage_res),
+                formula => format!("units of `{formula}` (fairshare_usage_res)"),
+            },
+            Some(tree) if tree.slurm_origin().is_some() => "TRES-seconds (billing)".to_owned(),
+            _ => "units of the tree's file".to_owned(),
+        }
+    }
+
+    /// The name of Slurm's cluster, where `slurm.conf` or the tree's file has it.
+    pub fn cluster_name(&self) -> Option<&str> {
+        let of_tree = || self.tree.as_ref()?.cluster.as_deref();
+        self.policy.conf.cluster_name.as_deref().or_else(of_tree)
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> PolicyName {
+        self.policy.name
+    }
+
+    /// A policy, whose rules it follows and how usage decays under it, in a few words; `None`: the policy in force, and
+    /// where it comes from.
+    ///
+    /// ```
+    /// use jsf_site::Site;
+    /// use jsf_site::PolicyName;
+    ///
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let site = Site::open("examples/site")?;
+    /// let fair_tree = site.describe_policy(Some(PolicyName::FairTree));
+    /// assert_eq!(fair_tree, "fair-tree, as in Slurm 26.11 (default), half-life 7-00:00:00 (default)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn describe_policy(&self, policy: Option<PolicyName>) -> String {
+        match policy {
+            Some(policy) => self.policy.described(policy, &self.config),
+            None => self.policy.in_force(&self.config),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What it takes for a job to reach a rank: how long it waits, or how one of its inputs changes.
+
+use job_sort_formula::fairshare::NodeKind;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::{Competitor, FirstStep, Goal, ScorePrecision, ScoreRules, Sweep, WorkBudget, first_step};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
+use jsf_openpbs::order::Competition;
+use jsf_openpbs::resource_amount::AmountSource;
+
+use super::{PolicyName, RankedQueue, Site};
+
+/// The fair-share numbers reach the formula with six decimals.
+const STEPS_OF_RATIO: f64 = 1e6;
+/// The amount of a resource reaches the formula with at most four decimals.
+const STEPS_OF_AMOUNT: f64 = 1e4;
+/// The most steps by which an input is changed: a terabyte in kilobytes.
+const MAX_STEPS: i64 = 1 << 30;
+/// The work of copying an input of a job, so that the inputs of all jobs fit into memory.
+const COPIED_INPUT: u64 = 64;
+/// The time after which a job counts as never having reached a rank: 68 years.
+const LIFETIME: i64 = i32::MAX as i64;
+
+/// Whether and when a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// It does.
+    Until(Reached),
+    /// It does not in the time that was considered.
+    Never,
+    /// Finding it out takes too long: the formula changes the order too irregularly.
+    Unknown,
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// The `eligible_time` of the job then, in seconds.
+    pub eligible_time: i64,
+    /// The time until then, in seconds.
+    pub wait: i64,
+}
+
+/// What is known of the changes of single inputs.
+#[derive(Debug, Clone, Default)]
+pub struct SmallestChanges {
+    /// The inputs of which a change gives the rank.
+    pub found: Vec<SmallestChange>,
+    /// The inputs for which finding it out takes too long.
+    pub unknown: Vec<Box<str>>,
+    /// Whether inputs are requests, of which a job never asks for more.
+    pub has_requests: bool,
+}
+
+/// How an input can be changed. A user can honestly make the first ones; they come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Means {
+    /// The job asks for less of a resource, which it may if it needs no more.
+    AskForLess,
+    /// The job waits, as all others do.
+    Wait,
+    /// Another queue, or the site changes the priority of this one.
+    Queue,
+    /// What nobody can do for this job alone: the site's shares and usage, or another attribute of the job.
+    WhatIf,
+}
+
+impl Means {
+    /// How a user would change an input.
+    fn from_input(name: &str, schema: &Schema) -> Self {
+        match (name, schema.entry(name).map(|entry| entry.origin)) {
+            ("eligible_time", _) => Self::Wait,
+            ("queue_priority", _) => Self::Queue,
+            (_, Some(Origin::Special) | None) => Self::WhatIf,
+            _ => Self::AskForLess,
+        }
+    }
+
+    /// In a word or two.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AskForLess => "ask for less",
+            Self::Wait => "wait",
+            Self::Queue => "another queue",
+            Self::WhatIf => "what if",
+        }
+    }
+}
+
+/// The resources of which every job needs some.
+const ALWAYS_NEEDED: [&str; 4] = ["ncpus", "mem", "nodect", "walltime"];
+
+/// The smallest change of one input that gives a job a rank, while nothing else changes.
+#[derive(Debug, Clone)]
+pub struct SmallestChange {
+    /// The name of the input.
+    pub name: Box<str>,
+    /// Its value now.
+    pub from: Value,
+    /// The nearest value that gives the rank.
+    pub to: Value,
+    /// The rank that it gives at most.
+    pub rank: usize,
+    /// How the input can be changed.
+    pub means: Means,
+}
+
+impl Site {
+    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and all other considered
+    /// jobs age alike.
+    ///
+    /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. Unknown with
+    /// decimals, where there are no bounds, and where the budget is spent.
+    pub fn first_wait(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+        within: i64,
+        budget: &mut WorkBudget,
+    ) -> Wait {
+        let Some(race) = self.race(ranked, schema, row) else {
+            return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
+        };
+        let Some(places) = race.competition.places(rank) else { return Wait::Never };
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else { return Wait::Unknown };
+        let job = race.waiting(ranked, row);
+        let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
+        let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
+        match first_step(&goal, 0..=within, budget) {
+            FirstStep::At(wait) => Wait::Until(Reached { eligible_time: now.saturating_add(wait), wait }),
+            FirstStep::Never => Wait::Never,
+            FirstStep::Unknown => Wait::Unknown,
+        }
+    }
+
+    /// Whether a job never has this rank because the value of every considered job grows by the same in the same time.
+    pub(super) fn gain_alike(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+        budget: &mut WorkBudget,
+    ) -> bool {
+        let Some(race) = self.race(ranked, schema, row) else { return false };
+        let Some(places) = race.competition.places(rank) else { return false };
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else { return false };
+        let job = race.waiting(ranked, row);
+        let gain = job.constant_slope(0..=LIFETIME, budget);
+        let mut others = competitors.iter();
+        if gain.is_none() || others.any(|other| other.sweep.constant_slope(0..=LIFETIME, budget) != gain) {
+            return false;
+        }
+        let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
+        first_step(&goal, 0..=LIFETIME, budget) == FirstStep::Never
+    }
+
+    /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
+    /// `resources_max` of its queue or the server, those that a user can honestly make first. A job never asks for more of a
+    /// resource: a job that needs no more gains its rank from those that do. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
+    pub fn smallest_changes(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+        budget: &mut WorkBudget,
+    ) -> SmallestChanges {
+        let mut changes = SmallestChanges::default();
+        let Some(race) = self.race(ranked, schema, row) else { return changes };
+        // whoever is now at the place must not be ahead
+        let at_place = race.competition.places(rank).and_then(|places| race.competition.competitors.get(places - 1));
+        let Some(&(other, wins_ties)) = at_place else { return changes };
+        let sweep = Sweep::constant(race.rules, inputs(ranked, other));
+        let competitors = [Competitor { sweep, wins_ties }];
+        let sort_keys = self.order_rules(None, None).columns();
+        let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
+        let names: Vec<&str> = names.map(|name| &**name).collect();
+        for (index, name) in names.iter().enumerate() {
+            let search = Search {
+                race: &race,
+                competitors: &competitors,
+                name,
+                most: self.maximum(ranked.table.queue(row), name, schema),
+                steps_per_unit: self.steps_per_unit(name, schema),
+                means: Means::from_input(name, schema),
+            };
+            changes.has_requests |= search.means == Means::AskForLess;
+            let parts = (names.len() - index) as u64;
+            match budget.with_part(parts, |part| search.smallest_change(inputs(ranked, row), part)) {
+                Found::Change { from, to } => {
+                    changes.found.push(SmallestChange { name: (*name).into(), from, to, rank, means: search.means });
+                }
+                Found::None => {}
+                Found::Unknown => changes.unknown.push((*name).into()),
+            }
+        }
+        changes.found.sort_by_key(|change| change.means);
+        changes
+    }
+
+    /// The most that a job of a queue may have of an input; infinite where no limit is known.
+    fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
+        let kind = schema.entry(name).map(|entry| entry.input_type);
+        let amount = self.queues.maximum(queue, name);
+        let amount = amount.and_then(|text| self.rules.numbers.amount(text, kind, AmountSource::Server).ok());
+        amount.and_then(|amount| amount.to_f64()).unwrap_or(f64::INFINITY)
+    }
+
+    /// The number of values of an input between two integers.
+    fn steps_per_unit(&self, name: &str, schema: &Schema) -> f64 {
+        let is_rank = matches!(self.policy.name, PolicyName::FairTree | PolicyName::WeightedWalk)
+            && FairshareInput::from_name(name) == Some(FairshareInput::Factor);
+        let tree = self.tree.as_ref().filter(|_| is_rank).and_then(|tree| tree.share_tree().ok());
+        match tree {
+            // the rank of a user divided by the number of users
+            Some(tree) => tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).count() as f64,
+            None if schema.entry(name).is_some_and(|entry| entry.input_type == InputType::Ratio) => STEPS_OF_RATIO,
+            None => STEPS_OF_AMOUNT,
+        }
+    }
+
+    pub(super) fn race<'a>(&'a self, ranked: &'a RankedQueue, schema: &'a Schema, row: usize) -> Option<Race<'a>> {
+        let precision = self.precision();
+        let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
+        if precision == ScorePrecision::Decimal || !is_waiting {
+            return None;
+        }
+        let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
+        Some(Race {
+            rules: ScoreRules { program: &ranked.program, schema, precision, on_error: self.rules.on_error },
+            competition: order.competition(&ranked.ranking, &ranked.table, row),
+        })
+    }
+}
+
+/// A job among its competitors.
+pub(super) struct Race<'a> {
+    pub(super) rules: ScoreRules<'a>,
+    pub(super) competition: Competition,
+}
+
+impl<'a> Race<'a> {
+    /// A job whose `eligible_time` grows by a second in each step.
+    pub(super) fn waiting(&self, ranked: &RankedQueue, row: usize) -> Sweep<'a> {
+        Sweep::new(self.rules, inputs(ranked, row), "eligible_time", 1.0)
+    }
+
+    /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for their inputs.
+    pub(super) fn waiting_competitors(
+        &self,
+        ranked: &RankedQueue,
+        budget: &mut WorkBudget,
+    ) -> Option<Vec<Competitor<'a>>> {
+        let competitors = &self.competition.competitors;
+        let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
+        budget.take(inputs * COPIED_INPUT)?;
+        let competitor = |&(row, wins_ties): &(usize, bool)| Competitor { sweep: self.waiting(ranked, row), wins_ties };
+        Some(competitors.iter().map(competitor).collect())
+    }
+}
+
+/// The inputs of a job, in the order of the program.
+pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
+    let column = |name: &str| ranked.table.column(name).map_or(Value::Int(0), |column| column.value(row));
+    ranked.program.inputs().iter().map(|name| column(name)).collect()
+}
+
+/// The search for the smallest change of an input.
+struct Search<'s, 'a> {
+    race: &'s Race<'a>,
+    competitors: &'s [Competitor<'a>],
+    name: &'s str,
+    /// The most that a job may have of the input.
+    most: f64,
+    /// The number of values between two integers.
+    steps_per_unit: f64,
+    means: Means,
+}
+
+/// What is known of the change of an input.
+enum Found {
+    Change { from: Value, to: Value },
+    None,
+    Unknown,
+}
+
+impl Search<'_, '_> {
+    fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
+        let rules = self.race.rules;
+        let slot = rules.program.inputs().iter().position(|input| **input == *self.name);
+        let (Some(slot), Some(_)) = (slot, rules.schema.entry(self.name)) else { return Found::None };
+        let from = inputs[slot].clone();
+        let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
+        let downward = upward.clone().reversed();
+        let up = match self.means {
+            Means::AskForLess => FirstStep::Never,
+            _ => self.first_step(&upward, MAX_STEPS, budget),
+        };
+        // only a nearer value is searched
+        let limit = if let FirstStep::At(steps) = up { steps - 1 } else { MAX_STEPS };
+        let to = match (up, self.first_step(&downward, limit, budget)) {
+            (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Found::Unknown,
+            (_, FirstStep::At(steps)) => downward.input(steps),
+            (FirstStep::At(steps), FirstStep::Never) => upward.input(steps),
+            (FirstStep::Never, FirstStep::Never) => None,
+        };
+        to.map_or(Found::None, |to| Found::Change { from, to })
+    }
+
+    fn first_step(&self, job: &Sweep<'_>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
+        let Some(entry) = self.race.rules.schema.entry(self.name) else { return FirstStep::Never };
+        let threshold = self.race.competition.threshold;
+        let goal = Goal { job, competitors: self.competitors, places: 1, threshold };
+        let least = if ALWAYS_NEEDED.contains(&self.name) { 1.0 } else { entry.range.least };
+        let last = job.steps_until(least, entry.range.most.min(self.most)).min(limit);
+        first_step(&goal, 1..=last, budget)
+    }
+}

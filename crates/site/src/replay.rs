@@ -1,0 +1,128 @@
+//! Compares the values in a scheduler's log with those of a site's queue.
+
+use std::path::Path;
+
+use job_sort_formula::fairshare::decay::IntervalDecay;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::rank::OnError;
+use jsf_openpbs::replay::{
+    OtherFormula, Replay, ReplayedQueue, SEARCH_WORK, Sources, formulas_set, logged_values, replay_within,
+};
+use jsf_openpbs::resource_amount::NumberMode;
+
+use super::formula_text::submitted;
+use super::policy::PolicyName;
+use super::source::FileSource;
+use super::{FormulaText, Site, SiteError, file_kind};
+
+/// A log compared with a queue, and the warnings about the queue.
+#[derive(Debug)]
+pub struct LogReplay {
+    /// The comparison.
+    pub replay: Replay,
+    /// The warnings about the jobs and their inputs, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Site {
+    /// Compares every value in a log of `pbs_sched` with the value of the same job in the queue.
+    ///
+    /// # Errors
+    /// The log cannot be read or has no values, the numbers are not OpenPBS's, or the queue cannot be ranked, see
+    /// [`rank`](Self::rank).
+    pub fn replay(&self, log: &Path, formula: &Formula) -> Result<LogReplay, SiteError> {
+        self.replay_within(log, formula, SEARCH_WORK)
+    }
+
+    /// The same with this much work for the searches of all explanations, about a nanosecond each.
+    ///
+    /// # Errors
+    /// As for [`replay`](Self::replay).
+    pub fn replay_within(&self, log: &Path, formula: &Formula, work: u64) -> Result<LogReplay, SiteError> {
+        if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
+            let message = "a scheduler's log has OpenPBS's numbers: keep the defaults for numbers and errors";
+            return Err(SiteError::Missing(message.into()));
+        }
+        let log = FileSource::from(log);
+        let bytes = log.read_unless_binary(&file_kind::LOG)?;
+        if logged_values(&bytes).next().is_none() {
+            return Err(SiteError::Content(format!(
+                "`{}` is not a log with values: expected lines such as \
+                 `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843`, which pbs_sched writes with \
+                 `qmgr -c 'set sched log_events = 4095'`",
+                log.name()
+            )));
+        }
+        let candidates = self.other_formulas(&log.name(), &bytes, formula);
+        let jobs = self.read_jobs(formula, !candidates.is_empty())?;
+        let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let mut warnings = jobs.warnings;
+        let mut ranked = self.rank_jobs(program, jobs.table, usize::MAX)?;
+        warnings.append(&mut ranked.warnings);
+        let others: Vec<OtherFormula> =
+            candidates.into_iter().filter_map(|(origin, text)| self.score_other(origin, text)).collect();
+        let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
+        let entities = || ranked.table.entities().iter().map(|entity| &**entity);
+        let reread = |change: &dyn Fn(f64) -> f64| {
+            self.tree.as_ref()?.pbs_tree_with_usage(self.policy.rules, entities(), change).ok()
+        };
+        let queue = ReplayedQueue {
+            reread: &reread,
+            formula,
+            schema: &jobs.schema,
+            table: &ranked.table,
+            scores: ranked.ranking.scores(),
+            tree: ranked.tree.as_ref(),
+            policy: &*policy,
+            decay: IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time),
+            others: &others,
+            sources: &self.replay_sources(),
+        };
+        Ok(LogReplay { replay: replay_within(&bytes, &queue, work), warnings })
+    }
+
+    /// The files that the inputs of the formula come from.
+    fn replay_sources(&self) -> Sources {
+        let files = &self.files;
+        let name = |source: Option<&FileSource>| source.map(FileSource::name);
+        let queues = || files.queues.iter().chain(&files.server).chain(&files.resources).next();
+        Sources {
+            jobs: self.queue_name(),
+            queues: name(queues().filter(|_| !self.queues.is_empty())),
+            tree: name(files.tree.as_ref().or(files.resource_group.as_ref())),
+            usage: name(files.tree.as_ref().or(files.usage.as_ref())),
+        }
+    }
+
+    /// The formulas of the site's files, and those that a server's log beside the scheduler's names, except `formula`: where
+    /// each comes from, and its text.
+    fn other_formulas(&self, log: &str, bytes: &[u8], formula: &Formula) -> Vec<(String, String)> {
+        let files = &self.files;
+        let documents = files.formula.iter().chain(&files.server).chain(&files.sched_formula);
+        // a document without a formula is no error here
+        let in_files = documents.filter_map(|source| {
+            let text = FormulaText::read_source(source).ok()?.text;
+            Some((format!("`{}`", source.name()), text))
+        });
+        let in_log =
+            formulas_set(bytes).into_iter().map(|text| (format!("`{log}`, which a server's log line names"), text));
+        let mut found: Vec<(String, String)> = Vec::new();
+        for (origin, text) in in_files.chain(in_log) {
+            let text = text.trim().to_owned();
+            if text != formula.text().trim() && found.iter().all(|(_, known)| *known != text) {
+                found.push((origin, text));
+            }
+        }
+        found
+    }
+
+    /// The scores of the jobs under another formula; `None` if it cannot be ranked with this site.
+    fn score_other(&self, origin: String, text: String) -> Option<OtherFormula> {
+        let submission = submitted(&text, NumberMode::OpenPbs);
+        let formula = submission.formula().ok()?;
+        let jobs = self.read_jobs(formula, true).ok()?;
+        let program = formula.compile(&jobs.schema).ok()?;
+        let scores = self.rank_jobs(program, jobs.table, usize::MAX).ok()?.ranking.scores().clone();
+        Some(OtherFormula { origin, scores, text })
+    }
+}

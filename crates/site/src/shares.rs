@@ -1,0 +1,421 @@
+//! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
+
+use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
+
+use super::policy::clock;
+use super::rank::jobs_without_entity;
+use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
+use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
+
+/// A change of the usage in a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UsageChange {
+    /// All usage decays by this much time, in seconds.
+    Decay(u64),
+    /// Usage is added to an entity.
+    Charge {
+        /// The entity.
+        name: String,
+        /// The usage, in the units of the tree.
+        amount: f64,
+    },
+}
+
+/// The policies to apply to a fair-share tree, and the changes to assume first.
+#[derive(Debug, Clone, Default)]
+pub struct SharesRequest {
+    /// The policies to apply; none: the one in force.
+    pub policies: Vec<PolicyName>,
+    /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
+    pub active: Vec<String>,
+    /// The changes of the usage before the policies are applied, in their order.
+    pub changes: Vec<UsageChange>,
+}
+
+impl SharesRequest {
+    /// Whether another usage is assumed than the site has.
+    pub fn assumes_usage(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// The times by which all usage decays, in seconds.
+    fn decays(&self) -> impl Iterator<Item = u64> {
+        self.changes.iter().filter_map(|change| match change {
+            UsageChange::Decay(seconds) => Some(*seconds),
+            UsageChange::Charge { .. } => None,
+        })
+    }
+}
+
+/// The result of one policy.
+#[derive(Debug)]
+pub struct PolicyShares {
+    /// The policy.
+    pub policy: PolicyName,
+    /// The tree and each node's numbers.
+    pub assessed: AssessedTree,
+    /// The same without the charges and the decay of the request; `None` if it has neither.
+    pub before: Option<AssessedTree>,
+    /// Whether the policy has a factor: the ticket-based one has none where nobody is known to have pending jobs.
+    pub has_factors: bool,
+    /// What the numbers leave out, one sentence each; those of the first policy begin with the warnings about the jobs.
+    pub notes: Vec<String>,
+}
+
+impl PolicyShares {
+    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one. To look for similar names
+    /// compares all names of the tree.
+    pub fn unresolved(&self, name: &str, with_similar: bool) -> Option<String> {
+        let tree = self.assessed.tree();
+        if tree.resolve(name).is_some() {
+            return None;
+        }
+        let is_explained = with_similar || !tree.candidates(name).is_empty();
+        Some(if is_explained { explain_unresolved(tree, name) } else { format!("the tree has no `{name}`") })
+    }
+
+    /// The nodes of these names with all below them, or those of the whole tree if no name is given, depth first;
+    /// `with_paths` adds the nodes above them. A name that denotes no node is left out.
+    pub fn nodes(&self, names: &[String], with_paths: bool) -> Vec<NodeId> {
+        let tree = self.assessed.tree();
+        let named: Vec<NodeId> = names.iter().filter_map(|name| tree.resolve(name)).collect();
+        let mut is_shown = vec![names.is_empty(); tree.len()];
+        named.iter().for_each(|node| is_shown[node.index()] = true);
+        // parents come before their children
+        for node in tree.nodes() {
+            is_shown[node.index()] |= tree.parent(node).is_some_and(|above| is_shown[above.index()]);
+        }
+        let mut is_above = vec![false; tree.len()];
+        for &node in named.iter().filter(|_| with_paths) {
+            tree.ancestors(node)
+                .take_while(|above| !std::mem::replace(&mut is_above[above.index()], true))
+                .for_each(drop);
+        }
+        let mut nodes = tree.depth_first();
+        nodes.retain(|node| is_shown[node.index()] || is_above[node.index()]);
+        nodes
+    }
+
+    /// The node of the entity of a job.
+    pub fn node(&self, entity: &str) -> Option<NodeId> {
+        let tree = self.assessed.tree();
+        if self.policy == PolicyName::Pbs { tree.find(entity) } else { tree.resolve(entity) }
+    }
+
+    /// The nodes from the root of the tree to a node.
+    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> = self.assessed.tree().ancestors(node).collect();
+        path.reverse();
+        path.push(node);
+        path
+    }
+}
+
+/// An entity of the queue, and whether a job of it is pending.
+type QueueEntity = (String, bool);
+
+impl Site {
+    /// The tree as its files describe it, without a policy.
+    ///
+    /// # Errors
+    /// The site has no tree, or its files cannot be read.
+    pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        self.required_tree()?.share_tree()
+    }
+
+    /// The tree as a file `resource_group`; the nodes of OpenPBS's files keep their cgroups.
+    ///
+    /// # Errors
+    /// The site has no tree, or its files cannot be read.
+    pub fn resource_group(&self) -> Result<WrittenGroups, SiteError> {
+        let tree = self.required_tree()?;
+        if tree.is_of_openpbs() {
+            let tree = tree.pbs_tree(Rules::Scheduler, [])?;
+            let cgroup = |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0);
+            return Ok(write_groups_with_cgroups(tree.tree(), cgroup));
+        }
+        Ok(write_groups(&tree.share_tree()?))
+    }
+
+    /// Applies policies to the fair-share tree.
+    ///
+    /// ```
+    /// use jsf_site::{PolicyName, SharesRequest, Site};
+    ///
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let site = Site::open("examples/site/sched_priv")?;
+    /// let shares = site.shares(&SharesRequest { policies: vec![PolicyName::FairTree], ..Default::default() })?;
+    /// assert_eq!(shares[0].policy, PolicyName::FairTree);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The site has no tree, its files cannot be read, or the tree has no node of a given name.
+    pub fn shares(&self, request: &SharesRequest) -> Result<Vec<PolicyShares>, SiteError> {
+        let tree = self.required_tree()?;
+        let (queue, warnings) = self.queue_entities()?;
+        let in_force = [self.policy.name];
+        let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
+        let (mut shares, mut notes) = (Vec::new(), warnings);
+        let mut refusal = None;
+        for &policy in policies {
+            match self.policy_shares(policy, tree, &queue, request) {
+                Ok(one) => shares.push(one),
+                // a tree of one scheduler may not suit the policies of another
+                Err(error) => {
+                    notes.push(format!("no numbers of the policy `{}`: {error}", policy.as_str()));
+                    refusal.get_or_insert(error);
+                }
+            }
+        }
+        if shares.is_empty()
+            && let Some(error) = refusal
+        {
+            return Err(error);
+        }
+        if let Some(first) = shares.first_mut() {
+            let charged = request.changes.iter().filter_map(|change| match change {
+                UsageChange::Charge { name, .. } => Some(name),
+                UsageChange::Decay(_) => None,
+            });
+            notes.extend(charged.filter_map(|name| self.charged_group(first.assessed.tree(), name)));
+            first.notes.splice(..0, notes);
+        }
+        Ok(shares)
+    }
+
+    pub(super) fn policy_shares(
+        &self,
+        policy: PolicyName,
+        tree: &SiteTree,
+        queue: &[QueueEntity],
+        request: &SharesRequest,
+    ) -> Result<PolicyShares, SiteError> {
+        let mut tree = match policy {
+            PolicyName::Pbs => {
+                let entities = queue.iter().map(|(entity, _)| entity.as_str());
+                tree.pbs_tree(self.policy.rules, entities)?.into_tree()
+            }
+            _ => tree.share_tree()?,
+        };
+        let as_it_is = request.assumes_usage().then(|| tree.clone());
+        self.assume_usage(&mut tree, policy, request)?;
+        let mut notes: Vec<String> = request.decays().filter_map(|seconds| self.no_decay(policy, seconds)).collect();
+        notes.dedup();
+        let has_factors =
+            policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
+        if !has_factors {
+            notes.push(
+                "ticket-based gives tickets to the entities with pending jobs, and none are known: give a queue, \
+                 or name the active entities"
+                    .to_owned(),
+            );
+        }
+        if policy == PolicyName::WeightedWalk {
+            notes.extend(users_beside_groups(&tree));
+        }
+        let active: Vec<NodeId> = if request.active.is_empty() {
+            let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
+            pending.filter_map(|(entity, _)| tree.resolve(entity)).collect()
+        } else {
+            request.active.iter().map(|name| find_node(&tree, name)).collect::<Result<_, _>>()?
+        };
+        let rules = self.policy.build_policy(policy, &active);
+        let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
+        Ok(PolicyShares { policy, assessed: AssessedTree::new(tree, &rules), before, has_factors, notes })
+    }
+
+    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
+    ///
+    /// # Errors
+    /// As for [`rank_jobs`](Self::rank_jobs) and [`shares`](Self::shares).
+    pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<ComparedQueue, SiteError> {
+        let SiteJobs { table, schema, mut warnings } = self.read_jobs(formula, true)?;
+        let program = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
+        if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
+            warnings.push("the formula does not use fair share, so its values do not depend on usage".to_owned());
+        }
+        let as_it_is = SharesRequest { changes: Vec::new(), ..request.clone() };
+        let before = self.rank_assuming(program.clone(), table.clone(), usize::MAX, &as_it_is)?;
+        let mut after = self.rank_assuming(program, table, usize::MAX, request)?;
+        warnings.append(&mut after.warnings);
+        Ok(ComparedQueue::from_ranked(self.ranked(before), self.ranked(after), warnings))
+    }
+
+    /// Changes the usage of a tree as the request assumes.
+    pub(super) fn assume_usage(
+        &self,
+        tree: &mut ShareTree,
+        policy: PolicyName,
+        request: &SharesRequest,
+    ) -> Result<(), SiteError> {
+        for change in &request.changes {
+            match change {
+                UsageChange::Decay(seconds) => self.decay(tree, policy, *seconds),
+                UsageChange::Charge { name, amount } => {
+                    let node = find_node(tree, name)?;
+                    tree.charge(node, *amount).map_err(SiteError::content)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A note on a charge of a group or an account, which no job makes.
+    fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<String> {
+        tree.resolve(name).filter(|&node| tree.kind(node) != NodeKind::Entity)?;
+        let (kind, member) =
+            if self.policy.name == PolicyName::Pbs { ("a group", "entity") } else { ("an account", "user") };
+        Some(format!(
+            "`{name}` is {kind}: the charge is added to its own usage, and those in it keep theirs; to charge as a job \
+             does, name one {member}"
+        ))
+    }
+
+    /// Why nothing decays in a time, if that is so.
+    fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
+        let (factor, period) = (self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+        match policy {
+            PolicyName::Pbs if period == 0 => Some("nothing decays: `fairshare_decay_time` is 0".to_owned()),
+            PolicyName::Pbs if IntervalDecay::new(factor, period).intervals(seconds) == 0 => Some(format!(
+                "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
+                 one",
+                clock(period),
+                clock(seconds)
+            )),
+            PolicyName::Pbs => None,
+            _ if self.policy.conf.decay_half_life == 0 => {
+                Some("nothing decays: `PriorityDecayHalfLife` is 0".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The assumed usage in words: the changes in their order.
+    pub fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
+        let described = request.changes.iter().map(|change| match change {
+            UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
+            UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
+        });
+        described.collect::<Vec<_>>().join(", then ")
+    }
+
+    fn describe_decay(&self, policy: PolicyName, seconds: u64) -> String {
+        if policy != PolicyName::Pbs {
+            return format!("usage decays for {}", clock(seconds));
+        }
+        let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+        let periods = decay.intervals(seconds);
+        let noun = if periods == 1 { "period" } else { "periods" };
+        format!("usage decays by {periods} {noun} of {}", clock(self.config.fairshare_decay_time))
+    }
+
+    /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life under every other.
+    fn decay(&self, tree: &mut ShareTree, policy: PolicyName, seconds: u64) {
+        if policy == PolicyName::Pbs {
+            let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+            tree.decay_with(|usage| decay.decayed(usage, seconds));
+        } else {
+            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+            tree.decay(HalfLife::new(self.policy.conf.decay_half_life).factor(seconds));
+        }
+    }
+
+    fn required_tree(&self) -> Result<&SiteTree, SiteError> {
+        let missing = || SiteError::Missing("no tree: give the scheduler's `sched_priv` or a tree".into());
+        self.tree.as_ref().ok_or_else(missing)
+    }
+
+    /// The entities of the queue, and the warnings about its jobs.
+    fn queue_entities(&self) -> Result<(Vec<QueueEntity>, Vec<String>), SiteError> {
+        if self.files().queue.is_none() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
+        let mut jobs = self.read_jobs(&no_inputs, true)?;
+        jobs.warnings.extend(jobs_without_entity(&jobs.table, self.config.fairshare_entity));
+        let mut entities: Vec<QueueEntity> =
+            jobs.table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
+        pending_entities(&jobs.table).into_iter().for_each(|entity| entities[entity].1 = true);
+        Ok((entities, jobs.warnings))
+    }
+}
+
+/// A note on the users that the weighted walk ignores: those beside a group.
+fn users_beside_groups(tree: &ShareTree) -> Option<String> {
+    let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
+    let mut has_groups = vec![false; tree.len()];
+    for parent in tree.nodes().filter(|&node| !is_entity(node)).filter_map(|group| tree.parent(group)) {
+        has_groups[parent.index()] = true;
+    }
+    let is_beside =
+        |&node: &NodeId| is_entity(node) && tree.parent(node).is_some_and(|parent| has_groups[parent.index()]);
+    let mut beside = tree.nodes().filter(is_beside);
+    let first = beside.next()?;
+    let (parent, others) = (tree.parent(first)?, beside.count());
+    let others = if others > 0 { format!(" and {others} more users") } else { String::new() };
+    Some(format!(
+        "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
+         nowhere",
+        tree.name(first),
+        tree.name(parent)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_sort_formula::fairshare::{Member, TreeBuilder};
+
+    /// The note, with the groups beside a user found by a search of all siblings.
+    fn plain_users_beside_groups(tree: &ShareTree) -> Vec<&str> {
+        let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
+        let has_groups = |parent: NodeId| tree.children(parent).iter().any(|&child| !is_entity(child));
+        let beside = tree.nodes().filter(|&node| is_entity(node) && tree.parent(node).is_some_and(has_groups));
+        beside.map(|node| tree.name(node)).collect()
+    }
+
+    #[test]
+    fn users_beside_groups_are_counted() {
+        let mut bits = 1_u64;
+        for _ in 0..300 {
+            let mut builder = TreeBuilder::new("root");
+            let mut groups = vec![builder.root()];
+            for number in 0..12 {
+                bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let parent = groups[(bits >> 40) as usize % groups.len()];
+                let is_group = bits >> 33 & 3 == 0;
+                let name = format!("n{number}");
+                let member = if is_group { Member::group(name) } else { Member::entity(name) };
+                let node = builder.add(parent, member).expect("sound");
+                groups.extend(is_group.then_some(node));
+            }
+            let tree = builder.finish();
+            let beside = plain_users_beside_groups(&tree);
+            let note = users_beside_groups(&tree);
+            let Some(first) = beside.first() else {
+                assert_eq!(note, None);
+                continue;
+            };
+            let note = note.expect("a note");
+            assert!(note.starts_with(&format!("weighted-walk leaves out `{first}` of ")), "{note}");
+            let others = format!(" and {} more users: ", beside.len() - 1);
+            assert_eq!(note.contains(&others), beside.len() > 1, "{note} {beside:?}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_users_beside_a_group_are_not_compared_with_each_other() {
+        let mut builder = TreeBuilder::new("root");
+        for user in 0..100_000 {
+            builder.add(builder.root(), Member::entity(format!("u{user}"))).expect("sound");
+        }
+        builder.add(builder.root(), Member::group("bank")).expect("sound");
+        let note = users_beside_groups(&builder.finish()).unwrap_or_default();
+        assert!(note.contains("`u0` of `root` and 99999 more users"), "{note}");
+    }
+}

@@ -1,0 +1,299 @@
+//! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
+
+use std::io::{BufReader, Read};
+use std::path::PathBuf;
+
+use job_sort_formula::fairshare::{Rules, ShareTree};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::files::queues::RunLimits;
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_simulate::{
+    Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationRules, Workload,
+    WorkloadBuilder, read_workload, simulate,
+};
+
+use super::compression::decompressed;
+use super::file_kind::FileKind;
+use super::policy::PolicyName;
+use super::source::FileSource;
+use super::tree::SiteTree;
+use super::{Site, SiteError};
+
+/// How many bytes of a log decide what it is.
+const HEAD: u64 = 64 << 10;
+/// The most names in a warning.
+const MAX_NAMES: usize = 5;
+
+/// A simulated workload, and the warnings about it.
+#[derive(Debug)]
+pub struct SimulatedQueue {
+    /// When the jobs start.
+    pub schedule: Schedule,
+    /// What the simulation leaves out or assumes, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Reads logs of jobs as one workload. Of a folder, all files are read. What cannot be read of a log is in
+/// [`Workload::faults`].
+///
+/// # Errors
+/// A log cannot be read, or has no job in a known format.
+pub fn open_workload(sources: &[FileSource]) -> Result<Workload, SiteError> {
+    read_logs(sources, WorkloadBuilder::new())
+}
+
+fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
+    for source in sources {
+        match source {
+            FileSource::Path(path) if path.is_dir() => {
+                let entries = path.read_dir().and_then(|entries| {
+                    entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
+                });
+                let mut files = entries.map_err(|error| SiteError::read(path, error))?;
+                files.sort_unstable();
+                let (files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.is_file());
+                for other in others {
+                    builder
+                        .faults()
+                        .add("it is a folder, a pipe or a broken link", || format!("`{}`", other.display()));
+                }
+                if files.is_empty() {
+                    return Err(SiteError::Content(format!("the folder `{}` contains no file", path.display())));
+                }
+                files.into_iter().try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
+            }
+            _ => read_log(source, &mut builder)?,
+        }
+    }
+    if builder.is_empty() {
+        let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
+        let faults = builder.finish().faults().messages();
+        let reason = faults.first().map_or_else(String::new, |fault| format!("; {fault}"));
+        return Err(SiteError::Content(format!("{} has no job that can be simulated{reason}", names.join(", "))));
+    }
+    Ok(builder.finish())
+}
+
+fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
+    let name = source.name();
+    let failed = |error| SiteError::read(name.as_ref(), error);
+    let mut log = BufReader::with_capacity(1 << 16, decompressed(source.open()?).map_err(failed)?);
+    let mut head = Vec::new();
+    log.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    let kind = FileKind::detect(&head);
+    let is_known = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(failed)?.is_some();
+    if kind == FileKind::Empty {
+        builder.faults().add("it is empty", || format!("`{name}`"));
+    } else if !is_known {
+        return Err(SiteError::Content(format!(
+            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
+            kind.description()
+        )));
+    }
+    Ok(())
+}
+
+impl Site {
+    /// Reads logs of jobs as [`open_workload`] does, with the resources and the priorities that these formulas need.
+    ///
+    /// # Errors
+    /// A log cannot be read, or has no job in a known format.
+    pub fn open_workload(&self, sources: &[FileSource], formulas: &[&Formula]) -> Result<Workload, SiteError> {
+        let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let is_logged = |name: &&str| self.schema.is_numeric(name) && !is_always_known(name);
+        let input = |name: &str| (name.into(), self.schema.entry(name).map(|entry| entry.input_type));
+        let inputs = LogInputs {
+            numbers: self.rules.numbers,
+            names: names.into_iter().filter(is_logged).map(input).collect(),
+            queue_priorities: self
+                .queues
+                .iter()
+                .map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0)))
+                .collect(),
+        };
+        read_logs(sources, WorkloadBuilder::with_inputs(inputs))
+    }
+
+    /// Runs a workload through time under a formula. Fair share is charged to the site's tree, where every entity begins with
+    /// a usage of 1, and decays as `decay` says, or else as the `sched_config` says if the site has one.
+    ///
+    /// # Errors
+    /// The formula needs fair share and the site has no tree, or the tree cannot be built.
+    pub fn simulate(
+        &self,
+        program: &Program,
+        workload: &Workload,
+        rules: &SimulationRules,
+        decay: Option<Decay>,
+        observer: &mut dyn Observer,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let mut warnings = Vec::new();
+        let is_unknown = |name: &&str| !is_always_known(name) && !workload.has_input(name);
+        let unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).filter(is_unknown).collect();
+        if !unknown.is_empty() {
+            warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
+        }
+        let fairshare = self.simulated_fairshare(program, workload, decay, &mut warnings)?;
+        let others: Vec<&str> = self.queues.other_limits().collect();
+        if !others.is_empty() {
+            warnings.push(format!("the simulation has no limits of the kinds {}", few(others.into_iter())));
+        }
+        let limits = self.limited_queues(workload);
+        let schedule = simulate(program, workload, rules, fairshare, limits, observer).map_err(SiteError::content)?;
+        if !schedule.too_large.is_empty() {
+            let ids = schedule.too_large.iter().map(|&job| workload.id(job));
+            let (list, count) = (few(ids), schedule.too_large.len());
+            let jobs = if count == 1 { "1 job asks" } else { &format!("{count} jobs ask") };
+            warnings.push(format!(
+                "{jobs} for more than the {} and can never start, so the simulation leaves out {list}",
+                match rules.processors {
+                    1 => "processor".to_owned(),
+                    processors => format!("{processors} processors"),
+                }
+            ));
+        }
+        let is_held = |job: &usize| schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err();
+        let held: Vec<&str> = match schedule.is_complete {
+            true => (0..workload.jobs().len()).filter(is_held).map(|job| workload.id(job)).collect(),
+            false => Vec::new(),
+        };
+        if !held.is_empty() {
+            warnings.push(format!("jobs that never start, because a limit lets none run: {}", few(held.into_iter())));
+        }
+        Ok(SimulatedQueue { schedule, warnings })
+    }
+
+    /// The limits of running jobs that matter to a workload, in words: the queue, or nothing for the server, and the limit.
+    pub fn run_limits(&self, workload: &Workload) -> Vec<String> {
+        let queues =
+            std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
+        let describe = |queue: &str| {
+            let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
+            let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
+            let all = all.map(|count| format!("{count} in all"));
+            let each = each_user.map(|count| format!("{count} of each user"));
+            let single = users.iter().map(|(user, count)| format!("{count} of `{user}`"));
+            let limits: Vec<String> = all.into_iter().chain(each).chain(single).collect();
+            (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
+        };
+        queues.filter_map(describe).collect()
+    }
+
+    fn limited_queues(&self, workload: &Workload) -> Vec<LimitedQueue> {
+        let named = workload.queues().iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
+        let queues = std::iter::once(("", None)).chain(named.map(|(queue, index)| (&**queue, Some(index))));
+        let limited = |(queue, index): (&str, Option<u32>)| {
+            let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
+            let of_user = |user: &str| users.get(user).copied().or(*each_user);
+            Some(LimitedQueue::new(index, *all, workload.entities().iter().map(|user| of_user(user))))
+        };
+        queues.filter_map(limited).collect()
+    }
+
+    /// How usage decays in a simulation unless the caller says otherwise: as in the `sched_config`, if the site has one.
+    pub fn configured_decay(&self) -> Option<Decay> {
+        let config = &self.config;
+        self.files
+            .sched_config
+            .as_ref()
+            .filter(|_| config.fairshare_decay_time > 0)
+            .map(|_| Decay { period: config.fairshare_decay_time, factor: config.fairshare_decay_factor.into() })
+    }
+
+    /// The share of the machine of each entity of a workload, by its index, 0..=1: `None` for an entity that the tree does not
+    /// have, and no list without a tree.
+    ///
+    /// # Errors
+    /// The tree cannot be built.
+    pub fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
+        let Some(tree) = &self.tree else { return Ok(None) };
+        let (tree, name) = (self.simulated_tree(tree, workload)?, self.policy.name);
+        let shares = self.policy.build_policy(name, &[]).assess(&tree);
+        let perc = |entity: &str| Some(shares.get(tree.resolve(entity)?)?.fairshare_perc);
+        Ok(Some(workload.entities().iter().map(|entity| perc(entity)).collect()))
+    }
+
+    /// The tree with the entities of a workload; those that OpenPBS does not find are in the group `unknown`.
+    fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
+        match self.policy.name {
+            PolicyName::Pbs => {
+                let entities = workload.entities().iter().map(|entity| &**entity);
+                // the scheduler's rules take any usage, and the documented ones do without that of the tree
+                Ok(tree.pbs_tree(Rules::Scheduler, entities)?.into_tree())
+            }
+            _ => tree.share_tree(),
+        }
+    }
+
+    fn simulated_fairshare(
+        &self,
+        program: &Program,
+        workload: &Workload,
+        decay: Option<Decay>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Fairshare>, SiteError> {
+        let Some(input) = program.inputs().iter().find(|name| FairshareInput::from_name(name).is_some()) else {
+            return Ok(None);
+        };
+        let Some(tree) = &self.tree else {
+            return Err(SiteError::Missing(format!(
+                "the formula needs `{input}`, which a log of jobs does not have: give the scheduler's `sched_priv` or a tree"
+            )));
+        };
+        let name = self.policy.name;
+        let unknown: Vec<&str> = match name {
+            PolicyName::Pbs => {
+                let known = tree.pbs_tree(Rules::Scheduler, [])?;
+                let is_unknown = |entity: &&str| known.tree().find(entity).is_none();
+                workload.entities().iter().map(|entity| &**entity).filter(is_unknown).collect()
+            }
+            _ => Vec::new(),
+        };
+        let tree = self.simulated_tree(tree, workload)?;
+        if tree.nodes().any(|node| tree.children(node).is_empty() && tree.usage(node) > 1.0) {
+            warnings
+                .push("the usage in the tree does not count: in a simulation every entity begins with 1".to_owned());
+        }
+        let policy = match (name, self.policy.rules) {
+            (PolicyName::Pbs, Rules::Documented) => FairsharePolicy::Documented,
+            _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
+        };
+        let fairshare = Fairshare::new(tree, policy, decay, workload.entities());
+        let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };
+        let unknown: Vec<&str> = match name {
+            PolicyName::Pbs => unknown,
+            _ => fairshare.unknown_entities().map(|entity| &*workload.entities()[entity]).collect(),
+        };
+        if !unknown.is_empty() {
+            let consequence = match name {
+                PolicyName::Pbs => "they join the group `unknown`",
+                _ => "their fair-share numbers are 0",
+            };
+            let list = few(unknown.into_iter());
+            warnings.push(format!("entities of the log that are not in the tree: {list}; {consequence}"));
+        }
+        Ok(Some(fairshare))
+    }
+}
+
+/// Whether a simulation computes an input of every job, whatever the log says.
+fn is_always_known(name: &str) -> bool {
+    matches!(name, "ncpus" | "walltime" | "eligible_time") || FairshareInput::from_name(name).is_some()
+}
+
+/// The first few names, and how many more there are.
+fn few<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut listed: Vec<String> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = names.count();
+    if more > 0 {
+        listed.push(format!("{more} more"));
+    }
+    match listed.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => listed.concat(),
+    }
+}

@@ -1,0 +1,320 @@
+//! Where the bytes of a site's file come from, and reading them within limits.
+
+use std::borrow::Cow;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use jsf_ingest::{JobReader, ParsedJobs, ReadOptions};
+use jsf_json::decode_utf8;
+use jsf_slurm::conf::SlurmConf;
+
+use super::SiteError;
+use super::compression::{Compression, decompressed};
+use super::file_kind::{self, Expected, FileKind};
+
+/// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
+const MAX_FILE: u64 = 256 << 20;
+/// How many bytes are read again to recognise a file.
+const HEAD: u64 = 64 << 10;
+/// The largest job document that is read, in bytes.
+const MAX_JOBS: u64 = 64 << 30;
+/// The largest job document on standard input that is kept in memory to be read again, in bytes.
+const MAX_KEPT_JOBS: u64 = 4 << 30;
+
+/// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read before.
+///
+/// A file that gzip or zstd has compressed is decompressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileSource {
+    /// A file; `-` is standard input.
+    Path(PathBuf),
+    /// A member of an archive, or any other content in memory.
+    Bytes {
+        /// The name in messages, such as `snapshot.tgz: server/qstat_Bf.out`.
+        name: String,
+        /// The content.
+        bytes: Arc<[u8]>,
+    },
+}
+
+impl<P: Into<PathBuf>> From<P> for FileSource {
+    fn from(path: P) -> Self {
+        Self::Path(path.into())
+    }
+}
+
+impl FileSource {
+    /// The name in messages.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Path(path) if is_stdin(path) => "standard input".into(),
+            Self::Path(path) => path.display().to_string(),
+            Self::Bytes { name, .. } => name.clone(),
+        }
+    }
+
+    /// The whole content, at most 256 MiB.
+    ///
+    /// # Errors
+    /// The file cannot be read or is larger.
+    pub fn read(&self) -> Result<Vec<u8>, SiteError> {
+        read_limited(self, MAX_FILE, |_| Ok(()))
+    }
+
+    /// The file as a source that can be read several times: the content of standard input is kept.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub fn kept(self) -> Result<Self, SiteError> {
+        match &self {
+            Self::Path(path) if is_stdin(path) => Ok(Self::Bytes { name: self.name(), bytes: self.read()?.into() }),
+            _ => Ok(self),
+        }
+    }
+
+    /// The whole content of a file that must be of an expected kind. A file whose start shows another kind is not read
+    /// further.
+    pub(super) fn read_expected(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
+        let bytes = read_limited(self, expected.limit, |head| expected.check(&self.name(), head).map(drop))?;
+        expected.check(&self.name(), &bytes)?;
+        Ok(bytes)
+    }
+
+    /// Checks that the file can be read and seems to be of an expected kind, by its first bytes. For a file that may not be
+    /// needed: a wrong one is refused all the same. What can be read only once, such as a pipe, is not opened.
+    pub(super) fn check(&self, expected: &Expected) -> Result<(), SiteError> {
+        if let Self::Path(path) = self {
+            let is_once = |kind: Metadata| !kind.is_file() && !kind.is_dir();
+            if is_stdin(path) || is_once(path.metadata().map_err(|error| SiteError::read(path, error))?) {
+                return Ok(());
+            }
+        }
+        let mut head = Vec::new();
+        let read = decompressed(self.open()?).and_then(|content| content.take(HEAD).read_to_end(&mut head));
+        read.map_err(|error| self.error(error))?;
+        expected.check(&self.name(), &head).map(drop)
+    }
+
+    /// The whole content of a file that may turn out to be of another kind, unless it is binary.
+    pub(super) fn read_unless_binary(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
+        read_limited(self, expected.limit, |head| match FileKind::detect(head) {
+            FileKind::Binary => expected.check(&self.name(), head).map(drop),
+            _ => Ok(()),
+        })
+    }
+
+    /// The whole content as text; bytes that are not UTF-8 are replaced.
+    pub(super) fn read_text(&self, expected: &Expected) -> Result<String, SiteError> {
+        let bytes = self.read_unless_binary(expected)?;
+        Ok(decode_utf8(&bytes).into_owned())
+    }
+
+    /// Reads `slurm.conf`. Only a file can include others.
+    pub(super) fn read_slurm_conf(&self) -> Result<SlurmConf, SiteError> {
+        match self {
+            Self::Path(path) if !is_stdin(path) && self.is_plain_file() => {
+                self.require_settings(&self.head().unwrap_or_default())?;
+                SlurmConf::read(path).map_err(SiteError::content)
+            }
+            _ => {
+                let bytes = self.read_unless_binary(&file_kind::SLURM_CONF)?;
+                self.require_settings(&bytes)?;
+                Ok(SlurmConf::parse(&self.name(), &bytes))
+            }
+        }
+    }
+
+    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if half of its lines
+    /// or more begin with `NAME=`.
+    fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
+        let is_setting = |line: &&[u8]| {
+            let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(line.len());
+            end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
+        };
+        let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).collect();
+        let settings = lines.iter().copied().filter(is_setting).count();
+        if FileKind::detect(bytes) == FileKind::Text && 2 * settings >= lines.len() {
+            return Ok(());
+        }
+        file_kind::SLURM_CONF.check(&self.name(), bytes).map(|_| ())
+    }
+
+    /// The first bytes of a file that can be read again.
+    pub(super) fn head(&self) -> Option<Vec<u8>> {
+        if matches!(self, Self::Path(path) if !path.is_file()) {
+            return None;
+        }
+        let mut head = Vec::new();
+        decompressed(self.open().ok()?).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+        Some(head)
+    }
+
+    fn is_plain_file(&self) -> bool {
+        matches!(self, Self::Path(path) if open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
+    }
+
+    pub(super) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
+        Ok(match self {
+            Self::Path(path) if is_stdin(path) => Box::new(io::stdin()),
+            Self::Path(path) => Box::new(open(path).map_err(|error| SiteError::read(path, error))?),
+            Self::Bytes { bytes, .. } => Box::new(&**bytes),
+        })
+    }
+
+    fn error(&self, error: io::Error) -> SiteError {
+        SiteError::read(Path::new(&self.name()), error)
+    }
+}
+
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads a whole file of at most `limit` bytes, or standard input for `-`.
+///
+/// # Errors
+/// The file cannot be read or is larger.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
+    read_limited(&FileSource::from(path), limit, |_| Ok(()))
+}
+
+/// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait for that. What a shell
+/// passes for `<(command)` has a writer.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+
+        let is_of_shell = || path.starts_with("/dev/fd") || path.starts_with("/proc");
+        if path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) && !is_of_shell() {
+            return Err(io::Error::other("it is a named pipe; give `-` and standard input from it"));
+        }
+    }
+    File::open(path)
+}
+
+/// Reads a whole file. If it has more than [`HEAD`] bytes, `check` may refuse it by the first ones.
+fn read_limited(
+    source: &FileSource,
+    limit: u64,
+    check: impl FnOnce(&[u8]) -> Result<(), SiteError>,
+) -> Result<Vec<u8>, SiteError> {
+    let mut bytes = Vec::new();
+    let mut content = decompressed(source.open()?).map_err(|error| source.error(error))?;
+    content.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
+    if bytes.len() as u64 == HEAD {
+        if bytes.iter().all(|&byte| byte == 0) {
+            let name = source.name();
+            return Err(SiteError::Content(format!(
+                "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
+            )));
+        }
+        check(&bytes)?;
+    }
+    content.take(limit + 1 - HEAD.min(limit)).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
+    if bytes.len() as u64 > limit {
+        return Err(SiteError::TooLarge { path: source.name().into(), limit });
+    }
+    Ok(bytes)
+}
+
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a second reading.
+#[derive(Debug, Default)]
+pub(super) struct JobDocument {
+    stdin: OnceLock<Vec<u8>>,
+}
+
+impl JobDocument {
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once more.
+    pub(super) fn read(
+        &self,
+        source: &FileSource,
+        options: &ReadOptions<'_>,
+        again: bool,
+    ) -> Result<ParsedJobs, SiteError> {
+        let reader = JobReader::new(options);
+        let read = match source {
+            FileSource::Path(path) if is_stdin(path) => {
+                if again || self.stdin.get().is_some() {
+                    reader.read(&self.kept_stdin(source)?)
+                } else {
+                    reader.read_stream(limited(source, io::stdin())?)
+                }
+            }
+            FileSource::Path(path) => {
+                let mut file = open(path).map_err(|error| SiteError::read(path, error))?;
+                if is_plain(&mut file).map_err(|error| SiteError::read(path, error))? {
+                    if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_JOBS) {
+                        return Err(SiteError::TooLarge { path: path.clone(), limit: MAX_JOBS });
+                    }
+                    reader.read_file(file)
+                } else {
+                    reader.read_stream(limited(source, file)?)
+                }
+            }
+            FileSource::Bytes { bytes, .. } if Compression::detect(bytes).is_none() => reader.read(bytes),
+            FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
+        };
+        read.map_err(|error| match source.head().map(|head| (FileKind::detect(&head), head)) {
+            Some((kind, head)) if !file_kind::JOBS.kinds.contains(&kind) => {
+                file_kind::JOBS.refusal(&source.name(), kind, &head)
+            }
+            _ => SiteError::content(error),
+        })
+    }
+
+    fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {
+        if self.stdin.get().is_none() {
+            let _ = self.stdin.set(read_limited(source, MAX_KEPT_JOBS, |_| Ok(()))?);
+        }
+        Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
+    }
+}
+
+/// Whether the file is a regular one that is not compressed. Leaves a regular file at its start.
+fn is_plain(file: &mut File) -> io::Result<bool> {
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let (_, compression) = Compression::detect_at_start(file)?;
+    file.rewind()?;
+    Ok(compression.is_none())
+}
+
+/// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
+fn limited<'s>(source: &FileSource, stream: impl Read + Send + 's) -> Result<impl Read + Send + 's, SiteError> {
+    let content = decompressed(stream).map_err(|error| source.error(error))?;
+    Ok(LimitedReader { source: content, left: MAX_JOBS })
+}
+
+/// A reader that fails when its source has more bytes than `left`.
+struct LimitedReader<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for LimitedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::other(format!("it is larger than {MAX_JOBS} bytes, the limit for jobs")))?;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_beyond_its_limit_is_an_error() {
+        let read = |left| LimitedReader { source: &b"12345"[..], left }.read_to_end(&mut Vec::new()).ok();
+        assert_eq!((read(5), read(4)), (Some(5), None));
+    }
+}

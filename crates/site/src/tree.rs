@@ -1,0 +1,328 @@
+//! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its nodes by name.
+
+use std::collections::{BTreeSet, HashSet};
+
+use job_sort_formula::diagnostic::few_of_each_kind;
+use job_sort_formula::fairshare::tree_document::TreeDocument;
+use job_sort_formula::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
+use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::schema::suggestions::nearest;
+use jsf_ingest::native_tree::read_tree;
+use jsf_openpbs::files::resource_group::{LineFault, RejectedLine, ResourceGroup};
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
+use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarning};
+
+use super::file_kind::{self, FileKind};
+use super::files::SiteFiles;
+use super::source::FileSource;
+use super::{SiteError, warn_unless_strict};
+
+/// The most names that are compared with one that the tree does not have.
+const MAX_COMPARED: usize = 100_000;
+
+/// A tree as its files describe it, before a policy is applied.
+#[derive(Debug)]
+pub(super) struct SiteTree {
+    document: TreeDocument,
+    /// The name of the tree's file; `None` for OpenPBS's files.
+    source_name: Option<String>,
+    /// What a document of Slurm says of its origin; `None` for another tree.
+    slurm: Option<SlurmOrigin>,
+    /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or without some of its
+    /// rows.
+    printed_fairshare: Vec<Option<f64>>,
+    /// The cluster of Slurm, where the tree's file names it.
+    pub(super) cluster: Option<String>,
+}
+
+/// What a document of Slurm says of its origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SlurmOrigin {
+    /// Whether it was printed under fair tree, where that can be told.
+    pub is_fair_tree: Option<bool>,
+}
+
+impl SiteTree {
+    /// Reads the tree, if the site has one, and appends the problems of its files to `warnings`.
+    pub(super) fn read(
+        files: &SiteFiles,
+        config: &SchedConfig,
+        is_strict: bool,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Self>, SiteError> {
+        if let Some(source) = &files.tree {
+            // refused if they are something else, although nothing of them is used
+            files
+                .resource_group
+                .as_ref()
+                .map(|unused| read_resource_group(unused, false, &mut Vec::new()))
+                .transpose()?;
+            files.usage.as_ref().map(|unused| read_usage(unused, false, &mut Vec::new())).transpose()?;
+            return read_document(source, is_strict, warnings).map(Some);
+        }
+        let Some(source) = &files.resource_group else { return Ok(None) };
+        let lines = read_resource_group(source, is_strict, warnings)?;
+        let usage = match &files.usage {
+            Some(source) => read_usage(source, is_strict, warnings)?,
+            None => {
+                warnings.push(format!(
+                    "`{}` is given without the file `usage`: the usage of every entity is 1, as if nothing had run",
+                    source.name()
+                ));
+                UsageFile::default()
+            }
+        };
+        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
+        let document = builder.into_document();
+        Ok(Some(Self { document, source_name: None, slurm: None, printed_fairshare: Vec::new(), cluster: None }))
+    }
+
+    /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
+    pub(super) fn pbs_tree<'e>(
+        &self,
+        rules: Rules,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<PbsTree, SiteError> {
+        let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
+        let tree = builder.build().map_err(|error| self.error(&error))?;
+        // the scheduler computes with whatever its files contain; nothing defines what else would
+        if !(self.is_of_openpbs() && rules == Rules::Scheduler) {
+            self.require_finite_usage(tree.tree())?;
+        }
+        Ok(tree)
+    }
+
+    /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change` has changed every usage in
+    /// its files. An entity whose usage is then 1 has no record.
+    pub(super) fn pbs_tree_with_usage<'e>(
+        &self,
+        rules: Rules,
+        entities: impl IntoIterator<Item = &'e str>,
+        change: impl Fn(f64) -> f64,
+    ) -> Result<PbsTree, SiteError> {
+        let mut document = self.document.clone();
+        document.records.iter_mut().for_each(|record| record.usage = change(record.usage));
+        document.records.retain(|record| record.usage != MIN_USAGE);
+        document.nodes.iter_mut().for_each(|node| node.usage = node.usage.map(&change));
+        let builder = PbsTreeBuilder::from_document(&document).rules(rules).with_entities(entities);
+        builder.build().map_err(|error| self.error(&error))
+    }
+
+    /// Whether the tree is from OpenPBS's files.
+    pub(super) fn is_of_openpbs(&self) -> bool {
+        self.source_name.is_none()
+    }
+
+    /// What a document of Slurm says of its origin; `None` for another tree.
+    pub(super) fn slurm_origin(&self) -> Option<SlurmOrigin> {
+        self.slurm
+    }
+
+    /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node below the root, in the
+    /// order of the document; `None` without such a column.
+    pub(super) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
+        let is_printed = self.printed_fairshare.iter().any(Option::is_some);
+        self.source_name.as_deref().filter(|_| is_printed).map(|name| (name, &*self.printed_fairshare))
+    }
+
+    /// The release of Slurm that wrote the tree, if its document contains it.
+    pub(super) fn release(&self) -> Option<Release> {
+        self.document.release
+    }
+
+    /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group `unknown`.
+    pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        match self.source_name {
+            None => Ok(self.pbs_tree(Rules::Documented, [])?.into_tree()),
+            Some(_) => {
+                let tree = self.document.share_tree().map_err(|error| self.error(&error))?;
+                self.require_finite_usage(&tree)?;
+                Ok(tree)
+            }
+        }
+    }
+
+    /// Refuses usage whose sum no double can hold: every part of it would be 0.
+    fn require_finite_usage(&self, tree: &ShareTree) -> Result<(), SiteError> {
+        match tree.usage(tree.root()).is_finite() {
+            true => Ok(()),
+            false if self.is_of_openpbs() => Err(self.error(
+                &"the sum of all usage is beyond the range of a double, with which only OpenPBS's scheduler computes",
+            )),
+            false => Err(self.error(&"the sum of all usage is beyond the range of a double")),
+        }
+    }
+
+    fn error(&self, error: &dyn std::fmt::Display) -> SiteError {
+        match &self.source_name {
+            Some(name) => SiteError::content(format!("`{name}`: {error}")),
+            None => SiteError::content(error),
+        }
+    }
+}
+
+fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
+    let bytes = source.read_expected(&file_kind::TREE)?;
+    let name = source.name();
+    if is_native_json(&bytes) {
+        let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
+        let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
+        warnings.extend(few_of_each_kind(unknown));
+        let repeated = document.repeated_keys.iter().map(|(key, path)| {
+            let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
+            format!("`{name}`: {path} has `{key}` more than once; {consequence}")
+        });
+        warn_unless_strict(warnings, repeated, is_strict)?;
+        let source_name = Some(name);
+        return Ok(SiteTree { document, source_name, slurm: None, printed_fairshare: Vec::new(), cluster: None });
+    }
+    let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
+    let (repeated, others): (Vec<_>, Vec<_>) =
+        associations.warnings.iter().partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
+    let message = |warning: &TreeWarning| format!("`{name}`: {warning}");
+    warn_unless_strict(warnings, repeated.into_iter().map(message), is_strict)?;
+    warnings.extend(few_of_each_kind(others.into_iter().map(message)));
+    if !associations.usage_known && associations.format != TreeFormat::Sshare {
+        warnings.push(format!(
+            "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
+        ));
+    }
+    let origin = SlurmOrigin { is_fair_tree: associations.is_fair_tree };
+    // where rows are missing, all numbers differ, which has a warning
+    let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
+    let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
+    let (document, cluster) = (associations.document, associations.cluster);
+    Ok(SiteTree { document, source_name: Some(name), slurm: Some(origin), printed_fairshare, cluster })
+}
+
+/// Adds native JSON to the expected formats of a document that is in none of them.
+fn or_native_json(error: TreeReadError) -> SiteError {
+    match error {
+        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => {
+            SiteError::content(format!("{error}, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"))
+        }
+        other => SiteError::content(other),
+    }
+}
+
+/// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
+fn is_native_json(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
+}
+
+fn read_resource_group(
+    source: &FileSource,
+    is_strict: bool,
+    warnings: &mut Vec<String>,
+) -> Result<ResourceGroup, SiteError> {
+    let bytes = source.read_unless_binary(&file_kind::RESOURCE_GROUP)?;
+    let lines = ResourceGroup::parse(&bytes);
+    if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
+        file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
+    }
+    let name = source.name();
+    let (repeated, rejected): (Vec<_>, Vec<_>) =
+        lines.rejected.iter().partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
+    let message = |line: &RejectedLine| format!("`{name}`: {line}");
+    warn_unless_strict(warnings, repeated.into_iter().map(message), is_strict)?;
+    let rejected = rejected.into_iter().map(message);
+    let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
+    warnings.extend(few_of_each_kind(rejected.chain(wrapped)));
+    if lines.not_listed > 0 {
+        warnings.push(format!("`{name}`: {} more lines are not valid", lines.not_listed));
+    }
+    Ok(lines)
+}
+
+fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
+    let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
+    let is_usage = |fault: &&UsageFault| matches!(fault, UsageFault::BadUsage { .. });
+    let (bad, others): (Vec<_>, Vec<_>) = usage.faults.iter().partition(is_usage);
+    let name = source.name();
+    let implausible = usage.implausible();
+    warnings.extend(few_of_each_kind(others.into_iter().map(|fault| format!("`{name}`: {fault}"))));
+    warn_unless_strict(warnings, bad.into_iter().map(|fault| format!("`{name}`: {fault}")), is_strict)?;
+    warn_unless_strict(warnings, implausible.iter().map(|usage| format!("`{name}`: {usage}")), is_strict)?;
+    let mut entities = HashSet::new();
+    let repeated: BTreeSet<&str> =
+        usage.records.iter().map(|record| &*record.entity).filter(|entity| !entities.insert(*entity)).collect();
+    let repeated = repeated.into_iter().map(|entity| {
+        format!(
+            "`{}`: `{entity}` has more than one record; the last one counts for it, and all of them for its groups",
+            source.name()
+        )
+    });
+    warn_unless_strict(warnings, repeated, is_strict)?;
+    if usage.records.is_empty() && usage.faults.is_empty() {
+        warnings
+            .push(format!("`{}` has no record: the usage of every entity is 1, as if nothing had run", source.name()));
+    }
+    Ok(usage)
+}
+
+/// Finds the node that a name denotes, see [`ShareTree::resolve`].
+pub(super) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
+    tree.resolve(name).ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name)))
+}
+
+/// Why a name denotes no node, and what to write instead.
+pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
+    let several = tree.candidates(name);
+    if !several.is_empty() {
+        return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
+    }
+    let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
+    let in_full = |node: NodeId| format!("{above}{}", tree.name(node));
+    let has_partition =
+        |node: &NodeId| tree.base_name(*node) == user && tree.candidates(&in_full(*node)).contains(node);
+    let with_partition: Vec<NodeId> = tree.nodes_with_partition().into_iter().filter(has_partition).collect();
+    if with_partition.is_empty() {
+        let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
+        let near: Vec<String> = nearest(user, names).into_iter().map(|name| format!("`{name}`")).collect();
+        match near.is_empty() {
+            true => format!("the tree has no `{name}`"),
+            false => format!("the tree has no `{name}`; did you mean {}?", near.join(" or ")),
+        }
+    } else {
+        format!("the tree has `{name}` for single partitions only, write one of {}", listed(tree, &with_partition))
+    }
+}
+
+/// The full names of a few nodes.
+fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
+    const MAX_LISTED: usize = 4;
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    let names: Vec<String> =
+        nodes.iter().take(MAX_LISTED).map(|&node| format!("`{}`", full_name(tree, node))).collect();
+    let rest = nodes.len().saturating_sub(MAX_LISTED);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    names.join(", ") + &more
+}
+
+/// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.
+pub(super) fn full_name(tree: &ShareTree, node: NodeId) -> String {
+    match (tree.kind(node), tree.parent(node)) {
+        (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        _ => tree.path(node).join("/"),
+    }
+}
+
+/// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these are active for
+/// ticket-based fair share.
+pub(super) fn pending_entities(table: &JobTable) -> Vec<usize> {
+    let is_pending = |&row: &usize| matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting);
+    let mut entities: Vec<usize> = (0..table.len()).filter(is_pending).map(|row| table.entity_index(row)).collect();
+    entities.sort_unstable();
+    entities.dedup();
+    entities
+}
+
+/// The nodes of the entities with pending jobs.
+pub(super) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
+    pending_entities(table).into_iter().filter_map(|entity| tree.resolve(&table.entities()[entity])).collect()
+}

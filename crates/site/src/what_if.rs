@@ -1,0 +1,166 @@
+//! Tries one formula after another on the jobs of a site, each compared with the formula in force.
+//!
+//! In: a site, the formula in force, and the texts of other formulas. Out: a [`ComparedQueue`] and what `check` finds. The
+//! jobs are read again only if a formula needs an input that none before it needed, so a number in a formula can be moved
+//! while the ranking follows.
+
+use std::collections::BTreeSet;
+
+use job_sort_formula::fairshare::AssessedTree;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Change, Comparison};
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::check::{Checked, ScoredQueue};
+use jsf_openpbs::order::Ordered;
+
+use super::compare::{SIZES, compare};
+use super::formula_text::submitted;
+use super::rank::{AppliedTree, ColumnsRequest};
+use super::{ComparedQueue, ComparedSide, Site, SiteError, SiteJobs};
+
+/// A site whose queue is ranked by one formula after another.
+#[derive(Debug)]
+pub struct WhatIf {
+    site: Site,
+    in_force: String,
+    jobs: Option<HeldJobs>,
+}
+
+/// The jobs, with the columns that all formulas so far need.
+#[derive(Debug)]
+struct HeldJobs {
+    names: BTreeSet<String>,
+    schema: Schema,
+    tree: Option<AppliedTree>,
+    queue: ComparedQueue,
+    /// The text of the formula that ranks the new side.
+    formula: String,
+}
+
+impl WhatIf {
+    /// A site without a ranking. `in_force` is the formula with which the others are compared.
+    pub fn new(site: Site, in_force: impl Into<String>) -> Self {
+        Self { site, in_force: in_force.into(), jobs: None }
+    }
+
+    /// The site.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The formula with which the others are compared.
+    pub fn in_force(&self) -> &str {
+        &self.in_force
+    }
+
+    /// Compares with another formula from now on. The next ranking reads the jobs again.
+    pub fn set_in_force(&mut self, formula: impl Into<String>) {
+        self.in_force = formula.into();
+        self.jobs = None;
+    }
+
+    /// The last ranking and its comparison with the formula in force, if a formula was ranked.
+    pub fn queue(&self) -> Option<&ComparedQueue> {
+        self.jobs.as_ref().map(|jobs| &jobs.queue)
+    }
+
+    /// The last formula that was ranked.
+    pub fn formula(&self) -> Option<&str> {
+        self.jobs.as_ref().map(|jobs| &*jobs.formula)
+    }
+
+    /// The tree with the numbers that the ranking has, if the site has one.
+    pub fn tree(&self) -> Option<&AssessedTree> {
+        self.jobs.as_ref()?.tree.as_ref().map(AppliedTree::assessed)
+    }
+
+    /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If this fails, the last
+    /// ranking is kept.
+    ///
+    /// # Errors
+    /// The text is no arithmetic formula, or as for [`Site::compare`].
+    pub fn rank(&mut self, text: &str) -> Result<&ComparedQueue, SiteError> {
+        let submitted = submitted(text, self.site.rules.numbers);
+        let formula = submitted.formula().map_err(|refusal| SiteError::content(&refusal.finding.message))?;
+        let held = self.jobs.take_if(|jobs| formula.names().iter().all(|name| jobs.names.contains(*name)));
+        let jobs = match held {
+            Some(mut jobs) => {
+                let ranked = self.rank_again(&mut jobs, formula);
+                (jobs, ranked)
+            }
+            None => (self.read(formula)?, Ok(())),
+        };
+        let (jobs, ranked) = jobs;
+        let jobs = self.jobs.insert(jobs);
+        ranked?;
+        text.clone_into(&mut jobs.formula);
+        Ok(&jobs.queue)
+    }
+
+    /// Checks a formula as [`Site::check`] does. The jobs are not read again if the formula is the one that was ranked last.
+    ///
+    /// # Errors
+    /// As for [`Site::check`].
+    pub fn check(&self, text: &str) -> Result<Checked, SiteError> {
+        let submitted = submitted(text, self.site.rules.numbers);
+        match &self.jobs {
+            Some(jobs) if jobs.formula == text => {
+                let ComparedSide { ranking, not_considered, program, .. } = &jobs.queue.sides.new;
+                let ordered = Ordered { ranking: ranking.clone(), not_considered: not_considered.clone() };
+                let (table, precision) = (&jobs.queue.table, self.site.precision());
+                let tree = jobs.tree.as_ref().filter(|_| self.site.needs_shares(program.inputs()));
+                let queue = ScoredQueue { table, ordered: &ordered, precision };
+                let tree = tree.and_then(AppliedTree::pbs);
+                let mut checked = self.site.checked(&submitted, &jobs.schema, Some(queue), tree);
+                if let Ok(formula) = submitted.formula() {
+                    checked.guessed_types = self.site.guessed_types(formula, table, &jobs.schema);
+                }
+                Ok(checked)
+            }
+            _ => self.site.check(&submitted),
+        }
+    }
+
+    /// Reads the jobs with the columns that this formula, the one in force and the formulas before need, and ranks them.
+    fn read(&self, formula: &Formula) -> Result<HeldJobs, SiteError> {
+        let site = &self.site;
+        let in_force = submitted(&self.in_force, site.rules.numbers);
+        let unusable =
+            |reason: &str| SiteError::Content(format!("the formula to compare with cannot be ranked: {reason}"));
+        let old = in_force.formula().map_err(|refusal| unusable(&refusal.finding.message))?;
+        let before = self.jobs.iter().flat_map(|jobs| jobs.names.iter().map(String::as_str));
+        let mut names: BTreeSet<&str> = before.chain(old.names()).chain(formula.names()).chain(SIZES).collect();
+        if site.tree.is_none() {
+            names.insert("fairshare_perc");
+        }
+        let needed: Vec<&str> = names.iter().copied().collect();
+        let request = ColumnsRequest { again: true, ..site.request(&needed) };
+        let SiteJobs { mut table, schema, mut warnings } = site.read_columns(&request)?;
+        let not_arithmetic = |_| SiteError::NotArithmetic;
+        let old = old.compile(&schema).map_err(|_| unusable("it is not arithmetic"))?;
+        let new = formula.compile(&schema).map_err(not_arithmetic)?;
+        let inputs = [old.inputs(), new.inputs()].concat();
+        let tree = site.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
+        let (old, new) =
+            (site.compared_side(old, &table, tree.as_ref()), site.compared_side(new, &table, tree.as_ref()));
+        let comparison = compared(&old, &new, &table, tree.as_ref());
+        let names = names.into_iter().map(str::to_owned).collect();
+        let queue = ComparedQueue { table, sides: Change { old, new }, comparison, warnings };
+        Ok(HeldJobs { names, schema, tree, queue, formula: String::new() })
+    }
+
+    /// Ranks jobs that have all columns which the formula needs.
+    fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
+        let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let (queue, tree) = (&mut jobs.queue, jobs.tree.as_ref());
+        queue.sides.new = self.site.compared_side(program, &queue.table, tree);
+        queue.comparison = compared(&queue.sides.old, &queue.sides.new, &queue.table, tree);
+        Ok(())
+    }
+}
+
+fn compared(old: &ComparedSide, new: &ComparedSide, table: &JobTable, tree: Option<&AppliedTree>) -> Comparison {
+    let tree = tree.map(AppliedTree::assessed);
+    compare(old, new, Change { old: table, new: table }, Change { old: tree, new: tree })
+}

@@ -1,0 +1,7 @@
+//! Whole sites: rankings, explanations and replays of the example site and of recorded servers.
+
+mod example_site;
+mod explain;
+mod public_api;
+mod reach_rank;
+mod replay;

@@ -1,0 +1,488 @@
+//! Scheduler's logs, made of the recorded values, against the recorded queue.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::Formula;
+use job_sort_formula::fairshare::decay::IntervalDecay;
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::number_format::logged;
+use jsf_openpbs::replay::{
+    CauseKind, Difference, Explanation, NotCaptured, Objection, Replay, formulas_set, logged_values,
+};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::share_tree::encode_usage;
+use jsf_site::{FileSource, FormulaText, SiteFiles, SiteRules};
+use jsf_site::{Site, SiteError};
+use jsf_testing::golden;
+use jsf_testing::recorded::{self, Record};
+
+/// A queue and a log in a folder, beside the other files of the recorded site.
+struct Folder {
+    folder: tempfile::TempDir,
+}
+
+impl Folder {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn put(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    fn site(&self, queue: &str, change: impl FnOnce(&mut SiteFiles)) -> Site {
+        let golden = |name: &str| FileSource::from(golden::path("openpbs/qstat").join(name));
+        let mut files = SiteFiles {
+            queue: Some(self.put("qstat.json", queue).into()),
+            resource_group: Some(golden("resource_group")),
+            usage: Some(golden("usage")),
+            sched_config: Some(golden("sched_config")),
+            queues: vec![golden("qstat_Qf.json")],
+            resources: vec![golden("resourcedef")],
+            ..SiteFiles::default()
+        };
+        change(&mut files);
+        Site::from_files(files, SiteRules::default()).expect("a site")
+    }
+
+    fn replay(&self, site: &Site, record: &Record) -> Replay {
+        let log = self.put("sched.log", &log(record));
+        let formula = Formula::parse(&record.formula).expect("a formula");
+        site.replay(&log, &formula).unwrap_or_else(|error| panic!("{}: {error}", record.formula)).replay
+    }
+}
+
+/// The recorded queue at the time of the evaluation, one second before it was listed.
+fn queue() -> String {
+    let queue = golden::text("openpbs/qstat/qstat_f.json").replace("\"00:00:38\"", "\"00:00:37\"");
+    // qstat prints a double where the scheduler had all digits
+    queue.replace("9.00719925474099e+15", "9007199254740993")
+}
+
+fn log(record: &Record) -> String {
+    let mut log = String::from("11/22/2026 04:17:58;0080;pbs_sched;Req;;Starting Scheduling Cycle\n");
+    for (job, value) in &record.values {
+        let _ = writeln!(log, "11/22/2026 04:17:59.000001;0400;pbs_sched;Job;{job};Formula Evaluation = {value}");
+        let _ = writeln!(log, "11/22/2026 04:17:59.000001;0400;pbs_sched;Job;{job};Considering job to run");
+    }
+    log
+}
+
+fn records() -> Vec<Record> {
+    golden::lines("openpbs/evaluate/evaluate.jsonl")
+}
+
+fn record(formula: &str) -> Record {
+    records().into_iter().find(|record| record.formula == formula).expect("recorded")
+}
+
+fn why(different: &Difference) -> String {
+    different.why().unwrap_or_else(|| panic!("nothing explains {different:?}"))
+}
+
+#[test]
+fn every_recorded_value_is_equal() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let (mut formulas, mut values) = (0, 0);
+    // a formula that breaks the scheduler's script leaves the values of the previous one
+    let is_stale = |record: &Record| record.values.values().any(|value| value == "-12345.0625");
+    for record in records().iter().filter(|record| record.sched_crashed.is_empty() && !is_stale(record)) {
+        let Ok(text) = FormulaText::new(&record.formula) else { panic!("{}", record.formula) };
+        let submitted = text.submitted(NumberMode::OpenPbs);
+        let Ok(formula) = submitted.formula() else { continue };
+        let log = folder.put("sched.log", &log(record));
+        let replay = match site.replay(&log, formula) {
+            Err(SiteError::NotArithmetic) => continue,
+            replay => replay.unwrap_or_else(|error| panic!("{}: {error}", record.formula)).replay,
+        };
+        let all = Replay { lines: record.values.len(), equal: record.values.len(), ..Replay::default() };
+        assert_eq!(replay, all, "{}", record.formula);
+        (formulas, values) = (formulas + 1, values + replay.equal);
+    }
+    assert!(formulas > 150 && values > 8000, "{formulas} formulas, {values} values");
+}
+
+#[test]
+fn a_later_cycle_is_found() {
+    let folder = Folder::new();
+    let site = folder.site(&queue().replace("\"00:00:37\"", "\"00:00:34\""), |_| {});
+    for formula in ["eligible_time", "10 * ncpus + 0.01*walltime + 0.5*eligible_time"] {
+        let replay = folder.replay(&site, &record(formula));
+        assert_eq!((replay.equal + replay.different.len(), replay.different.len(), replay.unexplained), (55, 47, 0));
+        for different in &replay.different {
+            assert_eq!(different.explanations[0], Explanation::EligibleTime(3), "{different:?}");
+            assert!(why(different).starts_with("eligible_time is 3 s later"), "{different:?}");
+        }
+    }
+}
+
+#[test]
+fn another_amount_is_found_and_explains_nothing_because_the_jobs_document_contradicts_it() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let mut compared = 0;
+    for (formula, name) in [("walltime", "walltime"), ("mem / 1024 / 1024", "mem"), ("r_float * 2", "r_float")] {
+        let mut recorded = record(formula);
+        let mut amounts = recorded.values.iter().filter(|(_, value)| *value != "0");
+        let (job, value) = amounts.next().expect("a job");
+        let (_, other) = amounts.find(|(_, other)| *other != value).expect("another amount");
+        let (job, other) = (job.clone(), other.clone());
+        recorded.values.insert(job.clone(), other);
+        let replay = folder.replay(&site, &recorded);
+        assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{formula}");
+        let different = &replay.different[0];
+        assert_eq!(different.job, job);
+        let is_named =
+            |explanation: &Explanation| matches!(explanation, Explanation::Input { name: found, .. } if found == name);
+        let by_queue = |objection: &Objection| matches!(objection, Objection::ContradictedBy(file) if file.ends_with("qstat.json"));
+        let found = different.rejected.iter().find(|(explanation, _)| is_named(explanation));
+        assert!(found.is_some_and(|(_, objection)| by_queue(objection)), "{different:?}");
+        compared += 1;
+    }
+    assert_eq!(compared, 3);
+}
+
+#[test]
+fn decayed_usage_is_found() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
+    let decay = IntervalDecay::new(config.fairshare_decay_factor, config.fairshare_decay_time);
+    let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
+    let usage = folder.folder.path().join("usage");
+    fs::write(&usage, encode_usage(&tree, 0, |usage| decay.step(decay.step(usage)))).expect("written");
+    let later = folder.site(&queue(), |files| files.usage = Some(usage.into()));
+    // all six digits of the input reach the log, so one number of decays explains all of them
+    let formula = Formula::parse("1000000 * fairshare_tree_usage").expect("a formula");
+    let ranked = later.rank(&formula).expect("ranked");
+    let mut log = String::new();
+    for (row, score) in ranked.ranking.scores().iter() {
+        let _ = writeln!(log, "pbs_sched;Job;{};Formula Evaluation = {}", ranked.table.id(row), logged(score.value));
+    }
+    let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+    assert!(replay.different.len() > 10, "{}", replay.different.len());
+    for different in &replay.different {
+        assert_eq!(different.explanations[0], Explanation::Decayed(2), "{different:?}");
+    }
+}
+
+#[test]
+fn the_usage_of_an_entity_is_found_and_explains_nothing() {
+    let folder = Folder::new();
+    let mut recorded = record("fairshare_factor");
+    let jobs = jobs_like(&recorded, "0.vm");
+    jobs.iter().for_each(|job| drop(recorded.values.insert(job.clone(), "0.1234".to_owned())));
+    let site = folder.site(&queue(), |_| {});
+    let replay = folder.replay(&site, &recorded);
+    assert_eq!((replay.different.len(), replay.unexplained), (jobs.len(), jobs.len()));
+    for different in &replay.different {
+        let Some((Explanation::Usage { .. }, Objection::ContradictedBy(file))) = different.rejected.first() else {
+            panic!("{different:?}")
+        };
+        assert!(file.ends_with("usage"), "{file}");
+    }
+    // all values are those of a usage that the site does not have
+    let without = folder.site(&queue(), |files| files.usage = None);
+    let replay = folder.replay(&without, &record("fairshare_factor"));
+    assert!(replay.different.len() > 10 && replay.unexplained == replay.different.len(), "{replay:?}");
+    let kinds: Vec<_> = replay.causes.iter().map(|cause| (&cause.kind, cause.lines)).collect();
+    assert_eq!(kinds, [(&CauseKind::NotCaptured(NotCaptured::Usage), replay.unexplained)]);
+}
+
+/// The jobs whose value is that of `job`: with `fairshare_factor`, those of Bob and of Cathy.
+fn jobs_like(recorded: &Record, job: &str) -> Vec<String> {
+    let alike = recorded.values.iter().filter(|(_, value)| **value == recorded.values[job]);
+    alike.map(|(job, _)| job.clone()).collect()
+}
+
+#[test]
+fn a_usage_that_other_jobs_of_the_entity_contradict_explains_nothing() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let mut recorded = record("fairshare_factor");
+    recorded.values.insert("0.vm".to_owned(), "0.1234".to_owned());
+    let replay = folder.replay(&site, &recorded);
+    assert_eq!((replay.different.len(), replay.unexplained), (1, 1));
+    let different = &replay.different[0];
+    let remark = different.remark.as_deref().unwrap_or_default();
+    assert!(different.why().is_none() && remark.contains("another usage of `Bob`"), "{different:?}");
+    // in another cycle, or in another second of a log without cycles, the usage may be another one
+    let formula = Formula::parse(&recorded.formula).expect("a formula");
+    let line = |start: &str, job: &str, value: &str| {
+        format!("{start};0400;pbs_sched;Job;{job};Formula Evaluation = {value}\n")
+    };
+    let (first, second) = ("11/22/2026 04:17:59", "11/22/2026 04:18:00");
+    let equal = &recorded.values["12.vm"];
+    let start = "11/22/2026 04:17:59;0080;pbs_sched;Req;;Starting Scheduling Cycle\n";
+    for (log, is_contradicted) in [
+        (line(first, "0.vm", "0.1234") + &line(first, "12.vm", equal), true),
+        (line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), false),
+        (line(first, "0.vm", "0.1234") + start + &line(first, "12.vm", equal), false),
+        (start.to_owned() + &line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), true),
+        (line(first, "12.vm", equal) + &line(first, "0.vm", equal) + &line(first, "0.vm", "0.1234"), false),
+    ] {
+        let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+        assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{log}");
+        assert_eq!(replay.different[0].rejected.is_empty(), is_contradicted, "{log}: {replay:?}");
+    }
+}
+
+#[test]
+fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
+    let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
+    let ours = tree.tree().usage(tree.tree().find("Scott").expect("Scott"));
+    let usage = folder.folder.path().join("usage");
+    let change = |usage: f64| if usage == ours { 4321.0 } else { usage };
+    fs::write(&usage, encode_usage(&tree, 0, change)).expect("written");
+    let changed = folder.site(&queue(), |files| files.usage = Some(usage.into()));
+    // the first job's digits leave the usage open, those of the others do not
+    let formula = Formula::parse("fairshare_factor * (1000 if ncpus > 100 else 1)").expect("a formula");
+    let ranked = changed.rank(&formula).expect("ranked");
+    let mut log = String::new();
+    for (row, score) in ranked.ranking.scores().iter().filter(|(row, _)| ranked.table.entity(*row) == "Scott") {
+        let _ = writeln!(log, "pbs_sched;Job;{};Formula Evaluation = {}", ranked.table.id(row), logged(score.value));
+    }
+    let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+    let usage_of = |different: &Difference| {
+        different.rejected.iter().find_map(|(found, _)| match found {
+            Explanation::Usage { logged, .. } => Some(*logged),
+            _ => None,
+        })
+    };
+    let usages: Vec<Option<f64>> = replay.different.iter().map(usage_of).collect();
+    assert!(log.contains("= 0.") && log.contains("= 3"), "{log}");
+    assert_eq!((usages, replay.unexplained), (vec![Some(4321.0); 4], 4), "{log}");
+}
+
+#[test]
+fn a_broken_number_is_shown_with_what_was_expected() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    for (digits, found) in [
+        ("0.0o67", "found `o67` after `0.0`"),
+        ("1e5", "found `e5` after `1`"),
+        ("0,1234", "found `,1234` after `0`"),
+        ("-", "found `-`"),
+        ("abc", "found `abc`"),
+        ("0.12 34", "found ` 34` after `0.12`"),
+        ("1.2.3", "found `.3` after `1.2`"),
+        ("5.", "found `5.`, which lacks digits"),
+        ("-é", "found `é` after `-`"),
+        ("é", "found `é`"),
+    ] {
+        let mut recorded = record("fairshare_factor");
+        recorded.values.insert("0.vm".to_owned(), digits.to_owned());
+        let replay = folder.replay(&site, &recorded);
+        assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{digits}");
+        let remark = replay.different[0].remark.as_deref().unwrap_or_default();
+        assert!(remark.contains("expected a decimal number such as 0.8843") && remark.contains(found), "{remark}");
+    }
+}
+
+#[test]
+fn an_undeclared_resource_counts_as_zero() {
+    let folder = Folder::new();
+    let undeclared = folder.site(&queue(), |files| files.resources.clear());
+    let recorded = record("r_long + 0.5");
+    // without `resourcedef` the jobs show which amounts there are, so the recorded values are still equal
+    assert_eq!(folder.replay(&undeclared, &recorded).different, []);
+    let mut zero = record("r_long + 0.5");
+    zero.values.values_mut().for_each(|value| *value = "0.5".to_owned());
+    let replay = folder.replay(&undeclared, &zero);
+    assert!(!replay.different.is_empty());
+    assert_eq!(replay.unexplained, 0);
+    for different in &replay.different {
+        assert_eq!(different.explanations[0], Explanation::Undeclared("r_long".to_owned()));
+    }
+    let formula = Formula::parse("no_such_resource + ncpus").expect("a formula");
+    let log = folder.put("sched.log", &log(&record("ncpus")));
+    let replay = undeclared.replay(&log, &formula).expect("replayed").replay;
+    assert_eq!(replay.unexplained, 0);
+    let named = |different: &&Difference| {
+        different.explanations.contains(&Explanation::Undeclared("no_such_resource".to_owned()))
+    };
+    assert_eq!(replay.different.iter().filter(named).count(), replay.different.len());
+}
+
+#[test]
+fn what_nothing_explains_is_counted() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let mut recorded = record("2/3*100");
+    recorded.values.insert("3.vm".to_owned(), "66.6666".to_owned());
+    recorded.values.insert("4.vm".to_owned(), "12".to_owned());
+    recorded.values.insert("999.vm".to_owned(), "12".to_owned());
+    let replay = folder.replay(&site, &recorded);
+    assert_eq!((replay.lines, replay.equal, replay.unknown_jobs, replay.unexplained), (56, 53, 1, 1));
+    let found: Vec<_> = replay.different.iter().map(|different| (&*different.job, different.why())).collect();
+    let digits = Some("the last digit is rounded differently".to_owned());
+    assert_eq!(found, [("3.vm", digits), ("4.vm", None)]);
+    let error = site.replay(&golden::path("openpbs/qstat/qstat_Bf.txt"), &Formula::parse("1").expect("a formula"));
+    let message = error.expect_err("no log").to_string();
+    assert!(message.contains("is not a log with values") && message.contains("log_events"), "{message}");
+    assert!(site.replay(Path::new("/nonexistent"), &Formula::parse("1").expect("a formula")).is_err());
+}
+
+#[test]
+fn other_lines_are_skipped() {
+    let log = "\n;Formula Evaluation = 1\nJob;;Formula Evaluation = 1\nJob;1.vm;Formula Evaluation = \n\
+        Nov 22 host pbs_sched[12]: x;pbs_sched;Job;1[].vm;Formula Evaluation = -nan\r\nJob;2.vm;Formula Evaluation = 3";
+    let found: Vec<_> = logged_values(log.as_bytes())
+        .map(|value| (value.line, value.job.into_owned(), value.digits.into_owned()))
+        .collect();
+    let expected = [(5, "1[].vm", "-nan"), (6, "2.vm", "3")];
+    assert_eq!(found, expected.map(|(line, job, digits)| (line, job.to_owned(), digits.to_owned())));
+}
+
+#[test]
+fn the_moment_of_a_cycle_is_that_of_most_of_its_lines() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let formula = Formula::parse("eligible_time + 1000").expect("a formula");
+    let ranked = site.rank(&formula).expect("ranked");
+    let scores: Vec<(&str, f64)> =
+        ranked.ranking.scores().iter().map(|(row, score)| (ranked.table.id(row), score.value)).collect();
+    let log_of = |change: &dyn Fn(usize) -> f64| {
+        let lines = scores.iter().enumerate().map(|(index, (job, value))| {
+            format!("pbs_sched;Job;{job};Formula Evaluation = {}\n", logged(value + change(index)))
+        });
+        lines.collect::<String>()
+    };
+    let causes = |log: &str| {
+        let replay = site.replay(&folder.put("sched.log", log), &formula).expect("replayed").replay;
+        let causes: Vec<_> =
+            replay.causes.iter().map(|cause| (cause.kind.clone(), cause.lines, cause.seconds)).collect();
+        (causes, replay.unexplained)
+    };
+    let all = scores.len();
+    assert_eq!(causes(&log_of(&|_| 7440.0)), (vec![(CauseKind::EligibleTime, all, Some((7440, 7440)))], 0));
+    // two jobs were not eligible all the time
+    let some = log_of(&|index| if index < 2 { 100.0 } else { 7440.0 });
+    assert_eq!(causes(&some), (vec![(CauseKind::EligibleTime, all, Some((7440, 7440)))], 0));
+    // every line would need a moment of its own
+    assert_eq!(causes(&log_of(&|index| (index + 1) as f64 * 100.0)), (vec![(CauseKind::OtherLines, all, None)], all));
+    // one line has another moment than the others
+    let one = log_of(&|index| if index == 3 { 9000.0 } else { 7440.0 });
+    assert_eq!(causes(&one).1, 1);
+}
+
+#[test]
+fn each_cycle_has_its_own_moment_which_the_times_of_the_log_tell() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let formula = Formula::parse("eligible_time + 1000").expect("a formula");
+    let ranked = site.rank(&formula).expect("ranked");
+    let mut log = String::new();
+    for minute in 0..60 {
+        let _ = writeln!(log, "11/22/2026 04:{minute:02}:00;0080;pbs_sched;Req;;Starting Scheduling Cycle");
+        for (row, score) in ranked.ranking.scores().iter() {
+            let (job, value) = (ranked.table.id(row), score.value + 60.0 + f64::from(minute) * 60.0);
+            let _ = writeln!(log, "11/22/2026 04:{minute:02}:00;0400;pbs_sched;Job;{job};Formula Evaluation = {value}");
+        }
+    }
+    // a search for each line would take some times as much
+    let work = 30_000_000;
+    let replay = site.replay_within(&folder.put("sched.log", &log), &formula, work).expect("replayed").replay;
+    assert!(replay.lines > 3000 && replay.equal == 0, "{} lines", replay.lines);
+    assert_eq!((replay.not_searched, replay.unexplained), (0, 0));
+    let [cause] = &replay.causes[..] else { panic!("{:?}", replay.causes) };
+    assert_eq!((&cause.kind, cause.seconds), (&CauseKind::EligibleTime, Some((60, 3600))));
+}
+
+#[test]
+fn a_formula_of_the_site_s_files_or_of_a_server_s_log_explains_the_log() {
+    let folder = Folder::new();
+    let recorded = record("10 * ncpus + 0.01*walltime + 0.5*eligible_time");
+    let former = "### PBS INTERNAL FILE DO NOT MODIFY ###\n10 * ncpus + 0.01*walltime + 0.5*eligible_time\n";
+    let former = folder.put("sched_formula", former);
+    let with_file = folder.site(&queue(), |files| files.sched_formula = Some(former.into()));
+    let without_file = folder.site(&queue(), |_| {});
+    let formula = Formula::parse("ncpus / 7 + 0.3").expect("a formula");
+    let set = "11/22/2026 03:00:00;0004;Server@vm;Svr;Server@vm;attributes set: job_sort_formula = ";
+    let of_server = format!("{set}mem\n{set}10 * ncpus + 0.01*walltime + 0.5*eligible_time\n{set}ncpus / 7 + 0.3\n");
+    assert_eq!(formulas_set(of_server.as_bytes()), ["ncpus / 7 + 0.3", &recorded.formula, "mem"]);
+    for (site, log, origin) in [
+        (&with_file, log(&recorded), "sched_formula"),
+        (&without_file, of_server + &log(&recorded), "which a server's log line names"),
+    ] {
+        let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+        let [cause] = &replay.causes[..] else { panic!("{:?}", replay.causes) };
+        let CauseKind::Formula { origin: found, text } = &cause.kind else { panic!("{cause:?}") };
+        assert!(found.contains(origin) && *text == recorded.formula, "{cause:?}");
+        assert_eq!((cause.lines, replay.unexplained), (recorded.values.len() - replay.equal, 0));
+    }
+    let replay = without_file.replay(&folder.put("sched.log", &log(&recorded)), &formula).expect("replayed").replay;
+    assert_eq!(replay.unexplained, recorded.values.len() - replay.equal);
+}
+
+#[test]
+fn damaged_lines_are_counted() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let log = "pbs_sched;Job;0.vm;Formula Evaluation = 1\npbs_sched;Job;1.vm;Formula Evaluation\n\
+        pbs_sched;Job;;Formula Evaluation = 1\npbs_sched;Job;2.vm;Formula Eval";
+    let replay =
+        site.replay(&folder.put("sched.log", log), &Formula::parse("1").expect("a formula")).expect("replayed");
+    assert_eq!((replay.replay.lines, replay.replay.equal, replay.replay.damaged), (1, 1, 2));
+}
+
+/// A search begins at an input outside of its range: a usage below 1, a priority beyond OpenPBS's, a negative amount, an
+/// integer that no double holds.
+#[test]
+fn a_replay_ends_whatever_the_inputs_are() {
+    const JOBS: &str = r#"{"jobs":[{"id":"1.vm","entity":"Bob","job_priority":5000,"inputs":{"a":-7}},
+        {"id":"2.vm","entity":"Tom","job_priority":-2000,"inputs":{"a":99999999999999999999999999}},
+        {"id":"3.vm","entity":"Sue","inputs":{"a":-9223372036854775808}},
+        {"id":"4.vm","entity":"Sue","eligible_time":-9223372036854775808,"inputs":{"a":1e300,"eligible_time":-9223372036854775808}}]}"#;
+    let folder = Folder::new();
+    for usage in ["0", "0.3", "1", "9e307"] {
+        let tree = format!(
+            r#"{{"unknown_shares":0,"children":[{{"name":"Bob","shares":50,"usage":{usage}}},{{"name":"Tom","shares":30,"usage":0.5}},{{"name":"Sue","shares":20}}]}}"#
+        );
+        let tree = folder.put("tree.json", &tree);
+        let site = folder.site(JOBS, |files| {
+            (files.resource_group, files.usage) = (None, None);
+            files.tree = Some(tree.into());
+            files.declared = vec![("a".to_owned(), job_sort_formula::schema::InputType::Count)];
+        });
+        for text in
+            ["fairshare_factor", "job_priority", "a", "a + eligible_time", "fairshare_tree_usage * a + job_priority"]
+        {
+            let formula = Formula::parse(text).expect("a formula");
+            for digits in ["0.1234", "-3", "123456789", "inf", "-inf", "nan", "-nan", "5000", "-9223372036854775808"] {
+                let lines = [1, 2, 3, 4].map(|job| format!("pbs_sched;Job;{job}.vm;Formula Evaluation = {digits}\n"));
+                let log = folder.put("sched.log", &lines.concat());
+                let replay = site.replay(&log, &formula).unwrap_or_else(|error| panic!("{text}: {error}")).replay;
+                assert_eq!((replay.lines, replay.unknown_jobs, replay.not_searched), (4, 0, 0), "{text}: {digits}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_amount_of_work_bounds_all_searches() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let mut recorded = record("fairshare_factor");
+    for (index, value) in recorded.values.values_mut().enumerate() {
+        *value = format!("0.9{index:03}");
+    }
+    let log = folder.put("sched.log", &log(&recorded));
+    let formula = Formula::parse(&recorded.formula).expect("a formula");
+    let not_searched = |work: u64| {
+        let replay = site.replay_within(&log, &formula, work).expect("replayed").replay;
+        assert_eq!((replay.unexplained, replay.differing()), (55, 55), "{work}");
+        replay.not_searched
+    };
+    let by_work: Vec<usize> = [0, 10_000, 1_000_000, 100_000_000, 1 << 32].into_iter().map(not_searched).collect();
+    assert!(by_work.is_sorted_by(|less, more| less >= more), "{by_work:?}");
+    assert_eq!((by_work[0], by_work[4]), (55, 0), "{by_work:?}");
+}

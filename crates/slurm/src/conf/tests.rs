@@ -1,0 +1,211 @@
+use std::fs;
+
+use crate::conf::*;
+
+fn messages(conf: &SlurmConf) -> Vec<String> {
+    conf.warnings.iter().map(ToString::to_string).collect()
+}
+
+fn policy(flags: &str) -> (ConfPolicy, Vec<String>) {
+    let conf = SlurmConf::parse("s", format!("PriorityFlags={flags}\n").as_bytes());
+    (conf.policy, messages(&conf))
+}
+
+#[test]
+fn an_empty_file_has_the_daemons_defaults() {
+    let conf = SlurmConf::parse("s", b"# nothing\n");
+    assert_eq!(conf, SlurmConf::default());
+    assert_eq!((conf.policy.name(), conf.decay_half_life, conf.calc_period), ("fair-tree", 604_800, 300));
+}
+
+#[test]
+fn flags_select_the_policy_as_in_the_daemon() {
+    use ConfPolicy::{Classic, DepthOblivious, FairTree};
+    for flags in ["NO_FAIR_TREE", "no_fair_tree,MAX_TRES"] {
+        assert_eq!(policy(flags), (Classic, Vec::new()));
+    }
+    assert_eq!(policy("DEPTH_OBLIVIOUS,NO_FAIR_TREE"), (DepthOblivious, Vec::new()));
+    assert_eq!(policy("ACCRUE_ALWAYS").0, FairTree);
+    let default = "`s`, line 1: `FAIR_TREE` is not a flag since 19.05, when fair tree became the default";
+    assert_eq!(policy("FAIR_TREE"), (FairTree, vec![default.to_owned()]));
+    let wins = "`s`, line 1: `FAIR_TREE` contradicts `DEPTH_OBLIVIOUS`, which takes precedence";
+    assert_eq!(policy("FAIR_TREE,DEPTH_OBLIVIOUS"), (DepthOblivious, vec![wins.to_owned()]));
+    assert!(
+        policy("FAIR_TREE,NO_FAIR_TREE").1[0]
+            .ends_with("`FAIR_TREE` contradicts `NO_FAIR_TREE`, which takes precedence")
+    );
+    let (chosen, warned) = policy("TICKET_BASED");
+    assert_eq!(chosen, FairTree);
+    assert!(warned[0].contains("removed in 15.08") && warned[0].contains("the policy is fair-tree"), "{warned:?}");
+    assert!(policy("FAIRTREE").1[0].ends_with("`FAIRTREE` is not a priority flag; slurmctld ignores it"));
+}
+
+#[test]
+fn keys_are_case_insensitive_and_lines_may_be_continued() {
+    let text = "CLUSTERNAME=x prioritytype=Priority/Multifactor PriorityFlags = \"NO_FAIR_TREE\" \\\n\
+        prioritydecayhalflife=14-0 # two weeks\nPriorityCalcPeriod=0:30 FairShareDampeningFactor=5\n\
+        priorityusageresetperiod=Monthly\nNodeName=n1 PriorityType=wrong\n";
+    let conf = SlurmConf::parse("s", text.as_bytes());
+    let expected = SlurmConf {
+        priority_type: Some("priority/multifactor".into()),
+        version: None,
+        policy: ConfPolicy::Classic,
+        sets_flags: true,
+        cluster_name: Some("x".into()),
+        sets_half_life: true,
+        sets_dampening: true,
+        decay_half_life: 1_209_600,
+        calc_period: 60,
+        usage_reset_period: ResetPeriod::Monthly,
+        dampening_factor: 5,
+        warnings: Vec::new(),
+    };
+    assert_eq!(conf, expected);
+}
+
+#[test]
+fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
+    let text = "PriorityDecayHalfLife=soon\nPriorityCalcPeriod=0\nPriorityUsageResetPeriod=hourly\n\
+        FairShareDampeningFactor=0\nPriorityWeigthAge=3\nfoo\nPriorityType=priority/basic\nPriorityType=priority/x\n";
+    let conf = SlurmConf::parse("s", text.as_bytes());
+    let settings = SlurmConf { warnings: Vec::new(), ..conf.clone() };
+    assert_eq!(settings, SlurmConf { priority_type: Some("priority/x".into()), ..SlurmConf::default() });
+    let starts = [
+        "`s`, line 5: `PriorityWeigthAge` is not a Slurm setting",
+        "`s`, line 6: `foo` is not `Key=Value`",
+        "`s`, line 8: `PriorityType` is on line 7 of `s` too; this line replaces it",
+        "`s`, line 8: the plugin `x` is not known",
+        "`s`, line 1: `PriorityDecayHalfLife` is `soon`, expected a time",
+        "`s`, line 3: `PriorityUsageResetPeriod` is `hourly`, expected `NONE`",
+        "`s`, line 2: `PriorityCalcPeriod` is `0`, expected a time of at least one minute",
+        "`s`, line 4: `FairShareDampeningFactor` is `0`, expected a whole number",
+    ];
+    let messages = messages(&conf);
+    assert_eq!(messages.len(), starts.len(), "{messages:#?}");
+    for (messages, start) in messages.iter().zip(starts) {
+        assert!(messages.starts_with(start), "{messages} / {start}");
+    }
+}
+
+#[test]
+fn settings_without_effect_are_warnings() {
+    let fault = |text: &str| SlurmConf::parse("s", text.as_bytes()).warnings.remove(0).fault;
+    assert_eq!(fault("FairShareDampeningFactor=2"), ConfFault::DampeningWithoutEffect);
+    assert_eq!(fault("PriorityDecayHalfLife=0"), ConfFault::UsageOnlyGrows);
+    assert_eq!(fault("PriorityType=priority/basic"), ConfFault::NoFairShare);
+    assert_eq!(fault("PriorityType=priority/multifactor2"), ConfFault::Multifactor2Removed);
+    assert_eq!(SlurmConf::parse("s", b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY").warnings, []);
+}
+
+#[test]
+fn files_are_included_from_the_same_folder_only() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let folder = outside.path().join("etc");
+    fs::create_dir(&folder).expect("a folder");
+    fs::create_dir(folder.join("sub")).expect("a folder");
+    let put = |name: &str, text: &str| fs::write(outside.path().join(name), text).expect("a file");
+    put("secret.conf", "PriorityFlags=NO_FAIR_TREE\n");
+    put("etc/here.conf", "PriorityFlags=DEPTH_OBLIVIOUS\nInclude here.conf\n");
+    put("etc/x-nodes.conf", "PriorityCalcPeriod=1\n");
+    let main = folder.join("slurm.conf");
+    let include = "ClusterName=x\nInclude ../secret.conf\ninclude here.conf\nInclude %c-nodes.conf\nInclude nowhere\nInclude sub\n";
+    put("etc/slurm.conf", include);
+    let conf = SlurmConf::read(&main).expect("readable");
+    assert_eq!((conf.policy, conf.calc_period), (ConfPolicy::DepthOblivious, 60));
+    let messages = messages(&conf);
+    assert!(messages[0].contains("`../secret.conf` is not included: it is outside the folder"), "{}", messages[0]);
+    assert!(messages.iter().any(|line| line.contains("it is nested in more than 8 `Include`s")), "{messages:#?}");
+    assert!(
+        messages.iter().any(|line| line.contains("`sub` is not included: it is not a regular file")),
+        "{messages:#?}"
+    );
+    assert!(messages.iter().any(|line| line.contains("`nowhere` is not included")), "{messages:#?}");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(outside.path().join("secret.conf"), folder.join("link.conf")).expect("a link");
+        put(
+            "etc/slurm.conf",
+            &format!("Include link.conf\nInclude {}\n", outside.path().join("secret.conf").display()),
+        );
+        let conf = SlurmConf::read(&main).expect("readable");
+        assert_eq!((conf.policy, conf.warnings.len()), (ConfPolicy::FairTree, 2));
+    }
+    let error = SlurmConf::read(&folder.join("missing")).expect_err("no such file").to_string();
+    assert!(error.starts_with("cannot read `"), "{error}");
+}
+
+/// What `scontrol show config` of 22.05 prints, shortened.
+const SHOW_CONFIG: &str = "\
+Configuration data as of 2023-02-28T10:11:12
+AccountingStorageBackupHost = (null)
+AccountingStorageEnforce = associations,limits,qos
+AccountingStoreFlags    = (null)
+BOOT_TIME               = 2023-02-01T08:00:00
+BurstBufferType         = (null)
+ClusterName             = kestrel
+DependencyParameters    = (null)
+EpilogMsgTime           = 2000 usec
+FairShareDampeningFactor = 1
+FederationParameters    = (null)
+GroupUpdateForce        = 1
+HealthCheckInterval     = 0 sec
+PriorityParameters      = (null)
+PrioritySiteFactorParameters = (null)
+PrioritySiteFactorPlugin = (null)
+PriorityDecayHalfLife   = 14-00:00:00
+PriorityCalcPeriod      = 00:05:00
+PriorityFavorSmall      = No
+PriorityFlags           = 
+PriorityMaxAge          = 7-00:00:00
+PriorityUsageResetPeriod = NONE
+PriorityType            = priority/multifactor
+PriorityWeightAge       = 1000
+PriorityWeightTRES      = (null)
+SLURM_CONF              = /etc/slurm/slurm.conf
+SLURM_VERSION           = 22.05.8
+SchedulerParameters     = bf_continue,bf_max_job_test=1000
+SlurmctldPort           = 6817-6820
+
+Cgroup Support Configuration:
+AllowedRAMSpace         = 100.0%
+CgroupPlugin            = (null)
+
+Slurmctld(primary) at head is UP
+";
+
+#[test]
+fn the_output_of_scontrol_show_config_has_no_false_warnings() {
+    let conf = SlurmConf::parse("scontrol.txt", SHOW_CONFIG.as_bytes());
+    let expected = SlurmConf {
+        priority_type: Some("priority/multifactor".into()),
+        version: Some("22.05.8".into()),
+        cluster_name: Some("kestrel".into()),
+        sets_half_life: true,
+        sets_dampening: true,
+        decay_half_life: 1_209_600,
+        ..SlurmConf::default()
+    };
+    assert_eq!(conf, expected);
+    let flags =
+        SHOW_CONFIG.replace("PriorityFlags           = ", "PriorityFlags           = ACCRUE_ALWAYS,NO_FAIR_TREE");
+    let conf = SlurmConf::parse("scontrol.txt", flags.as_bytes());
+    assert_eq!((conf.policy, conf.warnings), (ConfPolicy::Classic, Vec::new()));
+    let basic = SHOW_CONFIG.replace("priority/multifactor", "priority/basic").replace("14-00:00:00", "00:00:00");
+    let conf = SlurmConf::parse("scontrol.txt", basic.as_bytes());
+    let found = messages(&conf);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("`scontrol.txt`, line 23: under `priority/basic`"), "{found:?}");
+    assert!(found[1].contains("usage neither decays nor is reset"), "{found:?}");
+}
+
+#[test]
+fn a_key_without_a_value_is_a_parse_error() {
+    let conf = SlurmConf::parse("s", b"PriorityFlags=\nSlurmUser = # none\nPriorityType=priority/multifactor x=\n");
+    let expected = [
+        "`s`, line 1: `PriorityFlags=` has no value: a parse error, with which slurmctld does not start; remove the line",
+        "`s`, line 2: `SlurmUser =` has no value: a parse error, with which slurmctld does not start; remove the line",
+        "`s`, line 3: `x=` has no value: a parse error, with which slurmctld does not start; remove the line",
+    ];
+    assert_eq!(messages(&conf), expected);
+    assert_eq!(SlurmConf::parse("s", b"PriorityFlags=\"\"\n").warnings, []);
+}

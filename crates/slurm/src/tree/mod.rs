@@ -1,0 +1,199 @@
+//! Reads Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a [`SlurmTree`].
+
+mod error;
+mod printed_tables;
+mod records;
+mod sacctmgr_file;
+mod sshare_json;
+mod table;
+
+use std::collections::HashMap;
+
+use job_sort_formula::fairshare::tree_document::TreeDocument;
+use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
+use serde_json::value::RawValue;
+
+pub use error::{Place, RowFault, TreeReadError, TreeWarning};
+
+use error::SourceName;
+pub(super) use records::UNNAMED_PARTITION;
+
+/// The longest document that is read, in bytes.
+pub const MAX_BYTES: usize = 1 << 30;
+/// The most associations that are read.
+pub const MAX_ASSOCIATIONS: usize = 1_000_000;
+/// The longest name that is read, in bytes.
+pub const MAX_NAME: usize = 4096;
+
+const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
+                        `sacctmgr load`, or `sacctmgr -P show assoc`";
+/// The first words of the lines of a file for `sacctmgr load`.
+const OBJECTS: &[&str] = &["cluster", "machine", "parent", "account", "project", "user", "qos"];
+
+/// The associations of one cluster, as read from a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlurmTree {
+    /// The tree. A user's second association in an account, in a document without partitions, has the partition `?2`,
+    /// the third `?3`, and so on.
+    pub document: TreeDocument,
+    /// The document's format.
+    pub format: TreeFormat,
+    /// The cluster, where the document names it.
+    pub cluster: Option<String>,
+    /// Whether the document has usage.
+    pub usage_known: bool,
+    /// Whether the document was printed under the policy fair tree; `None` if its columns do not show this.
+    pub is_fair_tree: Option<bool>,
+    /// The column `FairShare` of each node of `document`; `None` where it is blank.
+    pub printed_fairshare: Vec<Option<f64>>,
+    /// The warnings about the document, in the order in which they were found.
+    pub warnings: Vec<TreeWarning>,
+}
+
+/// A format of an association tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TreeFormat {
+    /// The output of `sshare -a -l`, in columns or with `-P` or `-p`.
+    Sshare,
+    /// The output of `sshare -a --json`.
+    SshareJson,
+    /// A file that `sacctmgr dump` writes and `sacctmgr load` reads.
+    SacctmgrFile,
+    /// The output of `sacctmgr -P show assoc`.
+    ShowAssoc,
+}
+
+/// Reads a document with Slurm's associations in any [`TreeFormat`], which is detected by content.
+///
+/// If the document has several clusters, the first is read and a [`TreeWarning`] counts the rows of the others, except
+/// in a file for `sacctmgr load`, where a second cluster is an error. What is unusual but can be read unambiguously gives
+/// a [`TreeWarning`]; everything else that Slurm would neither write nor accept is an error.
+///
+/// ```
+/// let text = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n  a|ann|parent|1.0|30\n";
+/// let tree = jsf_slurm::read_tree("sshare.txt", text.as_bytes())?;
+/// let account = &tree.document.nodes[0];
+/// assert_eq!((account.name.as_str(), account.usage), ("a", Some(20.0)));
+/// assert_eq!(tree.document.share_tree()?.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`TreeReadError`], with the line where there is one.
+pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
+    let source = SourceName(source_name);
+    if bytes.len() > MAX_BYTES {
+        return Err(TreeReadError::TooLong { source_name: source_name.to_owned() });
+    }
+    let text = decode_utf8(strip_byte_order_mark(bytes));
+    let format = TreeFormat::detect(source, &text)?;
+    let mut records = match format {
+        TreeFormat::Sshare => printed_tables::read_sshare(source, &text)?,
+        TreeFormat::SshareJson => sshare_json::read(source, &text)?,
+        TreeFormat::ShowAssoc => printed_tables::read_show_assoc(source, &text)?,
+        TreeFormat::SacctmgrFile => sacctmgr_file::read(source, &text)?,
+    };
+    if format != TreeFormat::SshareJson && !text.ends_with('\n') {
+        records.warnings.push(TreeWarning::NoLineEnd { place: Place::Line(text.lines().count()) });
+    }
+    records.build()
+}
+
+impl TreeFormat {
+    fn detect(source: SourceName<'_>, text: &str) -> Result<Self, TreeReadError> {
+        let Some(first) = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        else {
+            return match text.trim() {
+                "" => Err(TreeReadError::Empty { source_name: source.name(), expected: EXPECTED }),
+                _ => Err(unrecognised(source, "nothing but comments".to_owned())),
+            };
+        };
+        if let Some(found) = binary_format(text) {
+            return Err(unrecognised(source, found.to_owned()));
+        }
+        match first.trim_start().as_bytes().first() {
+            Some(b'{') => Self::detect_json(source, text),
+            Some(b'[') if is_list(text) => Err(unrecognised(source, "a JSON list".to_owned())),
+            _ => Self::detect_lines(source, text, first),
+        }
+    }
+
+    fn detect_json(source: SourceName<'_>, text: &str) -> Result<Self, TreeReadError> {
+        let keys: HashMap<String, &RawValue> =
+            serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
+        let found = match () {
+            () if keys.contains_key("shares") => return Ok(Self::SshareJson),
+            () if keys.contains_key("associations") => {
+                "a JSON object with `associations`, as `sacctmgr --json show assoc` prints it"
+            }
+            () if keys.contains_key("children") => "a tree in native JSON",
+            () => "a JSON object without `shares`",
+        };
+        Err(unrecognised(source, found.to_owned()))
+    }
+
+    fn detect_lines(source: SourceName<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
+        if text.contains('\r') && !text.contains('\n') {
+            let found = "a text whose lines end with carriage returns only, which no tool of Slurm writes";
+            return Err(unrecognised(source, found.to_owned()));
+        }
+        if let Some(header) = table::header(text) {
+            let has = |name: &str| header.iter().any(|column| table::is_column(column, name));
+            return match (has("Account"), has("RawShares"), has("Share")) {
+                (true, true, _) => Ok(Self::Sshare),
+                (true, false, true) => Ok(Self::ShowAssoc),
+                (true, false, false) if has("NormShares") || has("EffectvUsage") || has("RawUsage") => Ok(Self::Sshare),
+                _ => Err(unrecognised(source, format!("a table with the header `{}`", clipped(first.trim_end())))),
+            };
+        }
+        let object = first.split('-').next().unwrap_or_default().trim().to_ascii_lowercase();
+        if first.contains('-') && OBJECTS.contains(&object.as_str()) {
+            return Ok(Self::SacctmgrFile);
+        }
+        let looks_like_a_row = first.contains('|') || first.split_ascii_whitespace().count() > 3;
+        let found = if looks_like_a_row && first.trim_start().starts_with("root") {
+            "a table without its header line; print it without `-n`".to_owned()
+        } else {
+            format!("a text that begins with `{}`", clipped(first.trim_end()))
+        };
+        Err(unrecognised(source, found))
+    }
+}
+
+/// The error of malformed JSON, or of JSON with another structure.
+fn json_error(source: SourceName<'_>, error: &serde_json::Error) -> TreeReadError {
+    let reason = error.to_string();
+    match error.is_data() {
+        true => unrecognised(source, format!("JSON of another structure ({reason})")),
+        false => TreeReadError::Json { source_name: source.name(), reason },
+    }
+}
+
+fn is_list(text: &str) -> bool {
+    serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
+}
+
+/// What the document is if it is not a text.
+fn binary_format(text: &str) -> Option<&'static str> {
+    // a UTF-16 byte order mark is not UTF-8
+    let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe") || text.starts_with("\u{fffd}fe\u{fffd}ff"))
+        && text.chars().take(8).any(|c| c == '\0');
+    match () {
+        () if is_utf16 => Some("UTF-16, save it as UTF-8"),
+        () if is_binary(text) => Some("binary data"),
+        () => None,
+    }
+}
+
+/// Whether the text begins with control characters, or has more than a few invalid bytes at its beginning.
+fn is_binary(text: &str) -> bool {
+    let start = || text.chars().take(512);
+    start().any(|c| c.is_control() && !c.is_whitespace()) || start().filter(|&c| c == '\u{fffd}').count() > 16
+}
+
+fn unrecognised(source: SourceName<'_>, found: String) -> TreeReadError {
+    TreeReadError::Unrecognised { source_name: source.name(), found, expected: EXPECTED }
+}
+
+#[cfg(test)]
+mod tests;

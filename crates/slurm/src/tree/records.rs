@@ -1,0 +1,449 @@
+//! Turns the rows of any format into a [`TreeDocument`]: checks every row, puts parents before children, and subtracts
+//! the usage of members from that of their account.
+
+use std::collections::HashMap;
+
+use job_sort_formula::fairshare::policy::classic::Classic;
+use job_sort_formula::fairshare::policy::fair_tree::FairTree;
+use job_sort_formula::fairshare::policy::stored_shares;
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
+use job_sort_formula::fairshare::{NodeKind, Policy, Release, Rules, Shares};
+
+use crate::tree::error::SourceName;
+use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning};
+
+pub(super) const ROOT: &str = "root";
+/// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
+const PRINTED_PRECISION: f64 = 1.5e-6;
+/// The first character of a partition that the document does not name. No real partition has it.
+pub(crate) const UNNAMED_PARTITION: &str = "?";
+
+/// A row of a document.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) place: Place,
+    pub(super) kind: NodeKind,
+    pub(super) name: String,
+    /// The account that it is in; `None` for the root.
+    pub(super) parent: Option<String>,
+    /// Empty for an association with all partitions.
+    pub(super) partition: String,
+    pub(super) shares: Shares,
+    pub(super) usage: f64,
+    /// The normalised share in the document.
+    pub(super) norm_shares: Option<f64>,
+    /// The fair-share factor in the document.
+    pub(super) fairshare: Option<f64>,
+}
+
+impl Record {
+    /// A row of a document without usage.
+    pub(super) fn new(
+        place: Place,
+        kind: NodeKind,
+        name: String,
+        parent: Option<String>,
+        partition: String,
+        shares: Shares,
+    ) -> Self {
+        Self { place, kind, name, parent, partition, shares, usage: 0.0, norm_shares: None, fairshare: None }
+    }
+
+    fn is_account(&self) -> bool {
+        self.kind != NodeKind::Entity
+    }
+
+    fn full_name(&self) -> String {
+        if self.partition.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, self.partition) }
+    }
+}
+
+/// All rows of a document.
+#[derive(Debug)]
+pub(super) struct Records<'a> {
+    pub(super) source: SourceName<'a>,
+    pub(super) format: TreeFormat,
+    pub(super) cluster: Option<String>,
+    pub(super) release: Option<Release>,
+    /// Whether the document has usage; the usage of an account then includes that of its members.
+    pub(super) usage_known: bool,
+    /// Whether the document contains the partitions of associations.
+    pub(super) has_partitions: bool,
+    /// Whether a name longer than its column ends in `+`.
+    pub(super) names_are_cut: bool,
+    pub(super) rows: Vec<Record>,
+    pub(super) warnings: Vec<TreeWarning>,
+    /// The rows of other clusters: the place and the cluster of the first, and their number.
+    other_clusters: Option<(Place, String, usize)>,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(source: SourceName<'a>, format: TreeFormat) -> Self {
+        Self {
+            source,
+            format,
+            cluster: None,
+            release: None,
+            usage_known: false,
+            has_partitions: true,
+            names_are_cut: false,
+            rows: Vec::new(),
+            warnings: Vec::new(),
+            other_clusters: None,
+        }
+    }
+
+    /// Checks the names of a row and the number of rows, and adds the row.
+    pub(super) fn push(&mut self, row: Record) -> Result<(), TreeReadError> {
+        let parent = row.parent.as_deref().unwrap_or(ROOT);
+        if [row.name.as_str(), parent, &row.partition].iter().any(|name| name.len() > MAX_NAME) {
+            return Err(self.source.row_error(row.place, RowFault::LongName));
+        }
+        if row.name.is_empty() || parent.is_empty() {
+            return Err(self.source.row_error(row.place, RowFault::NamelessAccount));
+        }
+        if self.rows.len() > MAX_ASSOCIATIONS {
+            return Err(TreeReadError::TooMany { source_name: self.source.name() });
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// The shares that a text denotes, with a warning if Slurm stores another number.
+    pub(super) fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, TreeReadError> {
+        match parse_shares(text) {
+            Some((shares, is_exact)) => Ok(self.checked_shares(place, name, text, shares, is_exact)),
+            None => {
+                let fault = RowFault::InvalidShares { name: name.to_owned(), text: text.to_owned() };
+                Err(self.source.row_error(place, fault))
+            }
+        }
+    }
+
+    /// The shares that a number denotes, with a warning if Slurm stores another one.
+    pub(super) fn shares_of_number(&mut self, place: Place, name: &str, number: f64) -> Shares {
+        let (shares, is_exact) = stored_shares_of(number as i64);
+        self.checked_shares(place, name, &number.to_string(), shares, is_exact)
+    }
+
+    fn checked_shares(&mut self, place: Place, name: &str, text: &str, stored: Shares, is_exact: bool) -> Shares {
+        if !is_exact {
+            let (name, text) = (name.to_owned(), text.to_owned());
+            self.warnings.push(TreeWarning::ChangedShares { place, name, text, stored });
+        }
+        stored
+    }
+
+    /// Whether a row is of another cluster than the first row. Such a row must not be read; it is counted for a warning.
+    /// The empty name counts as a cluster of its own.
+    pub(super) fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
+        let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
+        if read == cluster {
+            return false;
+        }
+        self.other_clusters.get_or_insert_with(|| (place, cluster.to_owned(), 0)).2 += 1;
+        true
+    }
+
+    /// Warns of the rows of other clusters.
+    pub(super) fn finish_clusters(&mut self) {
+        self.cluster = self.cluster.take().filter(|cluster| !cluster.is_empty());
+        if let Some((place, cluster, rows)) = self.other_clusters.take() {
+            let read = self.cluster.clone().unwrap_or_default();
+            self.warnings.push(TreeWarning::OtherCluster { place, cluster, rows, read });
+        }
+    }
+
+    /// The tree of the rows.
+    pub(super) fn build(mut self) -> Result<SlurmTree, TreeReadError> {
+        if self.rows.is_empty() {
+            return Err(TreeReadError::NoRows { source_name: self.source.name() });
+        }
+        if self.names_are_cut {
+            self.warn_of_cut_names();
+        }
+        let root = self.root()?;
+        if !self.has_partitions {
+            self.number_partitions();
+        }
+        self.remove_duplicates(&root)?;
+        self.put_parents_first(&root)?;
+        if self.usage_known {
+            self.subtract_members();
+        }
+        let is_fair_tree = self.is_fair_tree();
+        let norm_shares: Vec<Option<f64>> =
+            self.rows.iter().filter(|row| row.parent.is_some()).map(|row| row.norm_shares).collect();
+        let below_root = self.rows.iter().filter(|row| row.parent.is_some());
+        let printed_fairshare: Vec<Option<f64>> = below_root.map(|row| row.fairshare).collect();
+        let document = self.document(root);
+        self.warnings.extend(missing_rows(&document, &norm_shares, is_fair_tree));
+        let Self { format, cluster, usage_known, warnings, .. } = self;
+        Ok(SlurmTree { document, format, cluster, usage_known, is_fair_tree, printed_fairshare, warnings })
+    }
+
+    /// Under fair tree the root has no normalised shares, under every other policy it has all of them.
+    fn is_fair_tree(&self) -> Option<bool> {
+        let root = self.rows.iter().find(|row| row.parent.is_none())?;
+        root.norm_shares.map(|shares| shares < 0.5)
+    }
+
+    fn warn_of_cut_names(&mut self) {
+        let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
+        if let Some(first) = cut.next() {
+            let (place, name, count) = (first.place, first.name.clone(), 1 + cut.count());
+            self.warnings.push(TreeWarning::NameCut { place, name, count });
+        }
+    }
+
+    /// The name of the only row without a parent, `root` if there is no such row.
+    fn root(&mut self) -> Result<String, TreeReadError> {
+        let mut tops = self.rows.iter().filter(|row| row.parent.is_none());
+        let Some(first) = tops.next() else { return Ok(ROOT.to_owned()) };
+        if let Some(second) = tops.find(|second| second.name != first.name) {
+            let fault = RowFault::SecondTop { name: second.name.clone(), top: first.name.clone() };
+            return Err(self.source.row_error(second.place, fault));
+        }
+        if first.name != ROOT {
+            self.warnings.push(TreeWarning::TopIsNotRoot { place: first.place, name: first.name.clone() });
+        }
+        Ok(first.name.clone())
+    }
+
+    /// Numbers the rows of a user with several rows in one account: each is the user's association with one partition.
+    /// The document has no column for the partition, so the second row gets `?2`, the third `?3`, and so on.
+    fn number_partitions(&mut self) {
+        let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
+        let names_are_cut = self.names_are_cut;
+        let is_whole = |row: &&mut Record| !(names_are_cut && row.name.ends_with('+'));
+        for row in self.rows.iter_mut().filter(|row| !row.is_account()).filter(is_whole) {
+            let account = row.parent.clone().unwrap_or_default();
+            let (first_place, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
+            *times += 1;
+            if *times > 1 {
+                row.partition = format!("{UNNAMED_PARTITION}{times}");
+                let (place, name, partition) = (row.place, row.name.clone(), row.partition.clone());
+                let first_place = *first_place;
+                self.warnings.push(TreeWarning::UnnamedPartition { place, name, account, first_place, partition });
+            }
+        }
+    }
+
+    /// Removes all rows of an association but the first: the daemon's database holds an association once, and
+    /// `sacctmgr load` ignores a second line.
+    fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeReadError> {
+        let mut accounts: HashMap<String, Place> = HashMap::new();
+        let mut users: HashMap<(String, String), Place> = HashMap::new();
+        let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
+        if let Some(first) = self.rows.first().filter(|_| implicit_root) {
+            accounts.insert(root.to_owned(), first.place);
+        }
+        let mut kept = Vec::with_capacity(self.rows.len());
+        for row in std::mem::take(&mut self.rows) {
+            let parent = row.parent.as_deref().unwrap_or_default();
+            let first_place = if row.is_account() {
+                *accounts.entry(row.name.clone()).or_insert(row.place)
+            } else {
+                *users.entry((parent.to_owned(), row.full_name())).or_insert(row.place)
+            };
+            if first_place == row.place && !(implicit_root && row.is_account() && row.name == root) {
+                kept.push(row);
+            } else if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
+                let fault = RowFault::EqualWhenCut { name: row.full_name(), first_place };
+                return Err(self.source.row_error(row.place, fault));
+            } else {
+                let (place, name, parent) = (row.place, row.full_name(), parent.to_owned());
+                self.warnings.push(TreeWarning::Duplicate { place, name, parent, first_place });
+            }
+        }
+        self.rows = kept;
+        Ok(())
+    }
+
+    /// Sorts the rows so that every parent is before its children; siblings keep their order.
+    fn put_parents_first(&mut self, root: &str) -> Result<(), TreeReadError> {
+        let rows = &self.rows;
+        let accounts = account_indices(rows, root);
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+        let mut stack = Vec::new();
+        let mut in_order = true;
+        for (index, row) in rows.iter().enumerate() {
+            let Some(parent) = row.parent.as_deref() else {
+                stack.push(index);
+                continue;
+            };
+            match accounts.get(parent) {
+                None => {
+                    let fault = RowFault::UnknownParent { name: row.name.clone(), parent: parent.to_owned() };
+                    return Err(self.source.row_error(row.place, fault));
+                }
+                Some(None) => stack.push(index),
+                Some(&Some(above)) => {
+                    in_order &= above < index;
+                    children[above].push(index);
+                }
+            }
+        }
+        if in_order {
+            return Ok(());
+        }
+        stack.reverse();
+        let mut order = Vec::with_capacity(rows.len());
+        while let Some(index) = stack.pop() {
+            order.push(index);
+            stack.extend(children[index].iter().rev());
+        }
+        let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        self.rows = order.into_iter().filter_map(|index| rows[index].take()).collect();
+        match rows.into_iter().flatten().find(Record::is_account) {
+            Some(row) => Err(self.source.row_error(row.place, RowFault::Cycle(row.name))),
+            None => Ok(()),
+        }
+    }
+
+    /// Subtracts the usage of its members from that of every account. The daemon's totals are not exact sums and are
+    /// printed without their decimals, so an account whose usage is less by at most 1, or by a factor of 1e-9, gives no
+    /// warning.
+    fn subtract_members(&mut self) {
+        let mut members: HashMap<String, f64> = HashMap::new();
+        for row in &self.rows {
+            *members.entry(row.parent.clone().unwrap_or_default()).or_default() += row.usage;
+        }
+        for row in &mut self.rows {
+            let members_usage = if row.is_account() { members.get(&row.name).copied().unwrap_or(0.0) } else { 0.0 };
+            let own = row.usage - members_usage;
+            if own < -1.0 && own < -1e-9 * members_usage {
+                let (place, name, usage) = (row.place, row.name.clone(), row.usage);
+                self.warnings.push(TreeWarning::UsageLessThanMembers { place, name, usage, members_usage });
+            }
+            row.usage = own.max(0.0);
+        }
+    }
+
+    /// The checked rows, parents first, as nodes.
+    fn document(&mut self, root: String) -> TreeDocument {
+        let mut document = TreeDocument { root, release: self.release, ..TreeDocument::default() };
+        let mut accounts: HashMap<String, usize> = HashMap::new();
+        for row in std::mem::take(&mut self.rows) {
+            let Some(parent) = row.parent else {
+                document.usage = row.usage;
+                continue;
+            };
+            if row.kind != NodeKind::Entity {
+                accounts.insert(row.name.clone(), document.nodes.len());
+            }
+            document.nodes.push(TreeNode {
+                kind: row.kind,
+                name: row.name,
+                parent: accounts.get(&parent).copied(),
+                partition: Some(row.partition).filter(|partition| !partition.is_empty()),
+                shares: row.shares,
+                usage: Some(row.usage).filter(|&usage| usage != 0.0),
+                cgroup: None,
+            });
+        }
+        document
+    }
+}
+
+/// Compares the normalised shares in the document with those computed from its rows. The document's are less where rows
+/// of siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides other users from the user who ran it.
+fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
+    if printed.iter().all(Option::is_none) {
+        return None;
+    }
+    let tree = document.share_tree().ok()?;
+    let differences = |policy: &dyn Policy| {
+        let shares = policy.assess(&tree);
+        let nodes = tree.nodes().skip(1).zip(printed).enumerate();
+        let pairs = nodes
+            .filter_map(|(index, (node, printed))| Some((index, (*printed)?, shares.association(node)?.norm_shares?)));
+        pairs.filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION).collect::<Vec<_>>()
+    };
+    let found = match is_fair_tree {
+        Some(true) => differences(&FairTree::new(Rules::Scheduler)),
+        Some(false) => differences(&Classic::new(Rules::Scheduler)),
+        None => {
+            let by_policy =
+                [differences(&FairTree::new(Rules::Scheduler)), differences(&Classic::new(Rules::Scheduler))];
+            by_policy.into_iter().min_by_key(Vec::len).unwrap_or_default()
+        }
+    };
+    let &(index, printed_share, computed_share) = found.first()?;
+    let node = document.nodes.get(index)?;
+    let (name, account) = (node.full_name(), document.parent_name(node).to_owned());
+    Some(TreeWarning::MissingRows { name, account, printed_share, computed_share, count: found.len() })
+}
+
+/// The index of every account's row, `None` for the root.
+fn account_indices<'r>(rows: &'r [Record], root: &'r str) -> HashMap<&'r str, Option<usize>> {
+    let mut indices = HashMap::from([(root, None)]);
+    let accounts = rows.iter().enumerate().filter(|(_, row)| row.is_account());
+    indices.extend(accounts.map(|(index, row)| (row.name.as_str(), Some(index))));
+    indices
+}
+
+/// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm stores exactly what the
+/// text says. Returns `None` for a text that `sacctmgr` rejects.
+///
+/// The number ends at the first character that is not a digit (`1.5` is 1), but a zero must be alone (`0x10` is
+/// rejected). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
+fn parse_shares(text: &str) -> Option<(Shares, bool)> {
+    if text.eq_ignore_ascii_case("parent") {
+        return Some((Shares::Parent, true));
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits = unsigned.bytes().take_while(u8::is_ascii_digit);
+    let whole = digits.clone().fold(0i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    let is_integer = !unsigned.is_empty() && digits.count() == unsigned.len();
+    if whole == 0 && !is_integer {
+        return None;
+    }
+    let (shares, is_exact) = stored_shares_of(if text.starts_with('-') { -whole } else { whole });
+    Some((shares, is_exact && is_integer))
+}
+
+/// The shares that Slurm stores for a number, and whether they equal that number.
+fn stored_shares_of(number: i64) -> (Shares, bool) {
+    let shares = stored_shares(number);
+    let is_exact = match shares {
+        Shares::Count(count) => count == number,
+        Shares::Parent => number == i64::from(i32::MAX),
+    };
+    (shares, is_exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_as_recorded() {
+        let count = |count, is_exact| Some((Shares::Count(count), is_exact));
+        let parent = Some((Shares::Parent, true));
+        for (text, expected) in [
+            ("0", count(0, true)),
+            ("2147483646", count(2_147_483_646, true)),
+            ("parent", parent),
+            ("PARENT", parent),
+            ("2147483647", parent),
+            ("-1", count(1, false)),
+            ("-7", count(1, false)),
+            ("2147483648", count(1, false)),
+            ("3000000000", count(1, false)),
+            ("4294967295", count(1, false)),
+            ("4294967296", count(0, false)),
+            ("99999999999999999999", count(1, false)),
+            ("1.5", count(1, false)),
+            ("+5", count(5, true)),
+            ("12abc", count(12, false)),
+            ("0x10", None),
+            ("0.5", None),
+            ("nan", None),
+            ("-", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_shares(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A file of `sacctmgr dump`, or one written by hand for `sacctmgr load`.
+//!
+//! It is read as `sacctmgr load` reads it: that stops at a line that it cannot use, ignores a line without `-` and a
+//! repeated line for an association, and adds the associations before the first `Parent` line to the root.
+
+use std::collections::HashSet;
+
+use job_sort_formula::fairshare::{NodeKind, Shares};
+use jsf_json::clipped;
+
+use crate::logical_lines::logical_lines;
+use crate::tree::error::SourceName;
+use crate::tree::records::{ROOT, Record, Records};
+use crate::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+
+/// The longest line that `sacctmgr load` does not split, in bytes.
+const MAX_LINE_BYTES: usize = 4095;
+
+struct Reader<'a> {
+    records: Records<'a>,
+    /// The accounts that a `Parent` line may name.
+    declared_accounts: HashSet<String>,
+    parent: String,
+}
+
+/// The name and the `key=value` options on a line.
+#[derive(Debug, Default)]
+struct Options {
+    name: Option<String>,
+    shares: Option<String>,
+    partition: String,
+}
+
+pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+    let records = Records::new(source, TreeFormat::SacctmgrFile);
+    let declared_accounts = HashSet::from([ROOT.to_owned()]);
+    let mut reader = Reader { records, declared_accounts, parent: ROOT.to_owned() };
+    for line in logical_lines(text) {
+        reader.read_line(Place::Line(line.number), &line.text)?;
+    }
+    Ok(reader.records)
+}
+
+impl Reader<'_> {
+    fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
+        let Some((object, rest)) = line.split_once('-') else {
+            self.records.warnings.push(TreeWarning::NoSeparator { place });
+            return Ok(());
+        };
+        if line.len() > MAX_LINE_BYTES {
+            self.records.warnings.push(TreeWarning::LongLine { place });
+        }
+        let object = object.trim();
+        let keyword = object.to_ascii_lowercase();
+        match keyword.as_str() {
+            "qos" => return Ok(()),
+            "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
+            _ => {
+                return Err(self
+                    .records
+                    .source
+                    .row_error(place, RowFault::UnknownObject(clipped(object).into_owned())));
+            }
+        }
+        let options = Options::parse(rest).map_err(|fault| self.records.source.row_error(place, fault))?;
+        let Some(name) = options.name.clone() else {
+            let (object, found) = (object.to_owned(), clipped(rest.trim()).into_owned());
+            return Err(self.records.source.row_error(place, RowFault::NamelessObject { object, found }));
+        };
+        match keyword.as_str() {
+            "cluster" | "machine" => self.set_cluster(place, name),
+            "parent" => self.set_parent(place, name.to_ascii_lowercase()),
+            "user" => self.add_association(place, NodeKind::Entity, name, options),
+            _ => self.add_association(place, NodeKind::Group, name.to_ascii_lowercase(), options),
+        }
+    }
+
+    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+        match self.records.cluster.clone() {
+            Some(first) => Err(self.records.source.row_error(place, RowFault::SecondCluster { first, second: name })),
+            None => {
+                self.records.cluster = Some(name.to_ascii_lowercase());
+                Ok(())
+            }
+        }
+    }
+
+    fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+        if !self.declared_accounts.contains(&name) {
+            return Err(self.records.source.row_error(place, RowFault::UndeclaredParent(name)));
+        }
+        self.parent = name;
+        Ok(())
+    }
+
+    fn add_association(
+        &mut self,
+        place: Place,
+        kind: NodeKind,
+        name: String,
+        options: Options,
+    ) -> Result<(), TreeReadError> {
+        let shares = match options.shares {
+            None => Shares::Count(1),
+            Some(text) => self.records.shares(place, &name, &text)?,
+        };
+        if kind == NodeKind::Group {
+            self.declared_accounts.insert(name.clone());
+        } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            self.records.warnings.push(TreeWarning::UpperCaseUser { place, name: name.clone() });
+        }
+        let (parent, partition) = (Some(self.parent.clone()), options.partition);
+        self.records.push(Record::new(place, kind, name, parent, partition, shares))
+    }
+}
+
+impl Options {
+    /// Parses a name and `key=value` options, separated by `:`, in any order: `'name':key='value':key=value`.
+    fn parse(text: &str) -> Result<Self, RowFault> {
+        let mut options = Self::default();
+        for part in parts(text.trim())? {
+            match part.split_once('=') {
+                // also `key+=value` and `key-=value`
+                Some((key, value)) => options.set(key.trim_end_matches(['+', '-']), unquoted(value)),
+                None if part.trim().is_empty() => {}
+                None if options.name.is_some() => return Err(RowFault::NotAnOption(clipped(part).into_owned())),
+                None => options.name = Some(unquoted(part)).filter(|name| !name.is_empty()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// A key may be abbreviated to any prefix, `shares` to two letters or more. Unknown keys and empty values have no effect.
+    fn set(&mut self, key: &str, value: String) {
+        let key = key.trim().to_ascii_lowercase();
+        let abbreviates = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
+        if value.is_empty() {
+            return;
+        }
+        if abbreviates("partition") {
+            self.partition = value;
+        } else if abbreviates("fairshare") || (key.len() > 1 && abbreviates("shares")) {
+            self.shares = Some(value);
+        }
+    }
+}
+
+/// Splits at the colons that are not inside quotation marks.
+fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
+    let mut parts = Vec::new();
+    let mut quote = None;
+    let mut start = 0;
+    for (index, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, ':') => {
+                parts.push(&text[start..index]);
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    if quote.is_some() { Err(RowFault::OpenQuote) } else { Ok(parts) }
+}
+
+/// The text without the blanks and the quotation marks around it.
+fn unquoted(text: &str) -> String {
+    text.trim().trim_matches(['\'', '"']).to_owned()
+}

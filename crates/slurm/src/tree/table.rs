@@ -1,0 +1,276 @@
+//! Parses the tables of Slurm's tools: cells separated by `|`, or columns below a line of dashes.
+
+use std::borrow::Cow;
+
+use crate::tree::error::SourceName;
+use crate::tree::{Place, RowFault, TreeReadError};
+
+/// A table with its header parsed.
+#[derive(Debug)]
+pub(super) struct Table<'t> {
+    text: &'t str,
+    columns: Columns,
+    names: Vec<String>,
+    first_row: usize,
+    /// The cluster of a line `CLUSTER: name` above the header.
+    pub(super) cluster: Option<&'t str>,
+}
+
+#[derive(Debug)]
+enum Columns {
+    Piped,
+    /// The start and the width of each column, in bytes.
+    Fixed(Vec<(usize, usize)>),
+}
+
+/// The place of a row, and its cells with their leading and trailing blanks.
+pub(super) struct Row<'t> {
+    pub(super) place: Place,
+    pub(super) cells: Vec<Cow<'t, str>>,
+}
+
+impl Row<'_> {
+    /// The cell without its leading and trailing blanks; empty if there is no such column.
+    pub(super) fn cell(&self, column: Option<usize>) -> &str {
+        column.and_then(|column| self.cells.get(column)).map_or("", |cell| cell.trim())
+    }
+}
+
+/// Whether a column has that name, which may be cut at the column's width.
+pub(super) fn is_column(column: &str, name: &str) -> bool {
+    match column.strip_suffix('+') {
+        Some(start) => start.len() > 3 && name.starts_with(start),
+        // older releases print blanks, `Raw Shares`
+        None => column.split(' ').collect::<String>().eq_ignore_ascii_case(&name.replace(' ', "")),
+    }
+}
+
+/// The names in the header, if the text begins with one.
+pub(super) fn header(text: &str) -> Option<Vec<String>> {
+    Table::parse(text).map(|table| table.names)
+}
+
+impl<'t> Table<'t> {
+    pub(super) fn parse(text: &'t str) -> Option<Self> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| is_content(line));
+        let (mut at, mut line) = lines.next()?;
+        let cluster = cluster_line(line);
+        if cluster.is_some() {
+            (at, line) = lines.next()?;
+        }
+        if line.contains('|') {
+            let names: Vec<String> = line.split('|').map(|name| name.trim().to_owned()).collect();
+            let is_header = names.iter().any(|name| is_column(name, "Account"));
+            return is_header.then(|| Self { text, columns: Columns::Piped, names, first_row: at + 1, cluster });
+        }
+        let (rule_at, spans) = match lines.next().and_then(|(rule_at, rule)| Some((rule_at, spans(rule)?))) {
+            Some(found) => found,
+            None => (at, spans_of_header(line)?),
+        };
+        let names = cells(line, &spans).iter().map(|name| name.trim().to_owned()).collect();
+        Some(Self { text, columns: Columns::Fixed(spans), names, first_row: rule_at + 1, cluster })
+    }
+
+    /// The index of the column with one of these names.
+    pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| self.names.iter().position(|column| is_column(column, name)))
+    }
+
+    /// The index of a required column.
+    pub(super) fn required(
+        &self,
+        source: SourceName<'_>,
+        column: &'static str,
+        advice: &'static str,
+    ) -> Result<usize, TreeReadError> {
+        self.column(&[column]).ok_or_else(|| TreeReadError::NoColumn { source_name: source.name(), column, advice })
+    }
+
+    /// Whether the columns have a fixed width, at which longer names are cut.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self.columns, Columns::Fixed(_))
+    }
+
+    /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number of cells than the
+    /// header is an error.
+    pub(super) fn rows<'s>(
+        &'s self,
+        source: SourceName<'s>,
+    ) -> impl Iterator<Item = Result<Row<'t>, TreeReadError>> + 's {
+        let lines = self.text.lines().enumerate().skip(self.first_row).filter(|(_, line)| is_content(line));
+        let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
+        lines.map(move |(at, line)| {
+            let place = Place::Line(at + 1);
+            let cells = match &self.columns {
+                Columns::Piped => line.split('|').map(Cow::Borrowed).collect::<Vec<_>>(),
+                Columns::Fixed(spans) => cells(line, spans),
+            };
+            let (found, expected) = (cells.len(), self.names.len());
+            if found == expected {
+                Ok(Row { place, cells })
+            } else {
+                Err(source.row_error(place, RowFault::CellCount { found, expected }))
+            }
+        })
+    }
+
+    /// The number of rows below the second line `CLUSTER: name`.
+    pub(super) fn rows_of_other_clusters(&self) -> usize {
+        let lines = self.text.lines().skip(self.first_row).skip_while(|line| cluster_line(line).is_none());
+        lines
+            .filter(|line| {
+                is_content(line)
+                    && cluster_line(line).is_none()
+                    && !line.trim_start().starts_with("Account")
+                    && spans(line).is_none()
+            })
+            .count()
+    }
+
+    /// The place of the second line `CLUSTER: name`, if there is one, and the cluster that it names.
+    pub(super) fn next_cluster(&self) -> Option<(Place, &'t str)> {
+        let mut lines = self.text.lines().enumerate().skip(self.first_row);
+        lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
+    }
+}
+
+fn is_content(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#')
+}
+
+fn cluster_line(line: &str) -> Option<&str> {
+    line.strip_prefix("CLUSTER: ").map(str::trim)
+}
+
+/// The columns below a line of dashes; `None` if the line contains anything else.
+fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
+    if !rule.bytes().all(|byte| matches!(byte, b'-' | b' ' | b'\r')) {
+        return None;
+    }
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for run in rule.split(' ') {
+        let width = run.trim_end().len();
+        if width > 0 {
+            spans.push((start, width));
+        }
+        start += run.len() + 1;
+    }
+    (!spans.is_empty()).then_some(spans)
+}
+
+/// The columns of `sshare`, and their widths.
+const SSHARE_COLUMNS: [(&str, usize); 14] = [
+    ("Account", 20),
+    ("User", 10),
+    ("Partition", 12),
+    ("RawShares", 10),
+    ("NormShares", 11),
+    ("RawUsage", 11),
+    ("NormUsage", 11),
+    ("EffectvUsage", 13),
+    ("FairShare", 10),
+    ("LevelFS", 10),
+    ("GrpTRESMins", 30),
+    ("TRESRunMins", 30),
+    ("GrpCPUMins", 11),
+    ("CPURunMins", 15),
+];
+
+/// The columns below a header without a line of dashes; `None` unless the header consists of more than two of the
+/// columns of `sshare`. All columns but the first are aligned to the right.
+fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
+    let mut spans: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    while let Some(offset) = header[at..].find(|c: char| !c.is_ascii_whitespace()) {
+        let start = at + offset;
+        let (width, length) =
+            SSHARE_COLUMNS.iter().find_map(|&(name, width)| Some((width, name_at(header, start, name)?)))?;
+        let end = start + length;
+        spans.push(match spans.last() {
+            None if start == 0 => (0, width),
+            None => (end.saturating_sub(width), width.min(end)),
+            Some(&(before, size)) => {
+                let first = end.saturating_sub(width).max(before + size + 1).min(start);
+                (first, end - first)
+            }
+        });
+        at = end;
+    }
+    (spans.len() > 2).then_some(spans)
+}
+
+/// The length of `name`, with the blanks that the header may have before its capital letters, if the header has it at
+/// `start` and it ends there.
+fn name_at(header: &str, start: usize, name: &str) -> Option<usize> {
+    let mut rest = header[start..].char_indices().peekable();
+    for expected in name.chars() {
+        while expected.is_ascii_uppercase() && rest.peek().is_some_and(|&(at, c)| at > 0 && c == ' ') {
+            rest.next();
+        }
+        rest.next().filter(|(_, c)| c.eq_ignore_ascii_case(&expected))?;
+    }
+    let end = rest.peek().map_or(header.len() - start, |&(at, _)| at);
+    header[start + end..].chars().next().is_none_or(|c| c.is_ascii_whitespace()).then_some(end)
+}
+
+/// The cells of a line in columns of fixed width. Text that is wider than its column moves the columns after it to the
+/// right.
+fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
+    let bytes = line.as_bytes();
+    let mut shift = 0;
+    let cut = spans.iter().map(|&(start, width)| {
+        let start = (start + shift).min(bytes.len());
+        let mut end = (start + width).min(bytes.len());
+        while bytes.get(end).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            end += 1;
+            shift += 1;
+        }
+        String::from_utf8_lossy(&bytes[start..end])
+    });
+    cut.collect()
+}
+
+/// The accounts from the root down to the latest row, in a table that gives the level by leading blanks.
+#[derive(Debug, Default)]
+pub(super) struct Indentation {
+    accounts: Vec<(usize, String)>,
+}
+
+impl Indentation {
+    /// The account that a row of this depth is nested in; `None` at the top level. Forgets the accounts that are not
+    /// less indented than the row.
+    pub(super) fn parent(&mut self, depth: usize) -> Option<&str> {
+        while self.accounts.last().is_some_and(|(above, _)| *above >= depth) {
+            self.accounts.pop();
+        }
+        self.accounts.last().map(|(_, name)| name.as_str())
+    }
+
+    /// Adds an account of this depth, which may be the parent of the next rows.
+    pub(super) fn push(&mut self, depth: usize, account: &str) {
+        self.accounts.push((depth, account.to_owned()));
+    }
+}
+
+/// The number of leading blanks of a cell, and its text without blanks at either end.
+pub(super) fn indented(cell: &str) -> (usize, &str) {
+    let name = cell.trim_start_matches(' ');
+    (cell.len() - name.len(), name.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_wider_than_its_column_moves_the_rest() {
+        let text = "Account    RawUsage User\n---------- ------- ----\n root      123456789012  ann\n b               7  bob\n";
+        let table = Table::parse(text).expect("a table");
+        let rows: Vec<Vec<String>> = table
+            .rows(SourceName("t"))
+            .map(|row| row.expect("sound").cells.iter().map(|cell| cell.trim_end().to_owned()).collect())
+            .collect();
+        assert_eq!(rows, [[" root", "123456789012", " ann"], [" b", "      7", " bob"]]);
+    }
+}

@@ -1,0 +1,454 @@
+use job_sort_formula::fairshare::tree_document::TreeNode;
+use job_sort_formula::fairshare::{NodeKind, Shares};
+use proptest::prelude::*;
+
+use crate::tree::*;
+
+fn tree(text: &str) -> SlurmTree {
+    read_tree("t", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn warned(text: &str) -> Vec<String> {
+    tree(text).warnings.iter().map(ToString::to_string).collect()
+}
+
+fn refused(text: &str) -> String {
+    read_tree("t", text.as_bytes()).expect_err(text).to_string()
+}
+
+fn names(tree: &SlurmTree) -> Vec<String> {
+    let document = &tree.document;
+    document.nodes.iter().map(|node| format!("{}/{}", document.parent_name(node), node.name)).collect()
+}
+
+const HEADER: &str = "Account|User|RawShares|NormShares|RawUsage\n";
+
+fn sshare(rows: &str) -> String {
+    format!("{HEADER}{rows}")
+}
+
+#[test]
+fn an_unknown_format_is_named() {
+    for (text, start) in [
+        ("", "`t` is empty, expected `sshare -a -l`"),
+        (" \n\n", "`t` is empty"),
+        ("# only\n", "`t` is nothing but comments"),
+        ("hello world", "`t` is a text that begins with `hello world`"),
+        ("root|||1.000000|600|||\n a||40|1|2|||\n", "`t` is a table without its header line; print it without `-n`"),
+        ("root            1.0 600 1.0 0.5\n", "`t` is a table without its header line"),
+        ("\u{1}\u{2}ELF", "`t` is binary data"),
+        ("[1]", "`t` is a JSON list"),
+        ("[root@head ~]# sshare\n", "`t` is a text that begins with `[root@head ~]# sshare`"),
+        ("Account|User\rroot|\r", "`t` is a text whose lines end with carriage returns only"),
+        (
+            "{\"shares\":[]}",
+            "`t` is JSON of another structure (invalid length 0, expected an object with a list `shares`",
+        ),
+        ("{\"jobs\":[]}", "`t` is a JSON object without `shares`"),
+        ("{\"associations\":[]}", "`t` is a JSON object with `associations`"),
+        ("{\"children\":[]}", "`t` is a tree in native JSON"),
+        ("{\"shares\":{\"shares\":[", "`t` is not valid JSON: EOF while parsing"),
+        ("{\"shares\":{\"shares\":[]}}", "`t` contains no associations"),
+        (HEADER, "`t` contains no associations"),
+        ("Account|User\nroot|\n", "`t` is a table with the header `Account|User`"),
+        ("Account|User|NormShares\nroot||1\n", "`t` has no column `RawShares`: print it with `sshare -a -l -P`"),
+        ("Account|RawShares\nroot|\n", "`t` has no column `User`"),
+    ] {
+        let told = refused(text);
+        assert!(told.starts_with(start), "{told} / {start}");
+    }
+    let utf16: Vec<u8> = "\u{feff}Account|User\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let told = read_tree("t", &utf16).expect_err("another encoding").to_string();
+    assert!(told.starts_with("`t` is UTF-16, save it as UTF-8"), "{told}");
+    let noise: Vec<u8> = (0..=255).cycle().take(4096).collect();
+    assert!(read_tree("t", &noise).is_err());
+}
+
+#[test]
+fn an_account_keeps_what_its_members_did_not_use() {
+    let tree = tree(&sshare("root|||1|1000\n root|root|1|1|0\n a||40|1|700\n  a|ann|parent|1|300\n  b||2|1|150\n"));
+    assert_eq!((tree.document.usage, tree.usage_known, tree.cluster), (300.0, true, None));
+    let usage: Vec<Option<f64>> = tree.document.nodes.iter().map(|node| node.usage).collect();
+    assert_eq!(usage, [None, Some(250.0), Some(300.0), Some(150.0)]);
+    assert_eq!(tree.document.nodes[2].shares, Shares::Parent);
+    assert_eq!(tree.document.nodes[0].kind, NodeKind::Entity);
+}
+
+#[test]
+fn a_bad_row_is_named() {
+    for (rows, told) in [
+        ("root|||1|5\n a||40|1\n", "line 3: it has 4 cells, but the header has 5; was it cut off?"),
+        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 cells, but the header has 5: is there a `|` in a name?"),
+        ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm rejects"),
+        ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
+        ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
+        ("root|||1|5\n a||1|1|-3\n", "line 3: the usage of `a` is `-3`"),
+        ("root|||1|5\n a||1|1|inf\n", "line 3: the usage of `a` is `inf`"),
+        ("root|||1|5\n a||1|1|\n", "line 3: the usage of `a` is ``"),
+        ("root|||1|5\na||1|1|5\n", "line 3: `a` is at the top level beside `root`"),
+        ("a||1|1|5\na|ann|1|1|5\n", "line 3: the row is of account `a` but is at the top level; leading blanks give"),
+        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but is nested in `root`"),
+        ("root|||1|5\n ||1|1|5\n", "line 3: the account has no name"),
+    ] {
+        let error = refused(&sshare(rows));
+        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+    }
+    let long = format!("root|||1|5\n {}||1|1|5\n", "x".repeat(5000));
+    assert!(refused(&sshare(&long)).ends_with("a name is longer than 4096 bytes"));
+}
+
+#[test]
+fn what_the_daemon_accepts_is_a_warning() {
+    let rows = "root|||1|5\n a||-4|1|1\n a||5|1|1\n b||4294967296|1|5\n  b|x|1.5|1|7\n";
+    assert_eq!(
+        warned(&sshare(rows)),
+        [
+            "line 3: `a` has shares `-4`, which Slurm stores as 1",
+            "line 5: `b` has shares `4294967296`, which Slurm stores as 0",
+            "line 6: `x` has shares `1.5`, which Slurm stores as 1",
+            "line 4: `a` in `root` is on line 3 already; this row is ignored",
+            "line 5: account `b` has a usage of 5, less than the 7 of its members",
+        ]
+    );
+    let no_usage = tree("Account|User|RawShares\nroot||\n a||1\n");
+    assert_eq!((no_usage.usage_known, no_usage.warnings), (false, vec![TreeWarning::NoUsage]));
+    let cut = warned(&sshare("root|||1|5\n a||1|1|1"));
+    assert_eq!(cut, ["line 3: the last line has no line end; was the document cut off?"]);
+    let filtered = warned(&sshare("physics||7|1|5\n physics|ann|1|1|5\n"));
+    assert_eq!(filtered, ["line 2: the top account is `physics`, expected `root`; was the output filtered?"]);
+}
+
+#[test]
+fn partitions_and_clusters_are_told_apart() {
+    let text = "CLUSTER: one\nAccount|User|Partition|RawShares|RawUsage|\nroot||||3|\n root|ann|gpu|2|1|\n root|ann||3|2|\n\
+        CLUSTER: two\nAccount|User|Partition|RawShares|RawUsage|\nroot||||9|\n b|||2|1|\n";
+    let tree = tree(text);
+    assert_eq!(tree.cluster.as_deref(), Some("one"));
+    assert_eq!(tree.document.nodes[0].partition.as_deref(), Some("gpu"));
+    let shares = tree.document.share_tree().expect("sound");
+    assert_eq!(shares.nodes().skip(1).map(|node| shares.name(node)).collect::<Vec<_>>(), ["ann:gpu", "ann"]);
+    let told = tree.warnings[0].to_string();
+    let expected =
+        "line 6: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_user_may_be_in_an_account_once_per_partition() {
+    use crate::load_file::format_load_file;
+    let dump = "Cluster - 'c':Fairshare=1\nParent - 'root'\nAccount - 'phys':Fairshare=4\nParent - 'phys'\n\
+        User - 'ann':DefaultAccount='phys':Fairshare=1\n\
+        User - 'ann':Partition='gpu':DefaultAccount='phys':Fairshare=3\n\
+        User - 'ann':Partition='cpu':DefaultAccount='phys':Fairshare=parent\n";
+    let assoc = "Cluster|Account|User|Partition|Share|ParentName\nc|root|||1|\nc|phys|||4|root\nc|phys|ann||1|\n\
+        c|phys|ann|gpu|3|\nc|phys|ann|cpu|parent|\n";
+    let piped = "Account|User|Partition|RawShares|RawUsage\nroot|||1|0\n phys|||4|0\n  phys|ann||1|0\n\
+        phys|ann|gpu|3|0\n  phys|ann|cpu|parent|0\n"
+        .replace("\nphys|ann", "\n  phys|ann");
+    let columns = "Account                    User    Partition  RawShares    RawUsage \n\
+        -------------------- ---------- ------------ ---------- ----------- \n\
+        root                                                            0 \n"
+        .to_owned()
+        + " phys                                                4           0 \n\
+        \u{20} phys                      ann                       1           0 \n\
+        \u{20} phys                      ann          gpu          3           0 \n\
+        \u{20} phys                      ann          cpu     parent           0 \n";
+    let entry = |name: &str, parent: &str, partition: &str, shares: &str, kind: &str| {
+        format!(
+            r#"{{"name":"{name}","parent":"{parent}","partition":"{partition}","shares":{shares},"usage":0,"type":["{kind}"]}}"#
+        )
+    };
+    let json = format!(
+        "{{\"shares\":{{\"shares\":[{}]}}}}",
+        [
+            entry("root", "", "", "1", "ASSOCIATION"),
+            entry("phys", "root", "", "4", "ASSOCIATION"),
+            entry("ann", "phys", "", "1", "USER"),
+            entry("ann", "phys", "gpu", "3", "USER"),
+            entry("ann", "phys", "cpu", "2147483647", "USER"),
+        ]
+        .join(",")
+    );
+    let nodes = tree(dump).document.nodes;
+    assert_eq!(nodes.len(), 4);
+    for text in [assoc, &piped, &columns, &json] {
+        assert_eq!((tree(text).document.nodes, warned(text)), (nodes.clone(), vec![]), "{text}");
+    }
+    let shares = tree(dump).document.share_tree().expect("each has its name");
+    let named: Vec<&str> = shares.nodes().skip(2).map(|node| shares.name(node)).collect();
+    assert_eq!(named, ["ann", "ann:gpu", "ann:cpu"]);
+    assert_eq!(TreeDocument::from_tree(&shares).nodes, nodes);
+    let written = format_load_file(&TreeDocument::from_tree(&shares), "c");
+    assert!(
+        written.text.contains("User - 'ann':Partition='gpu':DefaultAccount='phys':Fairshare=3\n"),
+        "{}",
+        written.text
+    );
+    assert_eq!(tree(&written.text).document.nodes, nodes);
+    let again = dump.to_owned() + "User - 'ann':Partition='gpu'\n";
+    assert_eq!(warned(&again), ["line 8: `ann:gpu` in `phys` is on line 6 already; this row is ignored"]);
+}
+
+#[test]
+fn a_table_without_partitions_keeps_every_association() {
+    use crate::load_file::format_load_file;
+    let text = sshare("root|||1|9\n a||1|1|9\n  a|ann|1|1|4\n  a|ann|2|1|3\n  a|ann|3|1|2\n");
+    let told = warned(&text);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(
+        told[0],
+        "line 5: `ann` in `a` is on line 4 already: a user has one association per partition, and only `sshare -m` or a \
+         column `Partition` gives the partition; this association is called `ann:?2`"
+    );
+    let read = tree(&text);
+    let shares = read.document.share_tree().expect("sound");
+    let usage = |name| shares.find(name).map(|node| (shares.shares(node).count(), shares.usage(node)));
+    assert_eq!([usage("ann"), usage("ann:?2"), usage("ann:?3")], [Some((1, 4.0)), Some((2, 3.0)), Some((3, 2.0))]);
+    let losses = format_load_file(&read.document, "c").losses;
+    let told = losses[0].to_string();
+    assert_eq!(told, "the partition of `ann` in `a` is not known: replace `?2` by its name");
+}
+
+#[test]
+fn cut_names_are_a_warning_and_must_be_different() {
+    let head = "Account    User RawShares RawUsage\n------- ------- --------- --------\n";
+    let text = format!(
+        "{head}root                              5\n physi+                1        5\n  phys+  ann         1        5\n"
+    );
+    let expected = "line 4: `physi+` was cut at the width of its column; with `-P`, `sshare` and `sacctmgr` print names \
+                    in full";
+    assert_eq!(warned(&text), [expected]);
+    let twice = format!("{text} physi+                1        5\n");
+    assert!(refused(&twice).starts_with("`t`, line 6: `physi+` was cut at the width of its column and is on line 4"));
+}
+
+#[test]
+fn accounts_without_parents_are_put_below_the_root_with_a_warning() {
+    let flat = "Cluster|Account|User|Partition|Share\nc|root|||1\nc|a|||5\nc|b|ann||2\nc|b|||parent\n";
+    let told = warned(flat);
+    assert!(told[0].starts_with("the table does not give the parents of accounts"), "{told:?}");
+    assert_eq!(names(&tree(flat)), ["root/a", "root/b", "b/ann"]);
+    let blanks = "Cluster|Account|User|Partition|Share\nc|root|||1\nc| a|||5\nc|  b|||2\nc|   b|ann||1\n";
+    assert_eq!((names(&tree(blanks)), warned(blanks)), (vec!["root/a".into(), "a/b".into(), "b/ann".into()], vec![]));
+    let column = "Cluster|Account|Par Name|User|Share\nc|b|a||2\nc|root|||1\nc|b||ann|1\nc|a|root||5\nd|root|||1\n";
+    assert_eq!(names(&tree(column)), ["root/a", "a/b", "b/ann"]);
+    assert!(warned(column)[0].starts_with("line 6: 1 row of cluster `d` is ignored: only"));
+    let cycle = "Account|Par Name|User|Share\nroot|||1\na|b||1\nb|a||1\n";
+    assert_eq!(refused(cycle), "`t`, line 3: account `a` is nested in itself");
+    let itself = "Account|Par Name|User|Share\nroot|||1\na|a||1\n";
+    assert_eq!(refused(itself), "`t`, line 3: account `a` is nested in itself");
+    let unknown = "Account|Par Name|User|Share\nroot|||1\na|x||1\n";
+    assert_eq!(refused(unknown), "`t`, line 3: `a` is in `x`, which is not an account of the tree");
+}
+
+#[test]
+fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
+    let text = "# by hand\nCluster - Tux:Classification=cap\naccount - Phys:Desc='a:b # not':f=40 \\\n:Org=x\n\
+        Project - \"chem\":shares=parent\nnothing here\nParent - PHYS\nUser - Ann:Part=gpu:Fair='7':MaxJobs=4\n\
+        User - Ann:Fairshare=\nUser - Ann:Fairshare=3\nAccount - chem:Fairshare=9\n";
+    let text = text.replace(" # not", " \\# not");
+    let read = tree(&text);
+    assert_eq!(read.cluster.as_deref(), Some("tux"));
+    let node = |kind, name: &str, parent, partition: &str, shares| TreeNode {
+        kind,
+        name: name.into(),
+        parent,
+        partition: Some(partition.to_owned()).filter(|partition| !partition.is_empty()),
+        shares,
+        usage: None,
+        cgroup: None,
+    };
+    use NodeKind::{Entity, Group};
+    assert_eq!(
+        read.document.nodes,
+        [
+            node(Group, "phys", None, "", Shares::Count(40)),
+            node(Group, "chem", None, "", Shares::Parent),
+            node(Entity, "Ann", Some(0), "gpu", Shares::Count(7)),
+            node(Entity, "Ann", Some(0), "", Shares::Count(1)),
+        ]
+    );
+    let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    assert!(told.contains(&"line 6: the line has no ` - `; `sacctmgr load` ignores it".to_owned()), "{told:?}");
+    assert!(told.contains(&"line 10: `Ann` in `phys` is on line 9 already; this row is ignored".to_owned()));
+    assert!(told.contains(&"line 11: `chem` in `phys` is on line 5 already; this row is ignored".to_owned()));
+    assert!(told.iter().any(|line| line.contains("PreserveCaseUser")));
+}
+
+#[test]
+fn a_line_that_stops_sacctmgr_is_an_error() {
+    for (line, told) in [
+        ("Parent - 'b'", "line 2: `b` is not an account on a line above, so it cannot be a parent"),
+        ("Group - 'b'", "line 2: `Group` is not an object of `sacctmgr load`"),
+        ("Account - 'b", "line 2: a quotation mark is not closed"),
+        ("Account - :Fairshare=3", "line 2: there is no name in `:Fairshare=3`, expected `Account - 'name':key=value`"),
+        ("User - 'x'Fairshare=3", "line 2: there is no name in `'x'Fairshare=3`"),
+        ("Account - b:c", "line 2: `c` is not an option, expected `key=value`"),
+        ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm rejects"),
+        ("Cluster - d", "line 2: `d` is a second cluster after `c`"),
+    ] {
+        let error = refused(&format!("Cluster - c\n{line}\n"));
+        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+    }
+}
+
+#[test]
+fn a_broken_entry_of_a_document_is_named() {
+    let entry = |more: &str| {
+        let root = r#"{"name":"root","shares":{"set":false,"number":0},"usage":5,"type":["ASSOCIATION"]}"#;
+        format!("{{\"shares\":{{\"shares\":[{root},{more}]}}}}")
+    };
+    let sound = r#"{"name":"a","parent":"root","shares":3,"usage":5.5,"type":"USER"}"#;
+    assert_eq!(tree(&entry(sound)).document.nodes[0].usage, Some(5.5));
+    for (more, told) in [
+        ("5", "entry 2: invalid type: integer"),
+        (r#"{"name":"a"}"#, "entry 2: missing field `shares`"),
+        (
+            r#"{"name":"a","parent":"x","shares":3,"usage":5,"type":[]}"#,
+            "entry 2: `a` is in `x`, which is not an account",
+        ),
+        (
+            r#"{"name":"a","parent":"root","shares":{"set":false,"number":0},"usage":5,"type":[]}"#,
+            "entry 2: `a` has no shares",
+        ),
+        (r#"{"name":"a","parent":"root","shares":1,"usage":-5,"type":[]}"#, "entry 2: the usage of `a` is `-5`"),
+        (r#"{"name":"","parent":"root","shares":1,"usage":5,"type":[]}"#, "entry 2: the account has no name"),
+        (r#"{"name":"b","shares":1,"usage":5,"type":[]}"#, "entry 2: `b` is at the top level beside `root`"),
+    ] {
+        let error = refused(&entry(more));
+        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_read() {
+    let mut text = String::from("Cluster - c\n");
+    for level in 0..100_000 {
+        text += &format!("Account - a{level}\nParent - a{level}\n");
+    }
+    let shares = tree(&text).document.share_tree().expect("sound");
+    assert_eq!(shares.len(), 100_001);
+    let written = crate::load_file::format_load_file(&TreeDocument::from_tree(&shares), "c");
+    assert_eq!(tree(&written.text).document.nodes.len(), 100_000);
+}
+
+/// Pieces that the readers look for.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "Account",
+        "User",
+        "RawShares",
+        "RawUsage",
+        "Share",
+        "|",
+        "\n",
+        " ",
+        "-",
+        "----------",
+        "root",
+        "a",
+        "ann",
+        "+",
+        "Cluster - c\n",
+        "Parent - ",
+        "Account - ",
+        "User - ",
+        ":Fairshare=",
+        "parent",
+        "-1",
+        "2147483647",
+        "'",
+        "\"",
+        "\\",
+        "#",
+        "{\"shares\":{\"shares\":[",
+        "{\"name\":\"a\",",
+        "]}}",
+        "NaN",
+        "é",
+        "\u{0}",
+        "CLUSTER: x\n",
+        HEADER,
+        "Par Name",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = read_tree("t", &bytes);
+        let _ = crate::conf::SlurmConf::parse("t", &bytes);
+    }
+
+    #[test]
+    fn what_is_read_becomes_a_tree_and_can_be_written(text in pieces()) {
+        let _ = crate::conf::SlurmConf::parse("t", text.as_bytes());
+        if let Ok(tree) = read_tree("t", text.as_bytes()) {
+            prop_assert!(tree.document.share_tree().is_ok(), "{:?}", tree.document.share_tree());
+            let written = crate::load_file::format_load_file(&tree.document, "c");
+            // a cluster of nothing but its root is written, and refused as cut off
+            prop_assume!(!tree.document.nodes.is_empty());
+            let again = read_tree("t", written.text.as_bytes());
+            prop_assert!(again.is_ok(), "{again:?}\n{}", written.text);
+            prop_assert_eq!(again.map(|again| again.document.nodes.len()).ok(), Some(tree.document.nodes.len()));
+        }
+    }
+}
+
+const COLUMNS: &str = "\
+Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare
+-------------------- ---------- ---------- ----------- ----------- ------------- ----------
+root                                          0.000000         100      1.000000
+ root                      root          1    0.200000           0      0.000000   1.000000
+ a                                       4    0.800000         100      1.000000
+  a                         ann          1    0.500000          70      0.700000   0.333333
+  a                  bob_is_lon          1    0.500000          30      0.300000   0.666667
+";
+
+#[test]
+fn columns_are_read_without_the_line_of_dashes_and_with_blanks_in_the_header() {
+    let whole = tree(COLUMNS);
+    assert_eq!((whole.warnings.len(), whole.document.nodes.len()), (0, 4));
+    let lines: Vec<&str> = COLUMNS.lines().collect();
+    let without_rule = [&lines[..1], &lines[2..]].concat().join("\n") + "\n";
+    assert_eq!(tree(&without_rule), whole);
+    let old = |text: &str| {
+        text.replace(
+            " RawShares  NormShares    RawUsage  EffectvUsage",
+            "Raw Shares Norm Shares   Raw Usage Effectv Usage",
+        )
+    };
+    for text in [COLUMNS, &without_rule] {
+        let old = old(text);
+        assert!(old.contains("Raw Shares"));
+        assert_eq!(tree(&old), whole);
+    }
+    let piped = "Account|User|Raw Shares|Norm Shares|Raw Usage\nroot|||0.000000|100\n a||4|1.000000|100\n";
+    assert_eq!(tree(piped).document.nodes[0].shares, Shares::Count(4));
+    assert!(refused("Account and User of a text\nroot x\n").contains("begins with `Account and User"));
+}
+
+#[test]
+fn rows_that_sshare_does_not_print_are_missed() {
+    let own_only: String =
+        COLUMNS.lines().filter(|line| !line.contains("bob_is_lon")).map(|line| format!("{line}\n")).collect();
+    let read = tree(&own_only);
+    assert_eq!(read.is_fair_tree, Some(true));
+    let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with(
+            "rows are missing: the normalised share of `ann` in `a` is 0.500000, but 1.000000 among the rows here \
+             (1 association differs)"
+        ),
+        "{told:?}"
+    );
+    let classic =
+        "Account|User|RawShares|NormShares|RawUsage\nroot|||1.000000|100\n a||1|0.250000|100\n  a|ann|1|0.125000|9\n";
+    let read = tree(classic);
+    assert_eq!(read.is_fair_tree, Some(false));
+    assert!(matches!(read.warnings.as_slice(), [TreeWarning::MissingRows { count: 2, .. }]), "{:?}", read.warnings);
+}

@@ -1,0 +1,386 @@
+//! Slurm's files: reading and writing what recorded daemons and their tools wrote.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
+use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
+use jsf_openpbs::files::resource_group::ResourceGroup;
+use jsf_openpbs::files::resource_group::{GroupLoss, write_groups};
+use jsf_slurm::load_file::{LoadLoss, format_load_file};
+use jsf_slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, format_sshare};
+use jsf_slurm::tree::{TreeFormat, TreeWarning};
+use jsf_slurm::{SlurmTree, read_tree};
+use jsf_testing::golden::slurm_trees;
+use jsf_testing::golden::{self, field as text, number};
+use serde_json::Value;
+
+const PIPED: &str = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare";
+const RUN_MINS: &str = "cpu=0,mem=0,energy=0,node=0,billing=0,fs/disk=0,vmem=0,pages=0";
+
+fn trees() -> Vec<Value> {
+    slurm_trees().into_values().collect()
+}
+
+/// The recorded files of a tree by name. Some trees have none.
+fn files(tree: &Value) -> Vec<(String, Vec<u8>)> {
+    let folder = golden::path("slurm/files").join(text(tree, "name"));
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|entry| entry.expect("an entry"))
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path()).expect("a file")))
+        .filter(|(name, _)| !name.contains("sprio"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read(name: &str, bytes: &[u8]) -> SlurmTree {
+    read_tree(name, bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An association as text, for comparisons: kind, parent, name, shares and own usage.
+fn shown(kind: NodeKind, parent: &str, name: &str, shares: Shares, usage: f64) -> String {
+    let shares = match shares {
+        Shares::Parent => "parent".to_owned(),
+        Shares::Count(count) => count.to_string(),
+    };
+    format!("{kind:?} {parent}/{name} {shares} {usage}")
+}
+
+#[derive(Clone, Copy, PartialEq)]
+struct Compared {
+    usage: bool,
+    parents: bool,
+}
+
+/// The nodes from which the tree was made. Account names are stored in lower case.
+fn recorded(tree: &Value, compared: Compared) -> BTreeSet<String> {
+    let mut nodes = BTreeSet::new();
+    for node in tree["nodes"].as_array().expect("nodes") {
+        let (kind, parent) = match text(node, "kind") {
+            "user" => (NodeKind::Entity, text(node, "account").to_lowercase()),
+            _ => match node["parent"].as_str() {
+                Some(parent) => (NodeKind::Group, parent.to_lowercase()),
+                None => continue,
+            },
+        };
+        let shares = match node["shares"].as_i64() {
+            Some(count) => Shares::Count(count),
+            None => Shares::Parent,
+        };
+        let usage = if compared.usage { number(&node["usage"]).expect("a usage") } else { 0.0 };
+        let parent = if compared.parents || kind == NodeKind::Entity { parent } else { "root".to_owned() };
+        nodes.insert(shown(kind, &parent, &text(node, "name").to_lowercase(), shares, usage));
+    }
+    match text(tree, "root_user") {
+        "default" => nodes.insert(shown(NodeKind::Entity, "root", "root", Shares::Count(1), 0.0)),
+        "zero" => nodes.insert(shown(NodeKind::Entity, "root", "root", Shares::Count(0), 0.0)),
+        _ => false,
+    };
+    nodes
+}
+
+fn ours(tree: &TreeDocument, compared: Compared) -> BTreeSet<String> {
+    let shown = |node: &TreeNode| {
+        let usage = if compared.usage { node.usage.unwrap_or(0.0) } else { 0.0 };
+        shown(node.kind, tree.parent_name(node), &node.name, node.shares, usage)
+    };
+    tree.nodes.iter().map(shown).collect()
+}
+
+/// The usage of the root itself, which jobs of deleted users leave there.
+fn recorded_root_usage(tree: &Value) -> f64 {
+    let nodes = tree["nodes"].as_array().expect("nodes");
+    nodes
+        .iter()
+        .find(|node| node["parent"].is_null() && text(node, "kind") == "account")
+        .map_or(0.0, |node| number(&node["usage"]).expect("a usage"))
+}
+
+/// The output of a run with `-P`.
+fn printed(rows: &[Value]) -> String {
+    let lines: Vec<&str> = rows.iter().map(|row| text(row, "printed")).collect();
+    let level_fs = if lines[0].split('|').count() == 11 { "|LevelFS" } else { "" };
+    format!("{PIPED}{level_fs}|GrpTRESMins|TRESRunMins\n{}\n", lines.join("\n"))
+}
+
+/// The runs of a tree that recorded rows.
+fn runs(tree: &Value) -> impl Iterator<Item = (&str, &[Value])> {
+    let runs = tree["results"].as_object().expect("runs").iter();
+    runs.filter_map(|(name, run)| Some((name.as_str(), run["rows"].as_array()?.as_slice())))
+}
+
+#[test]
+fn every_file_gives_the_recorded_nodes() {
+    let mut seen: HashMap<TreeFormat, usize> = HashMap::new();
+    for tree in trees() {
+        for (name, bytes) in files(&tree) {
+            let read = read(&name, &bytes);
+            let format = read.format;
+            *seen.entry(format).or_default() += 1;
+            let compared = Compared {
+                usage: matches!(format, TreeFormat::Sshare | TreeFormat::SshareJson),
+                parents: format != TreeFormat::ShowAssoc,
+            };
+            let mut ours = ours(&read.document, compared);
+            if name == "load.cfg" && text(&tree, "root_user") == "deleted" {
+                // the user was deleted after the file had been loaded
+                ours.remove("Entity root/root 1 0");
+            }
+            let place = format!("{} {name}", text(&tree, "name"));
+            assert_eq!(ours, recorded(&tree, compared), "{place}");
+            assert_eq!(
+                read.document.nodes.len(),
+                read.document.share_tree().expect("a valid tree").len() - 1,
+                "{place}"
+            );
+            assert_eq!(read.usage_known, compared.usage, "{place}");
+            if compared.usage {
+                assert_eq!(read.document.usage, recorded_root_usage(&tree), "{place}");
+            }
+            if format != TreeFormat::Sshare {
+                assert_eq!(read.cluster.as_deref(), Some(text(&tree, "name")), "{place}");
+            }
+            let flat = if compared.parents { Vec::new() } else { vec![TreeWarning::NoParents] };
+            assert_eq!(read.warnings, flat, "{place}");
+        }
+    }
+    let count = |format| seen.get(&format).copied().unwrap_or(0);
+    assert_eq!(count(TreeFormat::Sshare), 50);
+    assert_eq!(count(TreeFormat::SshareJson), 10);
+    assert_eq!(count(TreeFormat::SacctmgrFile), 15);
+    assert_eq!(count(TreeFormat::ShowAssoc), 5);
+}
+
+#[test]
+fn a_file_for_loading_keeps_the_order_of_siblings() {
+    let of_kind = |kind: &str| if kind == "user" { NodeKind::Entity } else { NodeKind::Group };
+    for tree in trees() {
+        let Some((name, bytes)) = files(&tree).into_iter().find(|(name, _)| name == "load.cfg") else { continue };
+        let read = read(&name, &bytes);
+        let mut siblings: HashMap<(NodeKind, String), Vec<String>> = HashMap::new();
+        for node in tree["nodes"].as_array().expect("nodes") {
+            let Some(parent) = node["account"].as_str().or(node["parent"].as_str()) else { continue };
+            let key = (of_kind(text(node, "kind")), parent.to_lowercase());
+            siblings.entry(key).or_default().push(text(node, "name").to_lowercase());
+        }
+        for ((kind, parent), names) in siblings {
+            let document = &read.document;
+            let ours = document.nodes.iter();
+            let ours = ours.filter(|node| (node.kind, document.parent_name(node)) == (kind, parent.as_str()));
+            let ours: Vec<&str> = ours.map(|node| node.name.as_str()).filter(|name| *name != "root").collect();
+            assert_eq!(ours, names, "{} {parent}", text(&tree, "name"));
+        }
+    }
+}
+
+#[test]
+fn every_printed_run_gives_the_recorded_nodes_and_usage() {
+    let (mut read_runs, mut read_rows) = (0, 0);
+    for tree in trees() {
+        // the usage of this tree has fractions, which `sshare` does not print
+        let is_whole = text(&tree, "name") != "t16_extremes";
+        let compared = Compared { usage: is_whole, parents: true };
+        for (run, rows) in runs(&tree) {
+            let place = format!("{} {run}", text(&tree, "name"));
+            let read = read(&place, printed(rows).as_bytes());
+            let mut recorded = recorded(&tree, compared);
+            if text(&tree, "root_user") == "zero" && run.starts_with("v2611") {
+                // in 26.11, loading a file does not change the shares of root/root
+                recorded.remove("Entity root/root 0 0");
+                recorded.insert("Entity root/root 1 0".to_owned());
+            }
+            assert_eq!(ours(&read.document, compared), recorded, "{place}");
+            let shares = read.document.share_tree().expect("a valid tree");
+            for (node, row) in by_node(&shares, rows) {
+                assert_eq!(Some(shares.usage(node)), number(&row["raw_usage"]), "{place} {}", shares.name(node));
+                read_rows += 1;
+            }
+            read_runs += 1;
+        }
+    }
+    assert_eq!((read_runs, read_rows), (119, 2715));
+}
+
+/// Every node and its row.
+fn by_node<'r>(tree: &ShareTree, rows: &'r [Value]) -> Vec<(NodeId, &'r Value)> {
+    let by_name: HashMap<(&str, &str), &Value> =
+        rows.iter().map(|row| ((text(row, "account"), text(row, "user")), row)).collect();
+    let row = |node| {
+        let key = match tree.parent(node) {
+            Some(parent) if tree.kind(node) == NodeKind::Entity => (tree.name(parent), tree.name(node)),
+            _ => (tree.name(node), ""),
+        };
+        by_name[&key]
+    };
+    tree.nodes().map(|node| (node, row(node))).collect()
+}
+
+fn sshare_rows(tree: &ShareTree, rows: &[Value]) -> Vec<SshareRow> {
+    let row = |(_, row): (NodeId, &Value)| SshareRow {
+        raw_shares: match text(row, "raw_shares") {
+            "" => None,
+            "parent" => Some(Shares::Parent),
+            count => Some(Shares::Count(count.parse().expect("a number"))),
+        },
+        norm_shares: number(&row["norm_shares"]),
+        raw_usage: number(&row["raw_usage"]),
+        norm_usage: number(&row["norm_usage"]),
+        effective_usage: number(&row["eff_usage"]),
+        fairshare: number(&row["fairshare"]),
+        level_fs: number(&row["level_fs"]),
+    };
+    by_node(tree, rows).into_iter().map(row).collect()
+}
+
+fn style(run: &str, rows: &[Value], layout: Layout) -> SshareStyle {
+    SshareStyle {
+        layout,
+        partition: false,
+        order: if run.starts_with("v2611") { RowOrder::Lineage } else { RowOrder::Name },
+        level_fs: text(&rows[0], "printed").split('|').count() == 11,
+        tres_run_mins: Some(RUN_MINS.to_owned()),
+    }
+}
+
+#[test]
+fn runs_are_printed_as_sshare_printed_them() {
+    let mut printed_rows = 0;
+    for tree in trees() {
+        for (run, rows) in runs(&tree) {
+            let expected = printed(rows);
+            let shares = read(run, expected.as_bytes()).document.share_tree().expect("a valid tree");
+            let ours = format_sshare(&shares, &sshare_rows(&shares, rows), &style(run, rows, Layout::Piped));
+            assert_eq!(ours, expected, "{} {run}", text(&tree, "name"));
+            printed_rows += rows.len();
+        }
+    }
+    assert_eq!(printed_rows, 2715);
+}
+
+#[test]
+fn files_of_sshare_are_printed_byte_for_byte() {
+    let mut printed_files = 0;
+    for tree in trees() {
+        let runs: HashMap<&str, &[Value]> = runs(&tree).collect();
+        for (name, bytes) in files(&tree) {
+            let layout = match name.split_once('.') {
+                Some((_, "sshare_a_l_P.txt")) => Layout::Piped,
+                Some((_, "sshare_a_l.txt")) => Layout::Columns,
+                _ => continue,
+            };
+            let run = name.split('.').next().expect("a run");
+            let rows = runs[run];
+            let shares = read(&name, &bytes).document.share_tree().expect("a valid tree");
+            let ours = format_sshare(&shares, &sshare_rows(&shares, rows), &style(run, rows, layout));
+            assert_eq!(ours, String::from_utf8_lossy(&bytes), "{} {name}", text(&tree, "name"));
+            let ending = SshareStyle { layout: Layout::PipedToEnd, ..style(run, rows, layout) };
+            let again = read(&name, format_sshare(&shares, &sshare_rows(&shares, rows), &ending).as_bytes());
+            assert_eq!(again.document.nodes, read(&name, &bytes).document.nodes);
+            printed_files += 1;
+        }
+    }
+    assert_eq!(printed_files, 50);
+}
+
+#[test]
+fn dumps_of_sacctmgr_survive_a_round_trip_through_a_file_for_loading() {
+    let mut round_trips = 0;
+    for tree in trees() {
+        for (name, bytes) in files(&tree) {
+            let first = read(&name, &bytes);
+            let written = format_load_file(&first.document, text(&tree, "name"));
+            let again = read("written", written.text.as_bytes());
+            let nodes = |tree: &SlurmTree| {
+                let document = &tree.document;
+                let node = |node: &TreeNode| {
+                    let parent = document.parent_name(node).to_owned();
+                    (parent, TreeNode { parent: None, usage: None, ..node.clone() })
+                };
+                let mut nodes: Vec<(String, TreeNode)> = document.nodes.iter().map(node).collect();
+                nodes.sort_by(|a, b| a.0.cmp(&b.0));
+                nodes
+            };
+            assert_eq!(nodes(&again), nodes(&first), "{name}: the order of siblings");
+            assert_eq!(again.cluster.as_deref(), Some(text(&tree, "name")));
+            assert_eq!(again.warnings, []);
+            let only_usage = |loss: &LoadLoss| matches!(loss, LoadLoss::Usage(_) | LoadLoss::RootUser);
+            assert!(written.losses.iter().all(only_usage), "{name}: {:?}", written.losses);
+            let from_shares = TreeDocument::from_tree(&first.document.share_tree().expect("a valid tree"));
+            assert_eq!(format_load_file(&from_shares, text(&tree, "name")).text, written.text);
+            round_trips += 1;
+        }
+    }
+    assert_eq!(round_trips, 80);
+}
+
+#[test]
+fn slurm_trees_can_be_written_as_a_resource_group() {
+    for tree in trees() {
+        let Some((_, rows)) = runs(&tree).next() else { continue };
+        let shares = read("sshare", printed(rows).as_bytes()).document.share_tree().expect("a valid tree");
+        let written = write_groups(&shares);
+        let read = ResourceGroup::parse(written.text.as_bytes());
+        assert_eq!(read.rejected, [], "{}", text(&tree, "name"));
+        assert_eq!(read.lines.len(), shares.len() - 1);
+        for (line, node) in read.lines.iter().zip(shares.nodes().skip(1)) {
+            let parent = shares.parent(node).expect("not the root");
+            let expected = match shares.shares(node) {
+                Shares::Parent => 1,
+                Shares::Count(count) => count,
+            };
+            assert_eq!(i64::from(line.shares), expected);
+            assert_eq!(line.parent == "TREEROOT", parent == shares.root());
+        }
+        let with_parents_shares = shares.nodes().filter(|&node| shares.shares(node) == Shares::Parent).count();
+        let reported = written.losses.iter().filter(|loss| matches!(loss, GroupLoss::SharesOfParent { .. })).count();
+        assert_eq!(reported, with_parents_shares, "{}", text(&tree, "name"));
+    }
+}
+
+#[test]
+fn share_values_are_read_as_the_daemon_stored_them() {
+    let stored = golden::text("slurm/fairshare_values_2205.txt");
+    let mut typed: Vec<(String, String)> = Vec::new();
+    for line in stored.lines().filter(|line| line.starts_with("$ sacctmgr -i add account ")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let value = line.split_once("fairshare=").expect("a value").1;
+        typed.push((words[5].to_lowercase(), value.to_owned()));
+    }
+    assert_eq!(typed.len(), 10);
+    for (name, value) in typed {
+        let file = format!("Cluster - c\nAccount - {name}:Fairshare={value}\n");
+        let read = read_tree("hand.cfg", file.as_bytes());
+        let row = stored.lines().find_map(|line| line.strip_prefix(&format!("{name}||")));
+        match (row, read) {
+            (Some("parent"), Ok(tree)) => assert_eq!(tree.document.nodes[0].shares, Shares::Parent, "{name}={value}"),
+            (Some(count), Ok(tree)) => {
+                let count: i64 = count.parse().expect("a number");
+                assert_eq!(tree.document.nodes[0].shares, Shares::Count(count), "{name}={value}");
+                assert_eq!(tree.warnings.is_empty(), value == count.to_string(), "{name}={value}");
+            }
+            (None, read) => assert!(read.expect_err("refused").to_string().contains("which Slurm rejects"), "{value}"),
+            (Some(row), Err(error)) => panic!("{name}={value}: stored as {row}, {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_truncated_file_gives_no_more_nodes_or_an_error_with_its_name() {
+    let mut truncated = 0;
+    for tree in trees() {
+        for (name, bytes) in files(&tree) {
+            let step = if name.ends_with(".json") { 997 } else { 53 };
+            let whole = read(&name, &bytes);
+            for end in (0..bytes.len()).step_by(step) {
+                match read_tree(&name, &bytes[..end]) {
+                    Ok(part) => assert!(part.document.nodes.len() <= whole.document.nodes.len(), "{name} up to {end}"),
+                    Err(error) => assert!(error.to_string().contains(&name), "{error}"),
+                }
+                truncated += 1;
+            }
+        }
+    }
+    assert!(truncated > 3000, "{truncated}");
+}

@@ -1,0 +1,3 @@
+//! Slurm's files, as its tools wrote them.
+
+mod files;

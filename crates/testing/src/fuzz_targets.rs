@@ -1,0 +1,380 @@
+//! What each fuzz target does with a byte string, shared with `fuzz/`: no input panics, and where two readers exist they
+//! agree.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use job_sort_formula::fairshare::tree_document::TreeDocument;
+use job_sort_formula::fairshare::{AssessedTree, FairTree};
+use job_sort_formula::formula::lint::{Ranges, lint_values};
+use job_sort_formula::jobs::{Job, JobState, JobTable};
+use job_sort_formula::rank::{FormulaResult, OnError, ScorePrecision, score};
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{Formula, Program, Schema, Value};
+use jsf_ingest::native_tree::read_tree;
+use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
+use jsf_openpbs::check::{Checked, SiteFacts};
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::formula_source::{formula_in, pasted};
+use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::resource_group::{ResourceGroup, write_groups};
+use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::server::ServerSettings;
+use jsf_openpbs::files::usage::UsageFile;
+use jsf_openpbs::pbsfs::{Request, SchedPriv, UsageOnDisk, answer};
+use jsf_openpbs::qmgr::set_command;
+use jsf_openpbs::qmgr_validation::validate;
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_site::Site;
+use jsf_site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
+use jsf_slurm::conf::SlurmConf;
+
+/// A target by the name of its folder of crashers.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets but that of the C interface, which `bindings/c` replays.
+pub const TARGETS: [Target; 10] = [
+    ("formula", formula),
+    ("verdict", verdict),
+    ("jobs", jobs),
+    ("qstat", qstat),
+    ("pbs_files", pbs_files),
+    ("slurm_files", slurm_files),
+    ("tree_json", tree_json),
+    ("slurm_conf", slurm_conf),
+    ("snapshots", snapshots),
+    ("replay", replay),
+];
+
+/// Inputs of a formula that reach many of its paths: zeros, signs, integers beyond 2^53, fractions and extremes.
+const NUMBERS: [f64; 8] = [0.0, 1.0, -1.0, 4.0, 0.5, 1e300, -3.25, 86_400.0];
+const INTEGERS: [i64; 8] = [0, 1, -1, 7, 64, 9_007_199_254_740_993, 2, 3600];
+
+/// A formula is parsed, printed, linted and evaluated; its printed text is the same formula.
+pub fn formula(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(formula) = Formula::parse(&text) else { return };
+    let printed = formula.to_string();
+    for text in [&printed, &formula.with_comments()] {
+        let again = Formula::parse(text).unwrap_or_else(|error| panic!("{text:?} does not parse: {error}"));
+        assert_eq!(again.to_string(), printed, "printed once more");
+    }
+    let schema = Schema::openpbs();
+    lint_values(formula.expr(), &schema, &Ranges::default());
+    if let (Ok(program), Ok(again)) =
+        (formula.compile(&schema), Formula::parse(&printed).expect("parsed before").compile(&schema))
+    {
+        compare_executors(&program, &again);
+    }
+}
+
+/// The interpreter, the columnar executor, and the interpreter on the printed formula give the same bits.
+fn compare_executors(program: &Program, again: &Program) {
+    let names: Vec<String> = program.inputs().iter().map(ToString::to_string).collect();
+    assert_eq!(program.inputs(), again.inputs());
+    let mut table = JobTable::new(names.iter().map(String::as_str));
+    let rows: Vec<Vec<Value>> = (0..8)
+        .map(|row| {
+            let is_float = |name: &str| name.starts_with("fair") || row == 5;
+            let index = |place: usize| (row + 3 * place) % 8;
+            let value = |(place, name): (usize, &String)| match is_float(name) {
+                true => Value::Float(NUMBERS[index(place)]),
+                false => Value::Int(INTEGERS[index(place)]),
+            };
+            names.iter().enumerate().map(value).collect()
+        })
+        .collect();
+    for (number, row) in rows.iter().enumerate() {
+        let id = number.to_string();
+        let job = Job {
+            id: &id,
+            entity: "Bob",
+            queue: "workq",
+            state: JobState::default(),
+            queued_at: None,
+            exclusion: None,
+        };
+        table.push(&job, &row.iter().cloned().map(Ok).collect::<Vec<_>>()).expect("a job");
+    }
+    let scores = score(program, &table, ScorePrecision::Double, OnError::Null);
+    for (number, row) in rows.iter().enumerate() {
+        let (one, other) = (program.evaluate(row), again.evaluate(row));
+        let by_column = scores.get(number).expect("a score").unrounded;
+        match (one, other, by_column) {
+            // the work for all rows is limited besides that for each
+            (_, _, Err(column)) if column.to_string().contains("too many steps, after those of the jobs before") => {}
+            (Ok(one), Ok(other), Ok(FormulaResult::Python(column))) => {
+                assert!(one.is_identical(&other), "{one:?} and, printed, {other:?} for {row:?}");
+                assert!(one.is_identical(&column), "{one:?} and, by columns, {column:?} for {row:?}");
+            }
+            (Err(one), Err(other), Err(column)) => {
+                assert_eq!(one.to_string(), other.to_string(), "{row:?}");
+                let (one, column) = (one.to_string(), column.to_string());
+                assert!(one.ends_with(&column), "{one} and, by columns, {column} for {row:?}");
+            }
+            // the scheduler takes neither `None` nor an integer that is too large for a double
+            (Ok(one), Ok(other), Err(_)) if one.to_f64().is_none() => assert!(one.is_identical(&other), "{one:?}"),
+            (one, other, column) => panic!("{one:?}, printed {other:?}, by columns {column:?} for {row:?}"),
+        }
+    }
+}
+
+/// What the server answers, what is found, and the command that sets the formula.
+pub fn verdict(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let schema = Schema::openpbs();
+    let validation = validate(&text, &schema);
+    for submission in [FormulaSubmission::to_openpbs(&text), FormulaSubmission::as_expression(&text)] {
+        let checked = Checked::new(&submission, &schema, &SiteFacts::default());
+        assert_eq!(checked.validation.accepted, validation.accepted);
+        for finding in &checked.findings {
+            assert!(finding.span.end as usize <= text.len(), "{finding:?}");
+        }
+        serde_json::to_string(&checked.document(&text)).expect("JSON");
+    }
+    let _ = set_command(&text);
+}
+
+const NEEDED: [&[&str]; 4] = [
+    &["ncpus", "mem", "walltime", "eligible_time", "queue_priority", "score", "fair_share_perc"],
+    &["job_priority", "fairshare_perc", "boost", "size", "accrue_type", "share", "mem"],
+    &[],
+    &["ncpus", "fair_share_perc", "fairshare_perc", "fairshare_factor", "fairshare_tree_usage", "eligible_time"],
+];
+
+/// The fast reader gives the table of the reference reader, in chunks and options that the input chooses.
+pub fn jobs(data: &[u8]) {
+    let mut schema = Schema::openpbs();
+    for (name, kind) in [("boost", InputType::Float), ("size", InputType::Size), ("wall", InputType::Duration)] {
+        schema.add(name, kind).expect("a name");
+    }
+    let choice = data.len() + usize::from(data.last().copied().unwrap_or_default());
+    let queues = Queues::read("queues", r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#);
+    let options = ReadOptions {
+        source_name: "q",
+        needed: NEEDED[choice % 4],
+        schema: &schema,
+        numbers: [NumberMode::OpenPbs, NumberMode::Exact, NumberMode::Decimal][choice % 3],
+        entity: [FairshareEntity::User, FairshareEntity::GroupUser, FairshareEntity::Account, FairshareEntity::Queue]
+            [choice / 4 % 4],
+        queue_priorities: &queues.expect("queues").priorities(),
+        strict: choice.is_multiple_of(11),
+        record_origins: true,
+    };
+    let reference = outcome(JobReader::new(&options).reference().read(data));
+    let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
+    let reader = JobReader::new(&options).chunk_size(chunk);
+    let read = match choice.is_multiple_of(5) {
+        true => reader.read_stream(Trickle(data, 1 + choice % 100)),
+        false => reader.read(data),
+    };
+    assert_eq!(reference, outcome(read), "in chunks of {chunk}");
+}
+
+/// `qstat -f` as text and as dsv, which have one reader: from memory and from a stream it gives the same.
+pub fn qstat(data: &[u8]) {
+    let schema = Schema::openpbs();
+    let options = ReadOptions {
+        source_name: "q",
+        needed: NEEDED[0],
+        schema: &schema,
+        numbers: NumberMode::OpenPbs,
+        entity: FairshareEntity::User,
+        queue_priorities: &Default::default(),
+        strict: false,
+        record_origins: true,
+    };
+    let whole = outcome(JobReader::new(&options).read(data));
+    let chunk = [1, 64, 4000][data.len() % 3];
+    let stream = JobReader::new(&options).chunk_size(chunk).read_stream(Trickle(data, 1 + data.len() % 70));
+    assert_eq!(whole, outcome(stream), "as a stream in chunks of {chunk}");
+}
+
+/// The files of OpenPBS, each read as all of them are.
+pub fn pbs_files(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let group = || ResourceGroup::parse(b"group1 100 root 40\nBob 101 group1 50\nSuzy 102 root 30\n");
+    let usage = UsageFile::parse(data).expect("small enough");
+    answer_all(SchedPriv {
+        lines: ResourceGroup::parse(data),
+        config: SchedConfig::default(),
+        usage: UsageOnDisk::Missing,
+    });
+    answer_all(SchedPriv { lines: group(), config: SchedConfig::parse(data), usage: UsageOnDisk::Read(usage) });
+    let _ = Queues::read("queues", &text).map(|queues| queues.priorities());
+    let _ = Queues::read_queues_or_server("queues", &text);
+    let _ = ServerSettings::read(&text);
+    let _ = formula_in("server", &text);
+    let _ = pasted(&text);
+    add_resources("resourcedef", &text, &mut Schema::openpbs());
+    let mut files = SiteFiles { queue: Some(file(QUEUE)), ..SiteFiles::default() };
+    files.resource_group = Some(file(b"Bob 10 root 5\n"));
+    match data.len() % 5 {
+        0 => files.resource_group = Some(file(data)),
+        1 => files.usage = Some(file(data)),
+        2 => files.sched_config = Some(file(data)),
+        3 => files.server = vec![file(data)],
+        _ => (files.queues, files.resources) = (vec![file(data)], vec![file(data)]),
+    }
+    use_site(files, &[PolicyName::Pbs]);
+}
+
+/// Every request of `pbsfs`; a usage file that it writes is read without a fault.
+fn answer_all(files: SchedPriv) {
+    let set = Request::Set { entity: b"Bob".to_vec(), usage: b"7".to_vec() };
+    let compare = Request::Compare(b"Bob".to_vec(), b"unknown".to_vec());
+    let entity = Request::Entity(b"Bob".to_vec());
+    for request in [Request::Table, Request::Outline, entity, compare, set, Request::Decay, Request::Trim] {
+        let Ok(answer) = answer(&request, &files, 1_700_000_000, &mut io::sink()) else { continue };
+        if let Some(written) = answer.usage {
+            UsageFile::parse(&written).expect("small enough");
+        }
+    }
+    if let Ok(tree) = jsf_openpbs::share_tree::PbsTreeBuilder::new(&files.lines).build() {
+        write_groups(tree.tree());
+    }
+}
+
+/// What `sshare` and `sacctmgr` print, under every policy.
+pub fn slurm_files(data: &[u8]) {
+    if let Ok(tree) = jsf_slurm::read_tree("tree", data) {
+        check_document(&tree.document);
+    }
+    use_site(SiteFiles { tree: Some(file(data)), queue: Some(file(QUEUE)), ..SiteFiles::default() }, &POLICIES);
+}
+
+/// A tree in native JSON, under every policy.
+pub fn tree_json(data: &[u8]) {
+    if let Ok(document) = read_tree("tree", data) {
+        check_document(&document);
+    }
+    use_site(SiteFiles { tree: Some(file(data)), queue: Some(file(QUEUE)), ..SiteFiles::default() }, &POLICIES);
+}
+
+/// Every factor of a tree is a number.
+fn check_document(document: &TreeDocument) {
+    let Ok(tree) = document.share_tree() else { return };
+    let assessed = AssessedTree::new(tree, &FairTree::default());
+    for node in assessed.tree().nodes() {
+        if let Some(shares) = assessed.shares().get(node) {
+            assert!(
+                (0.0..=1.0).contains(&shares.fairshare_factor),
+                "{}: {}",
+                assessed.tree().name(node),
+                shares.fairshare_factor
+            );
+        }
+    }
+}
+
+/// The settings of Slurm, and what they make of a tree.
+pub fn slurm_conf(data: &[u8]) {
+    SlurmConf::parse("slurm.conf", data);
+    let tree = br#"{"children":[{"name":"a","shares":40,"children":[{"name":"Bob","shares":50,"usage":100}]}]}"#;
+    let files = SiteFiles { slurm_conf: Some(file(data)), tree: Some(file(tree)), ..SiteFiles::default() };
+    use_site(files, &[]);
+}
+
+/// An archive with the files of a site.
+pub fn snapshots(data: &[u8]) {
+    with_file(data, |path| {
+        if let Ok(files) = SiteFiles::open(path) {
+            use_site(files, &[]);
+        }
+    });
+}
+
+/// A scheduler's log.
+pub fn replay(data: &[u8]) {
+    let group = file(b"Bob 10 root 5\nSuzy 11 root 7\n");
+    let files = SiteFiles { queue: Some(file(QUEUE)), resource_group: Some(group), ..SiteFiles::default() };
+    let site = Site::from_files(files, SiteRules::default()).expect("a site");
+    let formula = Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");
+    with_file(data, |path| {
+        let _ = site.replay(path, &formula);
+    });
+}
+
+const POLICIES: [PolicyName; 5] = [
+    PolicyName::Classic,
+    PolicyName::DepthOblivious,
+    PolicyName::TicketBased,
+    PolicyName::FairTree,
+    PolicyName::WeightedWalk,
+];
+
+const QUEUE: &[u8] =
+    br#"{"jobs":[{"id":"1.vm","entity":"Bob","queue":"workq","resources":{"ncpus":4},"eligible_time":120},
+{"id":"2.vm","entity":"Suzy","queue":"workq","resources":{"ncpus":2},"eligible_time":7200}]}"#;
+
+/// Opens a site, and asks for all that it has.
+fn use_site(files: SiteFiles, policies: &[PolicyName]) {
+    let Ok(site) = Site::from_files(files, SiteRules::default()) else { return };
+    let own = site.formula_text().ok().and_then(|text| Formula::parse(&text.text).ok());
+    let plain = Formula::parse("ncpus + fairshare_factor").expect("a formula");
+    for formula in own.iter().chain([&plain]) {
+        let _ = site.rank(formula);
+    }
+    let _ = site.shares(&SharesRequest { policies: policies.to_vec(), ..SharesRequest::default() });
+}
+
+fn file(bytes: &[u8]) -> FileSource {
+    FileSource::Bytes { name: "input".into(), bytes: Arc::from(bytes) }
+}
+
+/// Writes the bytes to a file of this process, in memory where the system has such a folder.
+fn with_file(data: &[u8], use_file: impl FnOnce(&Path)) {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let path = folder.join(format!("jsf-fuzz-{}-{:?}", std::process::id(), std::thread::current().id()));
+    fs::write(&path, data).expect("a file");
+    use_file(&path);
+    let _ = fs::remove_file(&path);
+}
+
+/// Gives a few bytes at a time.
+struct Trickle<'b>(&'b [u8], usize);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..most])
+    }
+}
+
+/// The table and the problems, or the error.
+fn outcome(read: Result<ParsedJobs, ReadError>) -> Result<(String, String), String> {
+    read.map(|read| (describe(&read.table), format!("{:?}", read.problems))).map_err(|error| format!("{error:?}"))
+}
+
+/// All that a table contains.
+pub fn describe(table: &JobTable) -> String {
+    let value = |value: Value| match value {
+        Value::Float(x) => format!("{:016x}", x.to_bits()),
+        other => format!("{other:?}"),
+    };
+    let mut text = format!("{:?} {:?}\n", table.entities(), table.queues());
+    for row in 0..table.len() {
+        text += &format!(
+            "{} {} {} {:?} {:?} {:?} {}",
+            table.id(row),
+            table.entity(row),
+            table.queue(row),
+            table.state(row),
+            table.submit_order(row),
+            table.exclusion(row),
+            table.row(table.id(row)) == Some(row),
+        );
+        for (name, column) in table.columns() {
+            assert_eq!(column.len(), table.len(), "{name}");
+            let is_set = if column.is_set(row) { "" } else { "?" };
+            text += &format!(" {}{is_set} {:?}", value(column.value(row)), table.origin(name, row));
+        }
+        text.push('\n');
+    }
+    format!("{text}{:?} {:?}", table.undeclared().collect::<Vec<_>>(), table.truncated_amounts().collect::<Vec<_>>())
+}

@@ -1,0 +1,65 @@
+//! Access to the recorded data in `tests/golden`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub fn path(name: &str) -> PathBuf {
+    Path::new(crate::ROOT).join("tests/golden").join(name)
+}
+
+/// The content of a file; a name that ends in `.gz` is decompressed.
+pub fn bytes(name: &str) -> Vec<u8> {
+    let bytes = std::fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    if name.ends_with(".gz") { unpacked(&bytes) } else { bytes }
+}
+
+#[cfg(feature = "sites")]
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Read;
+
+    let mut unpacked = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut unpacked).expect("gzip");
+    unpacked
+}
+
+#[cfg(not(feature = "sites"))]
+fn unpacked(_: &[u8]) -> Vec<u8> {
+    panic!("without the feature `sites` no compressed file is read")
+}
+
+pub fn text(name: &str) -> String {
+    String::from_utf8(bytes(name)).expect("UTF-8")
+}
+
+/// The records of a JSON Lines file. `NaN` and `Infinity`, which some of them hold although JSON has neither, become null.
+pub fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
+    let text = text(name);
+    let parse = |line: &str| serde_json::from_str(&line.replace(" NaN", " null").replace(" Infinity", " null"));
+    text.lines().map(|line| parse(line).unwrap_or_else(|error| panic!("{name}: {error}: {line:.80}"))).collect()
+}
+
+/// The text in a field of a record.
+pub fn field<'a>(record: &'a Value, name: &str) -> &'a str {
+    record[name].as_str().unwrap_or_else(|| panic!("no text {name} in {record}"))
+}
+
+/// A number in a record, whether it is written as a number or as a text.
+pub fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// Every recorded tree of Slurm by name.
+pub fn slurm_trees() -> BTreeMap<String, Value> {
+    let entries = std::fs::read_dir(path("slurm")).expect("the folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let read = |file: String| {
+        let name = file.strip_suffix(".json")?.to_owned();
+        Some((name, serde_json::from_slice(&bytes(&format!("slurm/{file}"))).expect("JSON")))
+    };
+    let trees: BTreeMap<String, Value> = names.filter_map(read).collect();
+    assert_eq!(trees.len(), 13);
+    trees
+}

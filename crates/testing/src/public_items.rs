@@ -1,0 +1,78 @@
+//! The public items of a crate, as its source declares them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Panics unless the public items of the crate in `folder` are those in its `tests/public_api.txt`, and at most `most`.
+pub fn assert_public_items(folder: &Path, most: usize) {
+    let mut found = BTreeSet::new();
+    public_items(&folder.join("src/lib.rs"), &folder.join("src"), "", &mut found);
+    let listed = fs::read_to_string(folder.join("tests/public_api.txt")).expect("the list");
+    let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
+    let added: Vec<_> = found.difference(&listed).collect();
+    let removed: Vec<_> = listed.difference(&found).collect();
+    assert!(
+        added.is_empty() && removed.is_empty(),
+        "not in tests/public_api.txt: {added:#?}; only there: {removed:#?}"
+    );
+    assert!(found.len() <= most, "{} public items, at most {most}", found.len());
+}
+
+/// The items that `module`'s file makes public, and those of its public child modules. What is hidden is left
+/// out.
+fn public_items(file: &Path, children: &Path, module: &str, found: &mut BTreeSet<String>) {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut is_hidden = false;
+    for statement in statements(&text) {
+        if statement.starts_with("#[") {
+            is_hidden |= statement.starts_with("#[doc(hidden)]") || statement.starts_with("#[cfg(");
+            continue;
+        }
+        let is_listed = !std::mem::take(&mut is_hidden);
+        let Some(item) = statement.strip_prefix("pub ").filter(|_| is_listed) else { continue };
+        let (keyword, rest) = item.split_once(' ').unwrap_or((item, ""));
+        match keyword {
+            "mod" => {
+                let name = rest.trim_end_matches(';');
+                let nested = children.join(name);
+                let path = Some(nested.with_extension("rs")).filter(|path| path.is_file());
+                let path = path.unwrap_or_else(|| nested.join("mod.rs"));
+                public_items(&path, &nested, &format!("{module}{name}::"), found);
+            }
+            "use" => found.extend(reexported(rest).map(|name| format!("{module}{name}"))),
+            _ => {
+                let rest = rest.trim_start_matches("fn ");
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+                found.insert(format!("{module}{}", &rest[..end]));
+            }
+        }
+    }
+}
+
+/// The lines at the margin of a file, with a `pub use` of several lines joined.
+fn statements(text: &str) -> Vec<String> {
+    let mut statements: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        if is_open {
+            statements.last_mut().expect("an open statement").push_str(line.trim());
+            is_open = !line.contains(';');
+        } else if line.starts_with("pub ") || line.starts_with("#[") {
+            is_open = line.starts_with("pub use ") && !line.contains(';');
+            statements.push(line.to_owned());
+        }
+    }
+    statements
+}
+
+fn reexported(path: &str) -> impl Iterator<Item = String> {
+    let path = path.trim_end_matches(';');
+    let names = path.split_once('{').map_or(path, |(_, names)| names.trim_end_matches('}'));
+    let names: Vec<String> =
+        names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    names.into_iter().map(|name| {
+        let last = name.rsplit("::").next().unwrap_or_default();
+        last.rsplit(" as ").next().unwrap_or_default().to_owned()
+    })
+}

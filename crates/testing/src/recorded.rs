@@ -1,0 +1,248 @@
+//! The jobs, formulas and files that were recorded on an OpenPBS server, and what its scheduler did with them.
+
+use std::collections::BTreeMap;
+
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
+use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
+use job_sort_formula::{Schema, Value};
+use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::resource_group::ResourceGroup;
+use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::usage::UsageFile;
+use jsf_openpbs::number_format::logged;
+use jsf_openpbs::order::{NotConsidered, Ordered};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use serde::Deserialize;
+
+use super::golden;
+
+/// A job and the inputs that the scheduler passed to Python for it, each as its `repr`.
+#[derive(Deserialize)]
+pub struct RecordedJob {
+    pub job: String,
+    pub entity: String,
+    pub invalid: Option<String>,
+    pub scheduler_inputs: Option<BTreeMap<String, String>>,
+    pub qstat: Option<Qstat>,
+}
+
+#[derive(Deserialize)]
+pub struct Qstat {
+    pub queue: String,
+    pub job_state: String,
+    pub queue_rank: f64,
+}
+
+/// A formula and the results of the scheduler by job.
+#[derive(Deserialize)]
+pub struct Record {
+    pub formula: String,
+    pub values: BTreeMap<String, String>,
+    pub errors: BTreeMap<String, String>,
+    pub order: Vec<String>,
+    #[serde(default)]
+    pub under_threshold: BTreeMap<String, String>,
+    #[serde(default)]
+    pub exact: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    pub sched_crashed: Vec<String>,
+}
+
+/// The resources of the recorded server.
+pub fn schema() -> Schema {
+    let mut schema = Schema::openpbs();
+    assert_eq!(add_resources("resourcedef", &golden::text("openpbs/qstat/resourcedef"), &mut schema), []);
+    schema
+}
+
+/// The files of the recorded server.
+pub struct RecordedSite {
+    pub schema: Schema,
+    pub config: SchedConfig,
+    pub queues: Queues,
+}
+
+impl RecordedSite {
+    pub fn open() -> Self {
+        let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
+        assert_eq!(config.warnings, []);
+        let queues = Queues::read("queues", &golden::text("openpbs/qstat/qstat_Qf.json")).expect("queues");
+        Self { schema: schema(), config, queues }
+    }
+
+    /// Reads a document of jobs for a formula with these inputs.
+    pub fn read_jobs(&self, document: &[u8], needed: &[&str]) -> ParsedJobs {
+        let options = ReadOptions {
+            source_name: "queue",
+            needed,
+            schema: &self.schema,
+            numbers: NumberMode::OpenPbs,
+            entity: FairshareEntity::Account,
+            queue_priorities: &self.queues.priorities(),
+            strict: false,
+            record_origins: false,
+        };
+        read_jobs(document, &options).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The fair-share tree, with the entities of these jobs.
+    pub fn tree(&self, jobs: &JobTable) -> PbsTree {
+        tree("openpbs/qstat", "usage", &self.config, jobs.entities().iter().map(|entity| &**entity))
+    }
+}
+
+/// The fair-share tree of a folder with a `resource_group` and a usage file of the given name.
+pub fn tree<'a>(
+    folder: &str,
+    usage: &str,
+    config: &SchedConfig,
+    entities: impl IntoIterator<Item = &'a str>,
+) -> PbsTree {
+    let lines = ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group")));
+    let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}"))).expect("small enough");
+    let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
+    builder.with_entities(entities).build().expect("small enough")
+}
+
+/// A resource of the site with a name that Python or the server's script uses, and the formulas that were tried with it.
+#[derive(Deserialize)]
+pub struct NameClash {
+    pub resource: String,
+    #[serde(default)]
+    pub formulas: Vec<ClashingFormula>,
+}
+
+#[derive(Deserialize)]
+pub struct ClashingFormula {
+    pub formula: String,
+    pub set: ServerAnswer,
+    /// `None` if the server refused the formula. A job without a value came after the scheduler's crash.
+    pub values: Option<BTreeMap<String, Option<String>>>,
+    pub errors: Option<BTreeMap<String, String>>,
+    pub died: Option<bool>,
+}
+
+#[derive(Deserialize)]
+pub struct ServerAnswer {
+    #[serde(rename = "rc")]
+    pub code: u32,
+    #[serde(rename = "msg")]
+    pub message: Option<String>,
+}
+
+/// The recorded formulas on resources whose names are taken.
+pub fn name_clashes() -> Vec<NameClash> {
+    let clashes: Vec<NameClash> = golden::lines("openpbs/evaluate/name_clash.jsonl");
+    let formulas: usize = clashes.iter().map(|clash| clash.formulas.len()).sum();
+    assert_eq!((clashes.len(), formulas), (25, 46));
+    clashes
+}
+
+/// Adds a resource of integers as the server's file lists it, whatever its name.
+pub fn declare(resource: &str, schema: &mut Schema) {
+    assert_eq!(add_resources("resourcedef", &format!("{resource} type=long"), schema), []);
+}
+
+/// The number with this `repr` in Python.
+pub fn number(repr: &str) -> Value {
+    if let Ok(int) = repr.parse() {
+        return Value::Int(int);
+    }
+    if repr.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        return Value::int(repr.parse().unwrap());
+    }
+    Value::Float(repr.parse().unwrap_or_else(|_| panic!("`{repr}` is not a number")))
+}
+
+/// A table of the recorded jobs with these inputs.
+pub fn table<'a>(jobs: &[RecordedJob], names: impl IntoIterator<Item = &'a str>) -> JobTable {
+    table_without(jobs, names, |_| false)
+}
+
+/// The same, but the inputs for which `is_unset` holds are not set.
+pub fn table_without<'a>(
+    jobs: &[RecordedJob],
+    names: impl IntoIterator<Item = &'a str>,
+    is_unset: impl Fn(&str) -> bool,
+) -> JobTable {
+    let mut table = JobTable::new(names);
+    let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
+    for recorded in jobs {
+        let qstat = recorded.qstat.as_ref();
+        let invalid = || Exclusion::Invalid { resource: String::new(), found: String::new() };
+        let job = Job {
+            id: &recorded.job,
+            entity: &recorded.entity,
+            queue: qstat.map_or("", |qstat| &qstat.queue),
+            state: qstat.and_then(|qstat| JobState::from_letter(&qstat.job_state)).unwrap_or_default(),
+            queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
+            exclusion: recorded.scheduler_inputs.is_none().then(invalid),
+        };
+        assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
+        let input = |name: &String| match &recorded.scheduler_inputs {
+            Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
+            _ => Err(Value::Int(0)),
+        };
+        table.push(&job, &names.iter().map(input).collect::<Vec<_>>()).unwrap();
+    }
+    table
+}
+
+/// The scores as OpenPBS computes them.
+pub fn scores(program: &Program, table: &JobTable) -> Scores {
+    score(program, table, ScorePrecision::Float32, OnError::ZeroLikePbs)
+}
+
+/// The prefix of an error in the log. Some records have it, some only the text after it.
+const LOG_PREFIX: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
+
+/// The differences between scores and a record: which jobs have a value, exact values, logged values and errors.
+pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |job: &str, what: &str, ours: Option<String>, theirs: Option<&str>| {
+        if ours.as_deref() != theirs {
+            wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
+        }
+    };
+    for row in 0..scores.len() {
+        let score = scores.get(row);
+        let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.unrounded));
+        check(
+            job,
+            "logged value",
+            score.as_ref().map(|score| logged(score.value)),
+            record.values.get(job).map(String::as_str),
+        );
+        let error = record.errors.get(job).map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
+        let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
+        check(job, "error", raised.map(ToString::to_string), error);
+        if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
+            check(job, "exact value", Some(exact.to_string()), Some(theirs));
+        }
+    }
+    wrong
+}
+
+/// The differences between an order and a record.
+pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
+    let ours: Vec<&str> = ordered.ranking.order().iter().map(|&row| table.id(row)).collect();
+    let passed: BTreeMap<String, String> = ordered
+        .not_considered
+        .iter()
+        .filter(|(_, why)| !matches!(why, NotConsidered::NoShares))
+        .map(|(row, why)| (table.id(*row).to_owned(), why.to_string()))
+        .collect();
+    let mut wrong = Vec::new();
+    if ours != record.order {
+        wrong.push(format!("order is\n  {ours:?}, recorded\n  {:?}", record.order));
+    }
+    if passed != record.under_threshold {
+        wrong.push(format!("under the threshold are {passed:?}, recorded {:?}", record.under_threshold));
+    }
+    wrong
+}
