@@ -16,7 +16,7 @@ import pyarrow
 
 import job_sort_formula
 
-sys.path.append(str(Path(__file__).parents[3] / "tests" / "referee"))
+sys.path.append(str(Path(__file__).parents[3] / "crates" / "openpbs" / "tests" / "referee"))
 from evaluation import MATH  # noqa: E402
 
 CASES = int(os.environ.get("JSF_REFEREE_CASES", 200_000))

@@ -125,10 +125,27 @@ fn the_hooks_of_pre_commit_check_the_file_of_their_arguments() {
     assert_eq!(entries.len(), hooks.matches("- id: ").count());
     for entry in entries {
         let repository = Repository::new();
+        // pre-commit runs a script of the hook's own repository, where it is built once
+        let clone = tempfile::tempdir().expect("a folder");
+        let entry = match entry.strip_suffix(".sh") {
+            Some(_) => built_clone(clone.path(), entry),
+            None => entry.to_owned(),
+        };
         let code = |arguments: &str| repository.run(&format!("{entry} {arguments}"), &[]).status.code();
         assert_eq!(code("--formula-file fine.txt --site site"), Some(0));
         assert_eq!(code("--formula-file wrong.txt --site site"), Some(1));
     }
+}
+
+/// A clone of this repository in `folder` with nothing but a script and the built command; the path of the script.
+fn built_clone(folder: &Path, script: &str) -> String {
+    let copy = folder.join(script);
+    fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+    fs::copy(jsf_testing::path(script), &copy).expect("a script");
+    let built = folder.join("target/release");
+    fs::create_dir_all(&built).expect("a folder");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_jsf"), built.join("jsf")).expect("a link");
+    copy.display().to_string()
 }
 
 #[test]
