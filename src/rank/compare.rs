@@ -21,22 +21,22 @@ const SIZES: [&str; 2] = ["ncpus", "nodect"];
 
 /// A value under the old and under the new ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Change<T> {
+pub struct OldNew<T> {
     /// Under the old ranking.
     pub old: T,
     /// Under the new ranking.
     pub new: T,
 }
 
-impl<T> Change<T> {
+impl<T> OldNew<T> {
     /// The same as references.
-    pub fn as_ref(&self) -> Change<&T> {
-        Change { old: &self.old, new: &self.new }
+    pub fn as_ref(&self) -> OldNew<&T> {
+        OldNew { old: &self.old, new: &self.new }
     }
 
     /// Applies a function to both.
-    pub fn map<U>(self, f: impl Fn(T) -> U) -> Change<U> {
-        Change { old: f(self.old), new: f(self.new) }
+    pub fn map<U>(self, f: impl Fn(T) -> U) -> OldNew<U> {
+        OldNew { old: f(self.old), new: f(self.new) }
     }
 }
 
@@ -60,7 +60,7 @@ pub struct ComparedRanking<'a> {
 #[derive(Debug, Clone)]
 pub struct Comparison {
     /// By row; 0 for a job that is not considered.
-    ranks: Change<Vec<u32>>,
+    ranks: OldNew<Vec<u32>>,
     rows: Vec<u32>,
     /// The number of jobs that are considered under both.
     pub jobs: usize,
@@ -77,9 +77,9 @@ pub struct Comparison {
     /// For several N: how many jobs are among the first N under both.
     pub overlap: Vec<(usize, usize)>,
     /// The number of jobs whose evaluation fails.
-    pub errors: Change<usize>,
+    pub errors: OldNew<usize>,
     /// The number of jobs that are considered.
-    pub considered: Change<usize>,
+    pub considered: OldNew<usize>,
     /// The jobs whose evaluation starts or stops failing.
     pub failing: Transitions,
     /// The jobs that start or stop passing the threshold.
@@ -99,7 +99,7 @@ pub struct Comparison {
     /// The number of first jobs that [`fairness`](Self::fairness) looks at: a tenth of the jobs, at least 10.
     pub first: usize,
     /// How evenly the first jobs are distributed over the entities with shares.
-    pub fairness: Change<Fairness>,
+    pub fairness: OldNew<Fairness>,
 }
 
 /// Rows, ascending.
@@ -123,9 +123,9 @@ pub struct GroupChange {
     /// The number of jobs that are considered under both.
     pub jobs: usize,
     /// The sum of their ranks.
-    rank_sum: Change<u64>,
+    rank_sum: OldNew<u64>,
     /// For 10 and 100: how many jobs are among the first so many.
-    pub top: [(usize, Change<usize>); 2],
+    pub top: [(usize, OldNew<usize>); 2],
 }
 
 /// How evenly the first jobs are distributed: over all entities with shares and jobs that are considered under either
@@ -162,9 +162,9 @@ impl JobMove {
 
 impl GroupChange {
     /// The mean rank of the jobs that are considered under both; `None` if there are none.
-    pub fn mean_rank(&self) -> Option<Change<f64>> {
+    pub fn mean_rank(&self) -> Option<OldNew<f64>> {
         let mean = |sum: u64| sum as f64 / self.jobs as f64;
-        (self.jobs > 0).then(|| Change { old: mean(self.rank_sum.old), new: mean(self.rank_sum.new) })
+        (self.jobs > 0).then(|| OldNew { old: mean(self.rank_sum.old), new: mean(self.rank_sum.new) })
     }
 
     /// The sum of the places that the jobs gain; negative if they lose.
@@ -206,7 +206,7 @@ impl GroupChange {
 impl Comparison {
     /// Compares two rankings.
     pub fn new(old: &ComparedRanking<'_>, new: &ComparedRanking<'_>) -> Self {
-        let ranks = Change { old: ranks(old), new: ranks(new) };
+        let ranks = OldNew { old: ranks(old), new: ranks(new) };
         let left_out = old.ranking.order().iter().filter(|&&row| ranks.new[row] == 0);
         let rows: Vec<u32> = new.ranking.order().iter().chain(left_out).map(|&row| row as u32).collect();
         let mut comparison = Self {
@@ -217,8 +217,8 @@ impl Comparison {
             footrule: 0,
             largest: 0,
             overlap: Vec::new(),
-            errors: Change { old: old.ranking.error_count(), new: new.ranking.error_count() },
-            considered: Change { old: old.ranking.order().len(), new: new.ranking.order().len() },
+            errors: OldNew { old: old.ranking.error_count(), new: new.ranking.error_count() },
+            considered: OldNew { old: old.ranking.order().len(), new: new.ranking.order().len() },
             failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
             // a row that passes is one that is not listed
             passing: Transitions::new(old.under_threshold, new.under_threshold).reversed(),
@@ -229,7 +229,7 @@ impl Comparison {
             sizes: Vec::new(),
             size_input: None,
             first: 0,
-            fairness: Change::default(),
+            fairness: OldNew::default(),
             ranks,
             rows,
         };
@@ -237,7 +237,7 @@ impl Comparison {
         comparison.first = MIN_FIRST.max(comparison.jobs / 10);
         comparison.overlap = comparison.overlaps(new.ranking);
         comparison.tau_b = comparison.tau_b_of_scores(old.ranking, new.ranking);
-        comparison.fairness = Change { old: comparison.fairness_of(old), new: comparison.fairness_of(new) };
+        comparison.fairness = OldNew { old: comparison.fairness_of(old), new: comparison.fairness_of(new) };
         comparison.group(new);
         comparison
     }

@@ -241,7 +241,7 @@ impl<'t> TableScorer<'t> {
                 let count = LANES.min(rows.end - start);
                 self.view_inputs(start, count, &mut inputs);
                 self.find_inexact(start, count, &mut inexact);
-                let outcome = columnar.evaluate(&inputs, count, &inexact);
+                let results = columnar.evaluate(&inputs, count, &inexact);
                 let interpret = |lane| {
                     if unchecked >= WORK_PER_CHECK && granted > FREE_FUEL {
                         unchecked = 0;
@@ -257,7 +257,7 @@ impl<'t> TableScorer<'t> {
                     }
                     (lane, result)
                 };
-                partition.extend(outcome, outcome.fallback_lanes().map(interpret).collect());
+                partition.extend(results, results.fallback_lanes().map(interpret).collect());
             }
             partition.set_costly_rows(costly);
             partition

@@ -168,9 +168,9 @@ impl Program {
             let inexact = if inputs().any(InputColumn::is_inexact) { &ALL_LANES[..] } else { &[] };
             columnar.evaluate_views(views, scores.len(), inexact);
             scratch.columnar = columnar.into_buffers();
-            let outcome = scratch.columnar.outcome();
-            scores.copy_from_slice(outcome.lanes());
-            for lane in outcome.fallback_lanes() {
+            let results = scratch.columnar.results();
+            scores.copy_from_slice(results.lanes());
+            for lane in results.fallback_lanes() {
                 scratch.row.clear();
                 scratch.row.extend(inputs().map(|input| input.value(start + lane)));
                 let result = interpreter

@@ -22,7 +22,7 @@ mod work_budget;
 
 pub use compare::Comparison;
 #[doc(hidden)]
-pub use compare::{Change, ComparedRanking, Fairness, GroupChange, JobMove, Transitions};
+pub use compare::{ComparedRanking, Fairness, GroupChange, JobMove, OldNew, Transitions};
 #[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};

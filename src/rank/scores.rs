@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::program::{LaneType, Outcome};
+use crate::formula::program::{LaneResults, LaneType};
 use crate::jobs::{BLOCK_ROWS, Column};
 use crate::python::{ColumnValues, Value};
 use crate::rank::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
@@ -91,27 +91,31 @@ impl Partition {
     /// results of the lanes that it left to the interpreter, ascending.
     ///
     /// The lanes are appended all at once only if each holds an `int` or a `float`, or failed.
-    pub(super) fn extend(&mut self, outcome: &Outcome, interpreted: Vec<(usize, Result<FormulaResult, ScoreError>)>) {
+    pub(super) fn extend(
+        &mut self,
+        results: &LaneResults,
+        interpreted: Vec<(usize, Result<FormulaResult, ScoreError>)>,
+    ) {
         let first_row = self.next_row();
         let is_error = |(_, result): &(usize, Result<FormulaResult, ScoreError>)| result.is_err();
-        let has_bools = match outcome.lane_types() {
+        let has_bools = match results.lane_types() {
             Some(types) => types.contains(&(LaneType::Bool as u8)),
-            None => outcome.lane_type() == Some(LaneType::Bool),
+            None => results.lane_type() == Some(LaneType::Bool),
         };
         let ResultColumn::Python(column) = &mut self.results else { return };
         if has_bools || !interpreted.iter().all(is_error) {
             let mut interpreted = interpreted.into_iter().peekable();
-            for lane in 0..outcome.lanes().len() {
+            for lane in 0..results.lanes().len() {
                 self.push(match interpreted.next_if(|(next_lane, _)| *next_lane == lane) {
                     Some((_, result)) => result,
-                    None => Ok(FormulaResult::Python(outcome.value(lane).unwrap_or(Value::None))),
+                    None => Ok(FormulaResult::Python(results.value(lane).unwrap_or(Value::None))),
                 });
             }
             return;
         }
-        match (outcome.lane_types(), outcome.lane_type()) {
-            (Some(types), _) => column.extend_mixed(outcome.lanes(), types),
-            (None, lane_type) => column.extend_f64(outcome.lanes(), lane_type == Some(LaneType::Int)),
+        match (results.lane_types(), results.lane_type()) {
+            (Some(types), _) => column.extend_mixed(results.lanes(), types),
+            (None, lane_type) => column.extend_f64(results.lanes(), lane_type == Some(LaneType::Int)),
         }
         let errors =
             interpreted.into_iter().filter_map(|(lane, result)| Some((first_row + lane as u32, result.err()?)));

@@ -128,11 +128,11 @@ impl<'p> Sweep<'p> {
         for (block, numbers) in all.chunks(LANES).zip(numbers.chunks(LANES)) {
             budget.take(block.len() as u64 * lane_work(self.rules.program))?;
             views[slot].values = ColumnValues::F64(numbers);
-            let outcome = executor.evaluate(&views, block.len(), &[]);
-            let rounded = outcome.lanes().iter().map(|lane| self.rules.precision.round(*lane));
+            let results = executor.evaluate(&views, block.len(), &[]);
+            let rounded = results.lanes().iter().map(|lane| self.rules.precision.round(*lane));
             let first = scores.len();
             scores.extend(rounded);
-            for lane in outcome.fallback_lanes() {
+            for lane in results.fallback_lanes() {
                 scores[first + lane] = interpreter.score(block[lane], budget)?;
             }
         }

@@ -39,7 +39,7 @@ pub struct Columns<'a> {
 
 /// What a part of the rows gives besides its scores.
 #[derive(Default)]
-pub struct Outcome {
+pub struct UnscoredRows {
     /// The rows with an error, ascending.
     pub errors: Vec<(usize, ScoreError)>,
     /// The rows with a null among their inputs, ascending.
@@ -78,7 +78,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Writes the scores of all rows.
-    pub fn score(&self, scores: &mut [f64], threads: usize, pool: &ScratchPool) -> Result<Outcome, ColumnError> {
+    pub fn score(&self, scores: &mut [f64], threads: usize, pool: &ScratchPool) -> Result<UnscoredRows, ColumnError> {
         let threads = threads.min(MAX_THREADS).min(self.rows / LEAST_ROWS).max(1);
         let rows = self.rows.div_ceil(threads).max(1);
         let parts = Mutex::new(scores.chunks_mut(rows).enumerate());
@@ -98,7 +98,7 @@ impl<'a> Columns<'a> {
         });
         let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
         outcomes.sort_unstable_by_key(|&(index, _)| index);
-        let mut all = Outcome::default();
+        let mut all = UnscoredRows::default();
         for (_, outcome) in outcomes {
             let mut outcome = outcome?;
             all.errors.append(&mut outcome.errors);
@@ -113,8 +113,8 @@ impl<'a> Columns<'a> {
         first: usize,
         scores: &mut [f64],
         scratch: &mut ColumnScratch,
-    ) -> Result<Outcome, ColumnError> {
-        let (mut outcome, mut errors, mut done) = (Outcome::default(), Vec::new(), 0);
+    ) -> Result<UnscoredRows, ColumnError> {
+        let (mut outcome, mut errors, mut done) = (UnscoredRows::default(), Vec::new(), 0);
         while done < scores.len() {
             let run = self.run_at(first + done, scores.len() - done);
             let scores = &mut scores[done..done + run.rows];

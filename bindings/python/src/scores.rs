@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyIterator, PyList};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::error::characters;
-use crate::evaluate::Outcome;
+use crate::evaluate::UnscoredRows;
 use crate::formula::Compiled;
 
 /// The scores of jobs, as 64-bit floats. A job with a null among its inputs has null, and so has one for which the formula
@@ -46,8 +46,8 @@ impl RowError {
 }
 
 impl Scores {
-    pub fn new(formula: Arc<Compiled>, mut scores: Vec<f64>, outcome: Outcome) -> Self {
-        let Outcome { errors, null_rows } = outcome;
+    pub fn new(formula: Arc<Compiled>, mut scores: Vec<f64>, outcome: UnscoredRows) -> Self {
+        let UnscoredRows { errors, null_rows } = outcome;
         let mut nulls = None;
         if !errors.is_empty() || !null_rows.is_empty() {
             let mut valid = BooleanBufferBuilder::new(scores.len());

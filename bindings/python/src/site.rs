@@ -6,7 +6,7 @@ use std::sync::Arc;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::fairshare::Rules;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Change, FormulaResult};
+use job_sort_formula::rank::{FormulaResult, OldNew};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
 use jsf_openpbs::number_format::logged;
@@ -336,12 +336,12 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
     columns.floats("new_score", rows.iter().map(|ranked| score(&sides.new.ranking, ranked.row())));
     columns.integers("moved", jobs.iter().map(|job| job.moved()));
     let report = CompareReport {
-        formulas: Change { old: &old.text, new: &new.text },
+        formulas: OldNew { old: &old.text, new: &new.text },
         table,
-        rankings: Change { old: &sides.old.ranking, new: &sides.new.ranking },
+        rankings: OldNew { old: &sides.old.ranking, new: &sides.new.ranking },
         comparison: &compared.comparison,
         rows: &[],
-        rules: Change { old: &sides.old.rules, new: &sides.new.rules },
+        rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
     };
     let document = written(|out| CompareJson.write(&report, out))?;
     columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubts).cloned().collect(), document)

@@ -7,23 +7,23 @@ pub use super::compare_csv::CompareCsv;
 pub use super::compare_human::CompareHuman;
 pub use super::compare_json::CompareJson;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Change, Comparison, Ranking};
+use job_sort_formula::rank::{Comparison, OldNew, Ranking};
 
 /// A comparison, ready to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct CompareReport<'a> {
     /// The texts of the formulas.
-    pub formulas: Change<&'a str>,
+    pub formulas: OldNew<&'a str>,
     /// The jobs.
     pub table: &'a JobTable,
     /// Either ranking.
-    pub rankings: Change<&'a Ranking>,
+    pub rankings: OldNew<&'a Ranking>,
     /// What changes.
     pub comparison: &'a Comparison,
     /// The rows to list, in the order in which they are listed.
     pub rows: &'a [RankedRow],
     /// The rules that either ranking follows, such as the policy: a heading and a text each.
-    pub rules: Change<&'a [(&'static str, String)]>,
+    pub rules: OldNew<&'a [(&'static str, String)]>,
 }
 
 /// A format that a comparison can be written in.
@@ -37,9 +37,9 @@ pub trait CompareFormat {
 
 impl CompareReport<'_> {
     /// The scores of a row; `None` for a side on which the job is excluded.
-    pub(super) fn scores(&self, row: usize) -> Change<Option<f64>> {
+    pub(super) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
         let score = |ranking: &Ranking| ranking.score(row).map(|score| score.value);
-        Change { old: score(self.rankings.old), new: score(self.rankings.new) }
+        OldNew { old: score(self.rankings.old), new: score(self.rankings.new) }
     }
 }
 

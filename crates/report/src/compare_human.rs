@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use job_sort_formula::rank::{Change, Consequence, GroupChange, JobMove, Ranking, Transitions};
+use job_sort_formula::rank::{Consequence, GroupChange, JobMove, OldNew, Ranking, Transitions};
 use jsf_openpbs::number_format;
 
 use super::compare::{CompareFormat, CompareReport};
@@ -123,7 +123,7 @@ fn or_dash(name: &str) -> String {
 
 /// The formulas and the rules, those that both sides share once.
 fn write_rules(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Change { old, new } = report.rules;
+    let OldNew { old, new } = report.rules;
     write_rule("formula:", Some(report.formulas.old), Some(report.formulas.new), out)?;
     let added = new.iter().filter(|(heading, _)| old.iter().all(|(known, _)| known != heading));
     for (heading, _) in old.iter().chain(added) {
@@ -163,29 +163,29 @@ pub(super) fn summary_lines(report: &CompareReport<'_>) -> Vec<(&'static str, St
     if !overlap.is_empty() {
         lines.push(("overlap:", overlap.join(", ")));
     }
-    let counts = |change: Change<usize>| format!("{} old, {} new", change.old, change.new);
+    let counts = |change: OldNew<usize>| format!("{} old, {} new", change.old, change.new);
     if comparison.considered.old != comparison.jobs || comparison.considered.new != comparison.jobs {
         lines.push(("considered:", counts(comparison.considered)));
     }
-    if comparison.errors != Change::default() {
-        let Change { old, new } = report.rankings;
-        let evaluated = Change { old: old.scores().count(), new: new.scores().count() };
+    if comparison.errors != OldNew::default() {
+        let OldNew { old, new } = report.rankings;
+        let evaluated = OldNew { old: old.scores().count(), new: new.scores().count() };
         let jobs = match evaluated {
-            Change { old, new } if old == new => count(old, "job"),
-            Change { old, new } => format!("{old} old and {new} new jobs"),
+            OldNew { old, new } if old == new => count(old, "job"),
+            OldNew { old, new } => format!("{old} old and {new} new jobs"),
         };
         let mut errors = counts(comparison.errors);
         let unknown = |ranking: &Ranking| {
             ranking.scores().errors().filter(|(_, error)| error.consequence() == Consequence::Unknown).count()
         };
-        let unknown = Change { old: unknown(old), new: unknown(new) };
-        if unknown != Change::default() {
+        let unknown = OldNew { old: unknown(old), new: unknown(new) };
+        if unknown != OldNew::default() {
             errors += &format!(" (jsf cannot tell the value of {})", counts(unknown));
         }
         lines.push(("errors:", format!("{errors}, of all {jobs} that are evaluated, also those that do not wait")));
     }
-    let Change { old, new } = report.rankings;
-    let ties = counts(Change { old: old.ties(), new: new.ties() });
+    let OldNew { old, new } = report.rankings;
+    let ties = counts(OldNew { old: old.ties(), new: new.ties() });
     lines.push(("ties:", format!("{ties} (neighbours of the same value, which the formula does not order)")));
     lines.extend(fairness(report));
     lines
@@ -206,7 +206,7 @@ fn write_summary(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<
 
 /// The fairness of both sides; empty without entities that have shares.
 fn fairness(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
-    let Change { old, new } = report.comparison.fairness;
+    let OldNew { old, new } = report.comparison.fairness;
     let (Some(old_jain), Some(new_jain), Some(old_gini), Some(new_gini)) = (old.jain, new.jain, old.gini, new.gini)
     else {
         return Vec::new();
@@ -368,7 +368,7 @@ impl CompareHuman {
         let row = |change: &GroupChange| {
             let mean = change.mean_rank();
             let mean =
-                |of: fn(Change<f64>) -> f64| mean.map_or_else(|| "-".to_owned(), |mean| format!("{:.1}", of(mean)));
+                |of: fn(OldNew<f64>) -> f64| mean.map_or_else(|| "-".to_owned(), |mean| format!("{:.1}", of(mean)));
             let name = if change.path.is_empty() { or_dash(&change.name) } else { change.path.join("/") };
             let mut cells =
                 vec![name, change.jobs.to_string(), mean(|mean| mean.old), mean(|mean| mean.new), signed(change.won())];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use job_sort_formula::rank::{Change, Fairness, GroupChange, Transitions};
+use job_sort_formula::rank::{Fairness, GroupChange, OldNew, Transitions};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn job<'a>(report: &CompareReport<'a>, row: usize) -> Job<'a> {
 
 fn summary(report: &CompareReport<'_>) -> Value {
     let comparison = report.comparison;
-    let Change { old, new } = report.rankings;
+    let OldNew { old, new } = report.rankings;
     let overlap: BTreeMap<usize, usize> = comparison.overlap.iter().copied().collect();
     json!({
         "jobs": comparison.jobs,
@@ -135,8 +135,8 @@ fn summary(report: &CompareReport<'_>) -> Value {
         "largest": comparison.largest,
         "overlap": overlap,
         "errors": counts(comparison.errors),
-        "evaluated": counts(Change { old: old.scores().count(), new: new.scores().count() }),
-        "ties": counts(Change { old: old.ties(), new: new.ties() }),
+        "evaluated": counts(OldNew { old: old.scores().count(), new: new.scores().count() }),
+        "ties": counts(OldNew { old: old.ties(), new: new.ties() }),
         "considered": counts(comparison.considered),
         "size": comparison.size_input,
     })
@@ -156,7 +156,7 @@ pub(super) fn summary_and_fairness(report: &CompareReport<'_>) -> Value {
     json!({"summary": summary(report), "fairness": both_fairness(report)})
 }
 
-fn counts(change: Change<usize>) -> Value {
+fn counts(change: OldNew<usize>) -> Value {
     json!({"old": change.old, "new": change.new})
 }
 
@@ -176,7 +176,7 @@ fn transitions(report: &CompareReport<'_>, transitions: &Transitions) -> Value {
 impl<'a> Group<'a> {
     fn new(change: &'a GroupChange) -> Self {
         let (old_mean_rank, new_mean_rank) = change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
-        let top = change.top.iter().map(|&(first, Change { old, new })| (first, Counts { old, new }));
+        let top = change.top.iter().map(|&(first, OldNew { old, new })| (first, Counts { old, new }));
         let GroupChange { name, path, jobs, perc, .. } = change;
         let (jobs, perc, won) = (*jobs, *perc, change.won());
         Self { name, path, jobs, old_mean_rank, new_mean_rank, won, top: top.collect(), perc }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use job_sort_formula::rank::Change;
+use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Difference, GroupDifference, MeanChange};
 use serde_json::{Value as Json, json};
 
@@ -22,7 +22,7 @@ const LABEL: usize = 18;
 #[derive(Debug, Clone, Copy)]
 pub struct SimulatedChangeReport<'a> {
     /// Both sides, of the same workload.
-    pub sides: &'a Change<SimulationReport<'a>>,
+    pub sides: &'a OldNew<SimulationReport<'a>>,
     /// What differs.
     pub difference: &'a Difference,
 }
@@ -46,7 +46,7 @@ impl SimulatedChangeReport<'_> {
             let group = |group: &GroupDifference| json!({"name": group.name, "jobs": group.jobs, "mean_wait": change_json(&group.wait)});
             groups.iter().map(group).collect()
         };
-        let Change { old, new } = self.sides;
+        let OldNew { old, new } = self.sides;
         let summaries = [old, new].map(|side| side.statistics.summary);
         json!({
             "jobs": difference.jobs,
@@ -74,7 +74,7 @@ impl SimulatedChangeReport<'_> {
     /// `out` cannot be written.
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"id,entity,queue,processors,submit,old_start,new_start,old_wait,new_wait,difference\n")?;
-        let Change { old, new } = self.sides;
+        let OldNew { old, new } = self.sides;
         let mut line = Vec::new();
         for (index, job) in old.jobs() {
             let Some(new_start) = new.schedule.start(index) else { continue };
@@ -98,7 +98,7 @@ impl SimulatedChangeReport<'_> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_human(&self, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-        let Change { old, new } = self.sides;
+        let OldNew { old, new } = self.sides;
         let difference = self.difference;
         writeln!(out, "{}\n", printable(&sentence(difference)))?;
         for (heading, text) in old.rules {

@@ -6,7 +6,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Change, ComparedRanking, Comparison, Ranking};
+use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, Ranking};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 
@@ -26,7 +26,7 @@ pub struct ComparedJobs {
     /// The names that the formulas may use: those that either site declares, and those that only the jobs contain.
     pub schema: Schema,
     /// The findings about the text of each formula and its names, without evaluating it.
-    pub findings: Change<Vec<Diagnostic>>,
+    pub findings: OldNew<Vec<Diagnostic>>,
     /// The problems of single jobs, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub struct ComparedQueue {
     /// The jobs.
     pub table: JobTable,
     /// Either ranking.
-    pub sides: Change<ComparedSide>,
+    pub sides: OldNew<ComparedSide>,
     /// What changes.
     pub comparison: Comparison,
     /// The warnings about the inputs of the formulas, one sentence each.
@@ -111,7 +111,7 @@ impl Site {
                 schema.add_listed(name, entry.input_type);
             }
         }
-        let entities = Change { old: self.config.fairshare_entity, new: new.config.fairshare_entity };
+        let entities = OldNew { old: self.config.fairshare_entity, new: new.config.fairshare_entity };
         let is_read_again = entities.old != entities.new;
         let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
         let read = |entity| self.read_columns(&ColumnsRequest { entity, ..request });
@@ -123,7 +123,7 @@ impl Site {
             let message = format!("the jobs with `{}` are not those with `{}`", entities.old, entities.new);
             return Err(SiteError::Content(message));
         }
-        let findings = Change { old: lint(formula.expr(), &seen), new: lint(new_formula.expr(), &seen) };
+        let findings = OldNew { old: lint(formula.expr(), &seen), new: lint(new_formula.expr(), &seen) };
         Ok(ComparedJobs { table, new_table, schema: seen, findings, warnings })
     }
 
@@ -146,18 +146,18 @@ impl Site {
             let tree = self.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
             let old = self.compared_side(old_program, &table, tree.as_ref());
             let new = new.compared_side(new_program, &table, tree.as_ref());
-            let trees = Change { old: assessed(&tree), new: assessed(&tree) };
-            let comparison = compare(&old, &new, Change { old: &table, new: &table }, trees);
-            return Ok(ComparedQueue { table, sides: Change { old, new }, comparison, warnings });
+            let trees = OldNew { old: assessed(&tree), new: assessed(&tree) };
+            let comparison = compare(&old, &new, OldNew { old: &table, new: &table }, trees);
+            return Ok(ComparedQueue { table, sides: OldNew { old, new }, comparison, warnings });
         }
         let mut new_table = new_table.unwrap_or_else(|| table.clone());
         let old_tree = self.fill_for_comparison(old_program.inputs(), &mut table, &mut warnings)?;
         let new_tree = new.fill_for_comparison(new_program.inputs(), &mut new_table, &mut warnings)?;
         let old_side = self.compared_side(old_program, &table, old_tree.as_ref());
         let new_side = new.compared_side(new_program, &new_table, new_tree.as_ref());
-        let trees = Change { old: assessed(&old_tree), new: assessed(&new_tree) };
-        let comparison = compare(&old_side, &new_side, Change { old: &table, new: &new_table }, trees);
-        Ok(ComparedQueue { table: new_table, sides: Change { old: old_side, new: new_side }, comparison, warnings })
+        let trees = OldNew { old: assessed(&old_tree), new: assessed(&new_tree) };
+        let comparison = compare(&old_side, &new_side, OldNew { old: &table, new: &new_table }, trees);
+        Ok(ComparedQueue { table: new_table, sides: OldNew { old: old_side, new: new_side }, comparison, warnings })
     }
 
     /// Whether another site gives every entity the same fair-share numbers.
@@ -208,9 +208,9 @@ impl ComparedQueue {
         (table, new): (JobTable, ComparedSide),
         warnings: Vec<String>,
     ) -> Self {
-        let tables = Change { old: &old_table, new: &table };
-        let comparison = compare(&old, &new, tables, Change { old: None, new: None });
-        Self { table, sides: Change { old, new }, comparison, warnings }
+        let tables = OldNew { old: &old_table, new: &table };
+        let comparison = compare(&old, &new, tables, OldNew { old: None, new: None });
+        Self { table, sides: OldNew { old, new }, comparison, warnings }
     }
 }
 
@@ -221,8 +221,8 @@ fn assessed(tree: &Option<AppliedTree>) -> Option<&AssessedTree> {
 pub(super) fn compare(
     old: &ComparedSide,
     new: &ComparedSide,
-    tables: Change<&JobTable>,
-    trees: Change<Option<&AssessedTree>>,
+    tables: OldNew<&JobTable>,
+    trees: OldNew<Option<&AssessedTree>>,
 ) -> Comparison {
     let (old_under, new_under) = (under_threshold(old), under_threshold(new));
     Comparison::new(

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Change, Comparison};
+use job_sort_formula::rank::{Comparison, OldNew};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue};
 use jsf_openpbs::order::Ordered;
@@ -146,7 +146,7 @@ impl WhatIf {
             (site.compared_side(old, &table, tree.as_ref()), site.compared_side(new, &table, tree.as_ref()));
         let comparison = compared(&old, &new, &table, tree.as_ref());
         let names = names.into_iter().map(str::to_owned).collect();
-        let queue = ComparedQueue { table, sides: Change { old, new }, comparison, warnings };
+        let queue = ComparedQueue { table, sides: OldNew { old, new }, comparison, warnings };
         Ok(HeldJobs { names, schema, tree, queue, formula: String::new() })
     }
 
@@ -162,5 +162,5 @@ impl WhatIf {
 
 fn compared(old: &ComparedSide, new: &ComparedSide, table: &JobTable, tree: Option<&AppliedTree>) -> Comparison {
     let tree = tree.map(AppliedTree::assessed);
-    compare(old, new, Change { old: table, new: table }, Change { old: tree, new: tree })
+    compare(old, new, OldNew { old: table, new: table }, OldNew { old: tree, new: tree })
 }

@@ -14,7 +14,7 @@ mod trace;
 use std::sync::Arc;
 
 #[doc(hidden)]
-pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneType, Outcome};
+pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneResults, LaneType};
 #[doc(hidden)]
 pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};

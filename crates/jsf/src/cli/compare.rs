@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::Diagnostic;
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::rank::Change;
+use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::error_findings;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::RankedRow;
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
     note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
     let numbers = arguments.site.number_mode();
-    let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
+    let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &old_site, arguments.format == CompareFormatName::Human);
@@ -62,14 +62,14 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let compared = compared?;
     warn_all(&compared.warnings);
     let rows = rows(arguments, new_site, &compared)?;
-    let Change { old, new } = &compared.sides;
+    let OldNew { old, new } = &compared.sides;
     let compare_report = CompareReport {
-        formulas: Change { old: &sources.old.text, new: &sources.new.text },
+        formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
         table: &compared.table,
-        rankings: Change { old: &old.ranking, new: &new.ranking },
+        rankings: OldNew { old: &old.ranking, new: &new.ranking },
         comparison: &compared.comparison,
         rows: &rows,
-        rules: Change { old: &old.rules, new: &new.rules },
+        rules: OldNew { old: &old.rules, new: &new.rules },
     };
     format(arguments).write(&compare_report, out)?;
     out.flush()?;
@@ -106,11 +106,11 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
 
 /// What differs between the sides; what is given for neither is the site's.
 struct Sides {
-    formulas: Change<FormulaArgs>,
-    trees: Change<Option<PathBuf>>,
-    policies: Change<Option<PolicyArg>>,
-    sched_configs: Change<Option<PathBuf>>,
-    thresholds: Change<Option<f64>>,
+    formulas: OldNew<FormulaArgs>,
+    trees: OldNew<Option<PathBuf>>,
+    policies: OldNew<Option<PolicyArg>>,
+    sched_configs: OldNew<Option<PathBuf>>,
+    thresholds: OldNew<Option<f64>>,
 }
 
 impl Sides {
@@ -121,11 +121,11 @@ impl Sides {
             formula_file: file.clone(),
         };
         let mut sides = Self {
-            formulas: Change { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) },
-            trees: Change { old: given.old_tree.clone(), new: given.new_tree.clone() },
-            policies: Change { old: given.old_policy, new: given.new_policy },
-            sched_configs: Change { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
-            thresholds: Change { old: given.old_threshold, new: given.new_threshold },
+            formulas: OldNew { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) },
+            trees: OldNew { old: given.old_tree.clone(), new: given.new_tree.clone() },
+            policies: OldNew { old: given.old_policy, new: given.new_policy },
+            sched_configs: OldNew { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
+            thresholds: OldNew { old: given.old_threshold, new: given.new_threshold },
         };
         if !is_given(&sides.formulas.new) && sides.differ_otherwise() {
             sides.formulas.new = formula(&given.old, &given.old_file);
@@ -191,12 +191,12 @@ impl Sides {
                 None => Ok(files),
             }
         };
-        let files = Change {
+        let files = OldNew {
             old: files(formulas.old, trees.old, configs.old)?,
             new: files(formulas.new, trees.new, configs.new)?,
         };
         let mut rules =
-            Change { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
+            OldNew { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
         rules.old.policy = self.policies.old.and_then(PolicyArg::name).or(rules.old.policy);
         rules.new.policy = self.policies.new.and_then(PolicyArg::name).or(rules.new.policy);
         let is_same = files.old.formula == files.new.formula
@@ -211,21 +211,21 @@ impl Sides {
     }
 
     /// The files of the formulas. The same file for both sides is read once.
-    fn formula_sources(&self) -> Result<Change<Option<FileSource>>, CliError> {
+    fn formula_sources(&self) -> Result<OldNew<Option<FileSource>>, CliError> {
         let path = |formula: &FormulaArgs| match formula {
             FormulaArgs { formula: Some(text), .. } => (text == STDIN).then(|| PathBuf::from(STDIN)),
             FormulaArgs { formula_file, .. } => formula_file.clone(),
         };
-        let paths = Change { old: path(&self.formulas.old), new: path(&self.formulas.new) };
+        let paths = OldNew { old: path(&self.formulas.old), new: path(&self.formulas.new) };
         let old = kept(&paths.old)?;
         let new = if paths.new == paths.old { old.clone() } else { kept(&paths.new)? };
-        Ok(Change { old, new })
+        Ok(OldNew { old, new })
     }
 
     /// The formulas. A side without one has the site's; where the site has none and something else differs, the other
     /// side's, and where no formula is given and fair share differs, `fairshare_factor`.
-    fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
-        let Change { old, new } = &self.formulas;
+    fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<OldNew<FormulaText>, CliError> {
+        let OldNew { old, new } = &self.formulas;
         let no_formula = |given: &str| {
             let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
             CliError::from(SiteError::Missing(format!("{given}, or {in_force}")))
@@ -263,7 +263,7 @@ impl Sides {
                 option.clone_into(&mut text.origin);
             }
         }
-        Ok(Change { old, new })
+        Ok(OldNew { old, new })
     }
 }
 
@@ -272,10 +272,10 @@ fn is_given(formula: &FormulaArgs) -> bool {
 }
 
 /// The files of both sides. What is given for one side only is used for both if the site has no such file.
-fn chosen(given: &Change<Option<PathBuf>>, site_has_one: bool) -> Result<Change<Option<FileSource>>, CliError> {
+fn chosen(given: &OldNew<Option<PathBuf>>, site_has_one: bool) -> Result<OldNew<Option<FileSource>>, CliError> {
     let (old, new) = (kept(&given.old)?, kept(&given.new)?);
     let other = |other: &Option<FileSource>| other.clone().filter(|_| !site_has_one);
-    Ok(Change { old: old.clone().or_else(|| other(&new)), new: new.or_else(|| other(&old)) })
+    Ok(OldNew { old: old.clone().or_else(|| other(&new)), new: new.or_else(|| other(&old)) })
 }
 
 /// A file that can be read several times.
@@ -285,8 +285,8 @@ fn kept(path: &Option<PathBuf>) -> Result<Option<FileSource>, CliError> {
 
 /// The formulas under which findings are drawn.
 struct Drawn<'a> {
-    sources: &'a Change<FormulaText>,
-    submitted: &'a Change<FormulaSubmission<'a>>,
+    sources: &'a OldNew<FormulaText>,
+    submitted: &'a OldNew<FormulaSubmission<'a>>,
     /// Whether both sides have the same site.
     is_same: bool,
 }
@@ -294,7 +294,7 @@ struct Drawn<'a> {
 impl Drawn<'_> {
     /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
     /// of the same formula at the same site are drawn once.
-    fn draw(&self, findings: &Change<Vec<Diagnostic>>) {
+    fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
         let Self { sources, submitted, is_same } = self;
         let is_one = *is_same && sources.old.text == sources.new.text;
         let sides = [

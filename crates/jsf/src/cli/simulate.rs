@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{Change, Consequence, ScorePrecision};
+use job_sort_formula::rank::{Consequence, OldNew, ScorePrecision};
 use job_sort_formula::{Formula, JobTable, Schema};
 use jsf_report::html::SimulationHtml;
 use jsf_report::simulated_change::SimulatedChangeReport;
@@ -125,7 +125,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         let rules = rules(arguments, &site, &log, source);
         rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
     });
-    let sides = Change {
+    let sides = OldNew {
         old: side_report(workload, &sources.old, &old, &old_rules),
         new: side_report(workload, &sources.new, &new, &new_rules),
     };
@@ -219,7 +219,7 @@ fn is_change(arguments: &SimulateArgs) -> bool {
 }
 
 /// Both formulas; the one that is not given is the formula of the command or the site's.
-fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<Change<FormulaText>, CliError> {
+fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<FormulaText>, CliError> {
     let SimulateArgs { old, new, old_file, new_file, formula, .. } = arguments;
     let has_both = (old.is_some() || old_file.is_some()) && (new.is_some() || new_file.is_some());
     if has_both && (formula.formula.is_some() || formula.formula_file.is_some()) {
@@ -232,7 +232,7 @@ fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<Change<FormulaText>
             false => read_formula(formula, Some(site)),
         }
     };
-    Ok(Change { old: read(old, old_file)?, new: read(new, new_file)? })
+    Ok(OldNew { old: read(old, old_file)?, new: read(new, new_file)? })
 }
 
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {

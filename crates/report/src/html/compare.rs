@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use job_sort_formula::fairshare::{ShareTable, ShareTree};
-use job_sort_formula::rank::{Change, JobMove};
+use job_sort_formula::rank::{JobMove, OldNew};
 
 use super::charts::{self, SLOPES, Slope};
 use super::groups::group_sections;
@@ -55,8 +55,8 @@ impl CompareFormat for CompareHtml<'_> {
 }
 
 /// The rules of both sides but the formulas; those that differ twice.
-pub(super) fn shared_rules(rules: Change<&[(&'static str, String)]>) -> Vec<(&'static str, String)> {
-    let Change { old, new } = rules;
+pub(super) fn shared_rules(rules: OldNew<&[(&'static str, String)]>) -> Vec<(&'static str, String)> {
+    let OldNew { old, new } = rules;
     let mut rules = Vec::new();
     for (heading, text) in new {
         match old.iter().find(|(known, _)| known == heading) {
@@ -70,7 +70,7 @@ pub(super) fn shared_rules(rules: Change<&[(&'static str, String)]>) -> Vec<(&'s
 }
 
 /// Both formulas, with the parts that differ marked.
-pub(super) fn marked_formulas(formulas: Change<&str>) -> Section {
+pub(super) fn marked_formulas(formulas: OldNew<&str>) -> Section {
     let (old, new) = (printable(formulas.old.trim_end()), printable(formulas.new.trim_end()));
     let (before, after) = marked_pieces(&old, &new);
     let formulas = match old == new {

@@ -1,6 +1,6 @@
 //! The tables of the entities, groups, queues and sizes of the jobs, of a comparison or of one ranking.
 
-use job_sort_formula::rank::{Change, Comparison, GroupChange};
+use job_sort_formula::rank::{Comparison, GroupChange, OldNew};
 
 use super::{Bar, Cell, Section, Table};
 
@@ -33,8 +33,8 @@ pub(super) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
 /// One of the sides of a comparison: its name, and how its value is taken from a change.
 struct Side {
     name: &'static str,
-    mean: fn(Change<f64>) -> f64,
-    count: fn(Change<usize>) -> usize,
+    mean: fn(OldNew<f64>) -> f64,
+    count: fn(OldNew<usize>) -> usize,
 }
 
 const SIDES: [Side; 2] = [

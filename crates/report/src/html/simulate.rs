@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use job_sort_formula::rank::Change;
+use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Difference, EntityUse, GroupDifference, GroupStatistics, Period, Summary};
 use serde_json::Value;
 
@@ -94,9 +94,9 @@ impl SimulationHtml<'_> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_change(&self, report: &SimulatedChangeReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Change { old, new } = report.sides;
+        let OldNew { old, new } = report.sides;
         let difference = report.difference;
-        let mut sections = vec![marked_formulas(Change { old: old.formula, new: new.formula })];
+        let mut sections = vec![marked_formulas(OldNew { old: old.formula, new: new.formula })];
         sections.extend(findings_section(self.findings));
         sections.push(Section::new("All jobs").table(summary_table(&[old, new])));
         for (heading, groups, sides) in [
@@ -129,7 +129,7 @@ impl SimulationHtml<'_> {
         }
         sections.extend(shares_section(&[old, new]));
         sections.push(changed_jobs(old, new));
-        let mut rules = shared_rules(Change { old: old.rules, new: new.rules });
+        let mut rules = shared_rules(OldNew { old: old.rules, new: new.rules });
         if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
             rules.push(("shares", format!("old: {}", fairness_words(old))));
             rules.push(("shares", format!("new: {}", fairness_words(new))));

@@ -12,7 +12,7 @@ use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::NodeKind;
 use job_sort_formula::python::c_math::may_differ;
-use job_sort_formula::rank::{Change, JobMove};
+use job_sort_formula::rank::{JobMove, OldNew};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::number_format;
 use jsf_openpbs::qmgr::set_command_for;
@@ -118,7 +118,7 @@ struct RankingUpdate {
 pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let (queue, formula) = (what_if.queue()?, what_if.formula()?);
     let report = CompareReport {
-        formulas: Change { old: what_if.in_force(), new: formula },
+        formulas: OldNew { old: what_if.in_force(), new: formula },
         table: &queue.table,
         rankings: queue.sides.as_ref().map(|side| &side.ranking),
         comparison: &queue.comparison,

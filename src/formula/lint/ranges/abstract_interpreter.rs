@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::formula::lint::parents::without_parentheses;
-use crate::formula::lint::ranges::facts::{Fact, Facts, Outcome};
+use crate::formula::lint::ranges::facts::{Fact, Facts, OperationResult};
 use crate::formula::lint::ranges::functions::{self, Argument};
 use crate::formula::lint::ranges::input_ranges::Ranges;
 use crate::formula::lint::ranges::refinement::{refined, swapped, value_numbers};
@@ -154,7 +154,7 @@ impl<'e> AbstractInterpreter<'e> {
     }
 
     /// Records the outcome of a node.
-    fn set(&mut self, node: NodeId, outcome: Outcome) {
+    fn set(&mut self, node: NodeId, outcome: OperationResult) {
         let number = self.value_numbers.get(node.index());
         let assumed = number.and_then(|number| self.assumed.get(number));
         let narrowed = assumed.map_or(outcome.values, |assumed| outcome.values.and(*assumed));
@@ -169,15 +169,15 @@ impl<'e> AbstractInterpreter<'e> {
         &mut self,
         node: NodeId,
         folded: Option<Result<Value, Raised>>,
-        otherwise: impl FnOnce(&Self) -> Outcome,
+        otherwise: impl FnOnce(&Self) -> OperationResult,
     ) {
         let outcome = match folded {
             Some(Ok(value)) => {
-                let outcome = Outcome::ok(ValueSet::from_value(&value));
+                let outcome = OperationResult::ok(ValueSet::from_value(&value));
                 self.facts.constants[node.index()] = constant_folding::is_small(&value).then_some(value);
                 outcome
             }
-            Some(Err(raised)) => Outcome::error(raised.kind),
+            Some(Err(raised)) => OperationResult::error(raised.kind),
             None => otherwise(self),
         };
         self.set(node, outcome);
@@ -188,7 +188,7 @@ impl<'e> AbstractInterpreter<'e> {
         let constant = |this: &Self, node: NodeId| this.facts.constant(node).cloned();
         match &expr.node(id).kind {
             NodeKind::Literal { kind, text } => {
-                self.set_folded(id, Some(literal_value(*kind, text)), |_| Outcome::UNKNOWN);
+                self.set_folded(id, Some(literal_value(*kind, text)), |_| OperationResult::UNKNOWN);
             }
             NodeKind::Name(name) => self.name(id, name),
             NodeKind::Unary { op, operand } => {
@@ -203,29 +203,29 @@ impl<'e> AbstractInterpreter<'e> {
             NodeKind::Call { callee, positional, keywords } => self.call(id, *callee, positional, keywords),
             NodeKind::Parenthesized(inner) => {
                 let folded = constant(self, *inner).map(Ok);
-                self.set_folded(id, folded, |this| Outcome::ok(this.values(*inner)));
+                self.set_folded(id, folded, |this| OperationResult::ok(this.values(*inner)));
             }
             NodeKind::Conditional { then, otherwise, .. } => {
                 let values = [then, otherwise].map(|&branch| self.values(branch));
-                self.set(id, Outcome::ok(values[0].or(values[1])));
+                self.set(id, OperationResult::ok(values[0].or(values[1])));
             }
             NodeKind::Tuple { items, .. } => self.sequence(id, items, TypeSet::TUPLE),
             NodeKind::List(items) => self.sequence(id, items, TypeSet::LIST),
-            _ => self.set(id, Outcome::UNKNOWN),
+            _ => self.set(id, OperationResult::UNKNOWN),
         }
     }
 
     fn sequence(&mut self, id: NodeId, items: &[NodeId], types: TypeSet) {
         let items: Vec<ValueSet> = items.iter().map(|&item| self.values(item)).collect();
-        self.set(id, Outcome::ok(ValueSet::non_numbers(types)).unless_empty(&items));
+        self.set(id, OperationResult::ok(ValueSet::non_numbers(types)).unless_empty(&items));
     }
 
     fn name(&mut self, id: NodeId, name: &str) {
         match Resolution::from_schema(name, self.schema) {
-            Resolution::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| Outcome::UNKNOWN),
-            Resolution::Input => self.set(id, Outcome::ok(self.ranges.values(name, self.schema))),
-            Resolution::UnsupportedBuiltin => self.set(id, Outcome::UNKNOWN),
-            Resolution::Undefined => self.set(id, Outcome::error(ErrorKind::Name)),
+            Resolution::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| OperationResult::UNKNOWN),
+            Resolution::Input => self.set(id, OperationResult::ok(self.ranges.values(name, self.schema))),
+            Resolution::UnsupportedBuiltin => self.set(id, OperationResult::UNKNOWN),
+            Resolution::Undefined => self.set(id, OperationResult::error(ErrorKind::Name)),
         }
     }
 
@@ -233,19 +233,19 @@ impl<'e> AbstractInterpreter<'e> {
         let values = positional.iter().chain(keywords.iter().map(|keyword| &keyword.value));
         let values: Vec<ValueSet> = values.map(|&argument| self.values(argument)).collect();
         let outcome = match self.facts.function(callee) {
-            _ if self.values(callee).is_empty() => Outcome::EMPTY,
+            _ if self.values(callee).is_empty() => OperationResult::EMPTY,
             Some(function) => {
                 let constants: Vec<_> = positional.iter().map(|&argument| self.facts.constant(argument)).collect();
                 if let Some(folded) = constant_folding::call(function, &constants).filter(|_| keywords.is_empty()) {
-                    return self.set_folded(id, Some(folded), |_| Outcome::UNKNOWN);
+                    return self.set_folded(id, Some(folded), |_| OperationResult::UNKNOWN);
                 }
                 let arguments: Vec<_> = positional.iter().map(|&argument| self.argument(argument)).collect();
                 let keywords: Vec<(&str, ValueSet)> =
                     keywords.iter().map(|keyword| (&*keyword.name, self.values(keyword.value))).collect();
                 functions::call(function, &arguments, &keywords)
             }
-            None if self.values(callee).types().intersects(TypeSet::FUNCTION) => Outcome::UNKNOWN,
-            None => Outcome::error(ErrorKind::Type),
+            None if self.values(callee).types().intersects(TypeSet::FUNCTION) => OperationResult::UNKNOWN,
+            None => OperationResult::error(ErrorKind::Type),
         };
         self.set(id, outcome.unless_empty(&values));
     }
@@ -270,7 +270,7 @@ impl<'e> AbstractInterpreter<'e> {
         let may_continue = if continues_if { truth.may_be_true } else { truth.may_be_false };
         if known == operands.len() || !may_continue {
             self.leave(scope);
-            return self.set(id, Outcome::ok(decided.or(values)));
+            return self.set(id, OperationResult::ok(decided.or(values)));
         }
         let exits = values.with_truth(!continues_if);
         self.conditional |= !exits.is_empty();
@@ -316,7 +316,7 @@ impl<'e> AbstractInterpreter<'e> {
             self.tasks.extend([Task::Chain { node: id, known: known + 1, scope }, Task::Visit(operands[known])]);
         } else {
             self.leave(scope);
-            self.set(id, Outcome { values, errors });
+            self.set(id, OperationResult { values, errors });
         }
     }
 

@@ -75,12 +75,12 @@ impl Facts {
 
 /// The values that an operation can return and the errors that it can raise. If there are no values, it always fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct OperationResult {
     pub(super) values: ValueSet,
     pub(super) errors: ErrorSet,
 }
 
-impl Outcome {
+impl OperationResult {
     /// Anything may happen.
     pub(super) const UNKNOWN: Self = Self { values: ValueSet::ANY, errors: ErrorSet::ANY };
     /// The operation is never executed, because an operand has no value.

@@ -1,7 +1,7 @@
 //! Python's functions on value sets: rounding, functions of integers and aggregates. The functions of real numbers are
 //! in [`real_functions`].
 
-use crate::formula::lint::ranges::facts::Outcome;
+use crate::formula::lint::ranges::facts::OperationResult;
 use crate::formula::lint::ranges::operators::{self, binary, bounded};
 use crate::formula::lint::ranges::real_functions;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
@@ -18,13 +18,13 @@ pub(super) struct Argument {
 }
 
 /// `function(arguments…, keyword=…)`.
-pub(super) fn call(function: Function, arguments: &[Argument], keywords: &[(&str, ValueSet)]) -> Outcome {
+pub(super) fn call(function: Function, arguments: &[Argument], keywords: &[(&str, ValueSet)]) -> OperationResult {
     let positional: Vec<ValueSet> = arguments.iter().map(|argument| argument.values).collect();
     if bind(function, &positional, keywords).is_err() {
-        return Outcome::error(ErrorKind::Type);
+        return OperationResult::error(ErrorKind::Type);
     }
     if !keywords.is_empty() {
-        return Outcome::UNKNOWN;
+        return OperationResult::UNKNOWN;
     }
     match arguments {
         [] => call_without_arguments(function),
@@ -34,24 +34,24 @@ pub(super) fn call(function: Function, arguments: &[Argument], keywords: &[(&str
     }
 }
 
-fn call_without_arguments(function: Function) -> Outcome {
+fn call_without_arguments(function: Function) -> OperationResult {
     let values = match function {
         Function::Int | Function::Gcd => ValueSet::between(TypeSet::INT, 0.0, 0.0),
         Function::Lcm => ValueSet::between(TypeSet::INT, 1.0, 1.0),
         Function::Float | Function::Hypot => ValueSet::between(TypeSet::FLOAT, 0.0, 0.0),
         Function::Bool => ValueSet::between(TypeSet::BOOL, 0.0, 0.0),
-        _ => return Outcome::UNKNOWN,
+        _ => return OperationResult::UNKNOWN,
     };
-    Outcome::ok(values)
+    OperationResult::ok(values)
 }
 
-fn call_with_one(function: Function, argument: &Argument) -> Outcome {
+fn call_with_one(function: Function, argument: &Argument) -> OperationResult {
     use Function as F;
     let x = argument.values;
     match function {
         F::Abs => real_functions::absolute(x),
         F::All | F::Any => sequence_function(x, ValueSet::TRUTH),
-        F::Bool => Outcome::ok(operators::truth_values(x.truth())),
+        F::Bool => OperationResult::ok(operators::truth_values(x.truth())),
         F::Len => length(argument),
         F::Ceil => to_integer(x, f64::ceil),
         F::Floor => to_integer(x, f64::floor),
@@ -60,14 +60,16 @@ fn call_with_one(function: Function, argument: &Argument) -> Outcome {
         F::Factorial | F::Perm => factorial(x),
         F::Isqrt => isqrt(x),
         F::Gcd | F::Lcm => gcd_or_lcm(function, &[x]),
-        F::Frexp | F::Modf => real_functions::converted(x, |_| Outcome::ok(ValueSet::non_numbers(TypeSet::TUPLE))),
+        F::Frexp | F::Modf => {
+            real_functions::converted(x, |_| OperationResult::ok(ValueSet::non_numbers(TypeSet::TUPLE)))
+        }
         F::Max | F::Min | F::Sum | F::Prod | F::Fsum => aggregate(function, argument),
         F::Hypot => hypot(&[x]),
         _ => real_functions::converted(x, |x| real_functions::real(function, x)),
     }
 }
 
-fn call_with_two(function: Function, first: &Argument, second: &Argument, both: &[Argument]) -> Outcome {
+fn call_with_two(function: Function, first: &Argument, second: &Argument, both: &[Argument]) -> OperationResult {
     use Function as F;
     let (x, y) = (first.values, second.values);
     match function {
@@ -79,12 +81,12 @@ fn call_with_two(function: Function, first: &Argument, second: &Argument, both: 
             let numerator = real_functions::converted(x, |x| real_functions::real(F::Log, x));
             let base = real_functions::converted(y, |y| real_functions::real(F::Log, y));
             let quotient = binary(BinaryOperator::Divide, numerator.values, base.values);
-            Outcome { errors: quotient.errors.or(numerator.errors).or(base.errors), ..quotient }
+            OperationResult { errors: quotient.errors.or(numerator.errors).or(base.errors), ..quotient }
         }
-        F::Int => Outcome::error(ErrorKind::Type).may_raise(ErrorKind::Value, true),
+        F::Int => OperationResult::error(ErrorKind::Type).may_raise(ErrorKind::Value, true),
         F::Round => round_to_digits(x, y),
         F::Sum => sum_from(first, y),
-        F::Isclose => real_functions::converted_both(x, y, |_, _| Outcome::ok(ValueSet::TRUTH)),
+        F::Isclose => real_functions::converted_both(x, y, |_, _| OperationResult::ok(ValueSet::TRUTH)),
         F::Pow => real_functions::converted_both(x, y, operators::math_pow),
         F::Atan2 | F::Copysign | F::Fmod | F::Nextafter | F::Remainder => {
             real_functions::converted_both(x, y, |x, y| real_functions::real_of_two(function, x, y))
@@ -93,31 +95,31 @@ fn call_with_two(function: Function, first: &Argument, second: &Argument, both: 
     }
 }
 
-fn call_with_several(function: Function, arguments: &[Argument]) -> Outcome {
+fn call_with_several(function: Function, arguments: &[Argument]) -> OperationResult {
     let values: Vec<ValueSet> = arguments.iter().map(|argument| argument.values).collect();
     match function {
         Function::Max | Function::Min => extreme(function, &values),
         Function::Gcd | Function::Lcm => gcd_or_lcm(function, &values),
         Function::Hypot => hypot(&values),
-        _ => Outcome::UNKNOWN,
+        _ => OperationResult::UNKNOWN,
     }
 }
 
 /// A function that accepts only a tuple or a list and then returns one of `result`.
-fn sequence_function(x: ValueSet, result: ValueSet) -> Outcome {
+fn sequence_function(x: ValueSet, result: ValueSet) -> OperationResult {
     let values = if x.types().intersects(TypeSet::SEQUENCE) { result } else { ValueSet::EMPTY };
-    Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(TypeSet::SEQUENCE))
+    OperationResult::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(TypeSet::SEQUENCE))
 }
 
 /// `divmod(x, y)`.
-fn divmod(x: ValueSet, y: ValueSet) -> Outcome {
+fn divmod(x: ValueSet, y: ValueSet) -> OperationResult {
     let quotient = binary(BinaryOperator::FloorDivide, x, y);
     let values = if quotient.values.is_empty() { ValueSet::EMPTY } else { ValueSet::non_numbers(TypeSet::TUPLE) };
-    Outcome { values, ..quotient }
+    OperationResult { values, ..quotient }
 }
 
 /// A function that rounds a number to an integer.
-fn to_integer(x: ValueSet, round: fn(f64) -> f64) -> Outcome {
+fn to_integer(x: ValueSet, round: fn(f64) -> f64) -> OperationResult {
     let number = x.numbers();
     let values = match number.bounds() {
         None => ValueSet::EMPTY,
@@ -130,14 +132,14 @@ fn to_integer(x: ValueSet, round: fn(f64) -> f64) -> Outcome {
             bounded(TypeSet::INT, least.max(f64::MIN), most.min(f64::MAX))
         }
     };
-    Outcome::ok(values)
+    OperationResult::ok(values)
         .may_raise(ErrorKind::Type, !x.is_number())
         .may_raise(ErrorKind::Value, number.may_be_nan())
         .may_raise(ErrorKind::Overflow, number.may_be_infinite())
 }
 
 /// `round(x, digits)`: an integer stays an integer, and a double changes by half a unit at most.
-fn round_to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
+fn round_to_digits(x: ValueSet, digits: ValueSet) -> OperationResult {
     let number = x.numbers();
     let accepted = TypeSet::INTEGRAL.or(TypeSet::NONE);
     let outcome = match (number.bounds(), digits.types().intersects(accepted)) {
@@ -158,7 +160,7 @@ fn round_to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
         (None, true) => ValueSet::EMPTY.or_nan(number.may_be_nan()),
         (_, false) => ValueSet::EMPTY,
     };
-    Outcome::ok(outcome)
+    OperationResult::ok(outcome)
         .may_raise(ErrorKind::Type, !x.is_number() || !digits.types().is_subset(accepted))
         .may_raise(ErrorKind::Overflow, x.max_abs() > 1e300 || digits.least() < -300.0 || number.may_be_infinite())
         .may_raise(ErrorKind::Value, number.may_be_nan())
@@ -166,12 +168,12 @@ fn round_to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
 }
 
 /// A function of integers that are at least 0, which then returns one of `values`.
-fn natural_function(arguments: &[ValueSet], values: impl FnOnce() -> ValueSet) -> Outcome {
+fn natural_function(arguments: &[ValueSet], values: impl FnOnce() -> ValueSet) -> OperationResult {
     let all_whole = arguments.iter().all(|x| x.types().intersects(TypeSet::INTEGRAL));
     let negative = arguments.iter().any(|x| x.least() < 0.0);
     let always_negative = arguments.iter().any(|x| x.is_integral() && x.most() < 0.0);
     let values = if all_whole && !always_negative { values() } else { ValueSet::EMPTY };
-    Outcome::ok(values)
+    OperationResult::ok(values)
         .may_raise(ErrorKind::Type, !arguments.iter().all(ValueSet::is_integral))
         .may_raise(ErrorKind::Value, negative)
 }
@@ -182,7 +184,7 @@ fn factorial_bound(x: f64) -> f64 {
 }
 
 /// `factorial(x)`.
-fn factorial(x: ValueSet) -> Outcome {
+fn factorial(x: ValueSet) -> OperationResult {
     let number = x.integers();
     natural_function(&[x], || bounded(TypeSet::INT, 1.0, factorial_bound(number.most())))
         .may_raise(ErrorKind::Limit, number.most() > 169.0)
@@ -191,7 +193,7 @@ fn factorial(x: ValueSet) -> Outcome {
 }
 
 /// `isqrt(x)`.
-fn isqrt(x: ValueSet) -> Outcome {
+fn isqrt(x: ValueSet) -> OperationResult {
     let number = x.integers();
     let root = |bound: f64| bound.max(0.0).sqrt();
     let (least, most) = (root(number.least()).next_down().floor().max(0.0), root(number.most()).next_up().ceil());
@@ -200,10 +202,10 @@ fn isqrt(x: ValueSet) -> Outcome {
 }
 
 /// `comb(n, k)` and `perm(n, k)`.
-fn comb_or_perm(function: Function, n: ValueSet, k: ValueSet) -> Outcome {
+fn comb_or_perm(function: Function, n: ValueSet, k: ValueSet) -> OperationResult {
     if !k.is_integral() {
         // `perm(n, None)` is `factorial(n)`
-        return Outcome { values: bounded(TypeSet::INT, 0.0, f64::INFINITY), ..Outcome::UNKNOWN };
+        return OperationResult { values: bounded(TypeSet::INT, 0.0, f64::INFINITY), ..OperationResult::UNKNOWN };
     }
     let most = if function == Function::Perm { factorial_bound(n.most()) } else { 2.0_f64.powf(n.most().max(0.0)) };
     natural_function(&[n, k], || bounded(TypeSet::INT, 0.0, most.max(1.0)))
@@ -212,20 +214,20 @@ fn comb_or_perm(function: Function, n: ValueSet, k: ValueSet) -> Outcome {
 }
 
 /// `gcd` and `lcm` of any number of arguments.
-fn gcd_or_lcm(function: Function, arguments: &[ValueSet]) -> Outcome {
+fn gcd_or_lcm(function: Function, arguments: &[ValueSet]) -> OperationResult {
     let all_whole = arguments.iter().all(|x| x.types().intersects(TypeSet::INTEGRAL));
     let sizes = arguments.iter().map(|&x| x.integers().max_abs());
     let most =
         if function == Function::Gcd { sizes.fold(0.0, f64::max) } else { sizes.fold(1.0, |x, y| x * y.max(1.0)) };
     let values = if all_whole { ValueSet::between(TypeSet::INT, 0.0, most).rounded_outward() } else { ValueSet::EMPTY };
     let long = values.may_exceed_doubles() || arguments.iter().any(ValueSet::may_exceed_doubles);
-    Outcome::ok(values)
+    OperationResult::ok(values)
         .may_raise(ErrorKind::Type, !arguments.iter().all(ValueSet::is_integral))
         .may_raise(ErrorKind::Limit, long)
 }
 
 /// `min`, `max`, `sum`, `prod` and `fsum` of the items of one argument.
-fn aggregate(function: Function, argument: &Argument) -> Outcome {
+fn aggregate(function: Function, argument: &Argument) -> OperationResult {
     let Some(items) = &argument.items else {
         return unknown_items(function, argument.values);
     };
@@ -237,32 +239,32 @@ fn aggregate(function: Function, argument: &Argument) -> Outcome {
     }
 }
 
-fn unknown_items(function: Function, x: ValueSet) -> Outcome {
+fn unknown_items(function: Function, x: ValueSet) -> OperationResult {
     let values = if function == Function::Fsum { ValueSet::ANY_NUMBER } else { ValueSet::ANY };
     if x.types().intersects(TypeSet::SEQUENCE) {
-        Outcome { values, errors: ErrorSet::ANY }
+        OperationResult { values, errors: ErrorSet::ANY }
     } else {
         sequence_function(x, ValueSet::EMPTY)
     }
 }
 
 /// `sum(items, start)`.
-fn sum_from(items: &Argument, start: ValueSet) -> Outcome {
+fn sum_from(items: &Argument, start: ValueSet) -> OperationResult {
     match &items.items {
         Some(items) => fold(BinaryOperator::Add, start, items),
         None => unknown_items(Function::Sum, items.values),
     }
 }
 
-fn fold(op: BinaryOperator, start: ValueSet, items: &[ValueSet]) -> Outcome {
-    items.iter().fold(Outcome::ok(start), |so_far, &item| {
+fn fold(op: BinaryOperator, start: ValueSet, items: &[ValueSet]) -> OperationResult {
+    items.iter().fold(OperationResult::ok(start), |so_far, &item| {
         let next = binary(op, so_far.values, item);
-        Outcome { values: next.values, errors: so_far.errors.or(next.errors) }
+        OperationResult { values: next.values, errors: so_far.errors.or(next.errors) }
     })
 }
 
 /// `fsum`: the exact sum, rounded once.
-fn fsum(items: &[ValueSet]) -> Outcome {
+fn fsum(items: &[ValueSet]) -> OperationResult {
     let numeric = items.iter().all(|item| item.types().intersects(TypeSet::NUMBER));
     let (mut least, mut most, mut size) = (0.0_f64, 0.0_f64, 0.0_f64);
     for item in items {
@@ -277,27 +279,27 @@ fn fsum(items: &[ValueSet]) -> Outcome {
     };
     let nan = items.iter().any(ValueSet::may_be_nan);
     let long = items.iter().any(ValueSet::may_exceed_doubles);
-    Outcome::ok(values.or_nan(nan && numeric))
+    OperationResult::ok(values.or_nan(nan && numeric))
         .may_raise(ErrorKind::Type, !items.iter().all(ValueSet::is_number))
         .may_raise(ErrorKind::Value, infinite)
         .may_raise(ErrorKind::Overflow, infinite || long)
 }
 
 /// `min` and `max` of several values.
-fn extreme(function: Function, items: &[ValueSet]) -> Outcome {
+fn extreme(function: Function, items: &[ValueSet]) -> OperationResult {
     let any = items.iter().fold(ValueSet::EMPTY, |any, &item| any.or(item));
     let (Some(first), numeric) = (items.first(), items.iter().all(ValueSet::is_number)) else {
-        return Outcome::error(ErrorKind::Value);
+        return OperationResult::error(ErrorKind::Value);
     };
     if items.len() == 1 {
-        return Outcome::ok(*first);
+        return OperationResult::ok(*first);
     }
     if !numeric {
         let errors = ErrorSet::from_kind(ErrorKind::Type).or(ErrorSet::from_kind(ErrorKind::Limit));
-        return Outcome { values: any, errors };
+        return OperationResult { values: any, errors };
     }
     if any.may_be_nan() {
-        return Outcome::ok(any);
+        return OperationResult::ok(any);
     }
     let is_max = function == Function::Max;
     let outermost = |pick: fn(&ValueSet) -> f64| {
@@ -308,18 +310,18 @@ fn extreme(function: Function, items: &[ValueSet]) -> Outcome {
     let may_be_result = |item: &&ValueSet| if is_max { item.most() >= least } else { item.least() <= most };
     let types = items.iter().filter(may_be_result).fold(TypeSet::EMPTY, |types, item| types.or(item.types()));
     let values = ValueSet::between(types, least, most);
-    Outcome::ok(if any.may_be_zero() { values } else { values.nonzero() })
+    OperationResult::ok(if any.may_be_zero() { values } else { values.nonzero() })
 }
 
 /// `len(x)`.
-fn length(argument: &Argument) -> Outcome {
+fn length(argument: &Argument) -> OperationResult {
     let most = argument.items.as_ref().map(|items| items.len() as f64);
     let values = ValueSet::between(TypeSet::INT, most.unwrap_or(0.0), most.unwrap_or(f64::MAX));
     sequence_function(argument.values, values)
 }
 
 /// `hypot` of any number of coordinates.
-fn hypot(coordinates: &[ValueSet]) -> Outcome {
+fn hypot(coordinates: &[ValueSet]) -> OperationResult {
     let numeric = coordinates.iter().all(|x| x.types().intersects(TypeSet::NUMBER));
     let nearest = |x: &ValueSet| if x.least() <= 0.0 && 0.0 <= x.most() { 0.0 } else { x.min_abs() };
     let least = coordinates.iter().map(nearest).fold(0.0, f64::max);
@@ -328,14 +330,14 @@ fn hypot(coordinates: &[ValueSet]) -> Outcome {
     let values =
         if numeric { bounded(TypeSet::FLOAT, least * (1.0 - slack), most * (1.0 + slack)) } else { ValueSet::EMPTY };
     let nan = coordinates.iter().any(ValueSet::may_be_nan);
-    Outcome::ok(values.or_nan(nan && numeric))
+    OperationResult::ok(values.or_nan(nan && numeric))
         .may_raise(ErrorKind::Type, !coordinates.iter().all(ValueSet::is_number))
         .may_raise(ErrorKind::Overflow, coordinates.iter().any(ValueSet::may_exceed_doubles))
 }
 
 /// `dist(p, q)`.
-fn distance(p: ValueSet, q: ValueSet) -> Outcome {
+fn distance(p: ValueSet, q: ValueSet) -> OperationResult {
     let both = p.types().intersects(TypeSet::SEQUENCE) && q.types().intersects(TypeSet::SEQUENCE);
     let values = bounded(TypeSet::FLOAT, 0.0, f64::INFINITY).or_nan(true);
-    Outcome { values: if both { values } else { ValueSet::EMPTY }, errors: ErrorSet::ANY }
+    OperationResult { values: if both { values } else { ValueSet::EMPTY }, errors: ErrorSet::ANY }
 }

@@ -3,16 +3,16 @@
 //! `+ - * /` of doubles round to nearest, which is monotonic: the bounds of a result are the results at the bounds.
 //! Integers are exact, so that their bounds are rounded outward beyond 2^53.
 
-use crate::formula::lint::ranges::facts::Outcome;
+use crate::formula::lint::ranges::facts::OperationResult;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
 use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
 use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator};
 
 /// `op x`.
-pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> Outcome {
+pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> OperationResult {
     if op == UnaryOperator::Not {
         let truth = x.truth();
-        return Outcome::ok(truth_values(truth.negated()));
+        return OperationResult::ok(truth_values(truth.negated()));
     }
     let number = x.numbers();
     let (least, most) = (number.least(), number.most());
@@ -30,7 +30,7 @@ pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> Outcome {
         _ => signed(least, most),
     };
     let values = if op != UnaryOperator::Invert && !x.may_be_zero() { values.nonzero() } else { values };
-    Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(accepted)).unless_empty(&[x])
+    OperationResult::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(accepted)).unless_empty(&[x])
 }
 
 /// The truth values that are possible.
@@ -49,7 +49,7 @@ pub(super) fn bounded(types: TypeSet, least: f64, most: f64) -> ValueSet {
 }
 
 /// `x op y`.
-pub(super) fn binary(op: BinaryOperator, x: ValueSet, y: ValueSet) -> Outcome {
+pub(super) fn binary(op: BinaryOperator, x: ValueSet, y: ValueSet) -> OperationResult {
     let (a, b) = (x.numbers(), y.numbers());
     let mut outcome = non_numeric(op, x, y);
     if !a.is_empty() && !b.is_empty() {
@@ -59,9 +59,9 @@ pub(super) fn binary(op: BinaryOperator, x: ValueSet, y: ValueSet) -> Outcome {
 }
 
 /// The outcome if an operand is not a number.
-fn non_numeric(op: BinaryOperator, x: ValueSet, y: ValueSet) -> Outcome {
+fn non_numeric(op: BinaryOperator, x: ValueSet, y: ValueSet) -> OperationResult {
     if x.is_number() && y.is_number() {
-        return Outcome::EMPTY;
+        return OperationResult::EMPTY;
     }
     let types = match op {
         BinaryOperator::Add => x.types().and(y.types()).and(TypeSet::SEQUENCE),
@@ -76,7 +76,7 @@ fn non_numeric(op: BinaryOperator, x: ValueSet, y: ValueSet) -> Outcome {
     };
     let too_long = ErrorSet::from_kind(ErrorKind::Limit).or(ErrorSet::from_kind(ErrorKind::Overflow));
     let errors = if types.is_empty() { ErrorSet::EMPTY } else { too_long };
-    Outcome { values: ValueSet::non_numbers(types), errors: errors.or(ErrorSet::from_kind(ErrorKind::Type)) }
+    OperationResult { values: ValueSet::non_numbers(types), errors: errors.or(ErrorSet::from_kind(ErrorKind::Type)) }
 }
 
 /// The types of the result of an operator for which integers give an integer.
@@ -87,17 +87,17 @@ fn arithmetic_types(a: ValueSet, b: ValueSet) -> TypeSet {
     if may_be_float { types.or(TypeSet::FLOAT) } else { types }
 }
 
-fn numeric(op: BinaryOperator, a: ValueSet, b: ValueSet) -> Outcome {
+fn numeric(op: BinaryOperator, a: ValueSet, b: ValueSet) -> OperationResult {
     use BinaryOperator as Op;
     match op {
-        Op::MatrixMultiply => Outcome::error(ErrorKind::Type),
+        Op::MatrixMultiply => OperationResult::error(ErrorKind::Type),
         Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => bitwise(op, a, b),
         Op::Power => power(a, b),
         _ => {
             let outcome = match op {
-                Op::Add => Outcome::ok(sum(a, b)),
-                Op::Subtract => Outcome::ok(sum(a, negated(b))),
-                Op::Multiply => Outcome::ok(product(a, b)),
+                Op::Add => OperationResult::ok(sum(a, b)),
+                Op::Subtract => OperationResult::ok(sum(a, negated(b))),
+                Op::Multiply => OperationResult::ok(product(a, b)),
                 Op::Divide => quotient(a, b),
                 Op::FloorDivide => floor_quotient(a, b),
                 _ => modulo(a, b),
@@ -200,20 +200,20 @@ fn quotient_bounds(a: ValueSet, b: ValueSet) -> Option<(f64, f64)> {
 }
 
 /// `a / b`.
-fn quotient(a: ValueSet, b: ValueSet) -> Outcome {
+fn quotient(a: ValueSet, b: ValueSet) -> OperationResult {
     let nan = a.may_be_nan() || b.may_be_nan() || (a.may_be_infinite() && b.may_be_infinite());
     let has_divisor = !b.nonzero().is_empty();
     let bounds = if a.bounds().is_some() { quotient_bounds(a, b) } else { None };
     let values = bounds.map_or(ValueSet::EMPTY, |(least, most)| ValueSet::between(TypeSet::FLOAT, least, most));
     let may_be_zero = a.may_be_zero() || a.min_abs() / b.max_abs() == 0.0;
     let values = if may_be_zero { values } else { values.nonzero() };
-    Outcome::ok(values.or_nan(nan && has_divisor))
+    OperationResult::ok(values.or_nan(nan && has_divisor))
         .may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
         .may_raise(ErrorKind::Overflow, a.may_exceed_doubles())
 }
 
 /// `a // b`.
-fn floor_quotient(a: ValueSet, b: ValueSet) -> Outcome {
+fn floor_quotient(a: ValueSet, b: ValueSet) -> OperationResult {
     let nan = a.may_be_nan() || b.may_be_nan() || a.may_be_infinite();
     let has_divisor = !b.nonzero().is_empty();
     let bounds = if a.bounds().is_some() { quotient_bounds(a, b) } else { None };
@@ -228,11 +228,11 @@ fn floor_quotient(a: ValueSet, b: ValueSet) -> Outcome {
         let up = if (above && positive) || (below && negative) { up } else { up.min(0.0) };
         ValueSet::between(types, down, up).rounded_outward()
     });
-    Outcome::ok(values.or_nan(nan && has_divisor)).may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
+    OperationResult::ok(values.or_nan(nan && has_divisor)).may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
 }
 
 /// `a % b`; the result has the sign of `b`.
-fn modulo(a: ValueSet, b: ValueSet) -> Outcome {
+fn modulo(a: ValueSet, b: ValueSet) -> OperationResult {
     let nan = a.may_be_nan() || b.may_be_nan() || a.may_be_infinite();
     let [positive, negative] = divisor_bounds(b);
     let types = arithmetic_types(a, b);
@@ -247,12 +247,12 @@ fn modulo(a: ValueSet, b: ValueSet) -> Outcome {
         _ => ValueSet::EMPTY,
     };
     let has_divisor = has_divisor || b.may_be_nan();
-    Outcome::ok(values.or_nan(nan && has_divisor)).may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
+    OperationResult::ok(values.or_nan(nan && has_divisor)).may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
 }
 
 /// `a ** b`.
-fn power(a: ValueSet, b: ValueSet) -> Outcome {
-    let mut outcome = Outcome::EMPTY;
+fn power(a: ValueSet, b: ValueSet) -> OperationResult {
+    let mut outcome = OperationResult::EMPTY;
     if arithmetic_types(a, b).intersects(TypeSet::INT) {
         outcome = integer_power(a.integers(), b.integers());
     }
@@ -265,7 +265,7 @@ fn power(a: ValueSet, b: ValueSet) -> Outcome {
 }
 
 /// `pow(a, b)`, which computes with doubles and raises other errors.
-pub(super) fn math_pow(a: ValueSet, b: ValueSet) -> Outcome {
+pub(super) fn math_pow(a: ValueSet, b: ValueSet) -> OperationResult {
     let errors = ErrorSet::when(has_pole(a, b) || is_complex(a, b), ErrorKind::Value);
     float_power(a, b, errors)
 }
@@ -283,14 +283,14 @@ fn is_complex(a: ValueSet, b: ValueSet) -> bool {
 }
 
 /// The power of integers: exact for an exponent of at least 0, a float for a negative one.
-fn integer_power(a: ValueSet, b: ValueSet) -> Outcome {
-    let mut outcome = Outcome::EMPTY;
+fn integer_power(a: ValueSet, b: ValueSet) -> OperationResult {
+    let mut outcome = OperationResult::EMPTY;
     let exponent = b.clipped(0.0, f64::INFINITY);
     if !exponent.is_empty() {
         let (least, most) = power_bounds(a, exponent);
         let values = ValueSet::between(TypeSet::INT, least, most).rounded_outward();
         let values = if a.may_be_zero() { values } else { values.nonzero() };
-        outcome = Outcome::ok(values).may_raise(ErrorKind::Limit, values.may_exceed_doubles());
+        outcome = OperationResult::ok(values).may_raise(ErrorKind::Limit, values.may_exceed_doubles());
     }
     let negative = b.clipped(f64::NEG_INFINITY, -1.0);
     if !negative.is_empty() {
@@ -300,7 +300,7 @@ fn integer_power(a: ValueSet, b: ValueSet) -> Outcome {
 }
 
 /// The power of floats, with the errors of its domain.
-fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> Outcome {
+fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> OperationResult {
     let infinite = a.may_be_infinite() || b.may_be_infinite();
     let is_only_nan = a.bounds().is_none() || b.bounds().is_none();
     let always_pole = a.single() == Some(0.0) && b.most() < 0.0 && !b.may_be_infinite();
@@ -319,7 +319,7 @@ fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> Outcome {
     let too_long = a.may_exceed_doubles() || b.may_exceed_doubles();
     // `nan ** 0` and `1 ** nan` are 1
     let values = if nan { values.or(ValueSet::between(TypeSet::FLOAT, 1.0, 1.0)).or_nan(true) } else { values };
-    Outcome { values, errors }.may_raise(ErrorKind::Overflow, overflows || too_long)
+    OperationResult { values, errors }.may_raise(ErrorKind::Overflow, overflows || too_long)
 }
 
 /// The bounds of the powers that are real numbers.
@@ -360,19 +360,19 @@ fn corner_powers(low: f64, high: f64, b: ValueSet) -> (f64, f64) {
 }
 
 /// `a op b` for `& | ^ << >>`, which do not support floats.
-fn bitwise(op: BinaryOperator, a: ValueSet, b: ValueSet) -> Outcome {
+fn bitwise(op: BinaryOperator, a: ValueSet, b: ValueSet) -> OperationResult {
     let errors = ErrorSet::when(!a.is_integral() || !b.is_integral(), ErrorKind::Type);
     let (a, b) = (a.integers(), b.integers());
     if a.is_empty() || b.is_empty() {
-        return Outcome { values: ValueSet::EMPTY, errors };
+        return OperationResult { values: ValueSet::EMPTY, errors };
     }
     let outcome = match op {
         BinaryOperator::ShiftLeft => shift_left(a, b),
         BinaryOperator::ShiftRight => shift_right(a, b),
-        _ => Outcome::ok(logical(op, a, b)),
+        _ => OperationResult::ok(logical(op, a, b)),
     };
     let long = a.may_exceed_doubles() || b.may_exceed_doubles();
-    Outcome { errors: outcome.errors.or(errors), ..outcome }.may_raise(ErrorKind::Limit, long)
+    OperationResult { errors: outcome.errors.or(errors), ..outcome }.may_raise(ErrorKind::Limit, long)
 }
 
 fn logical(op: BinaryOperator, a: ValueSet, b: ValueSet) -> ValueSet {
@@ -394,7 +394,7 @@ fn logical(op: BinaryOperator, a: ValueSet, b: ValueSet) -> ValueSet {
     ValueSet::between(types, least, most)
 }
 
-fn shift_left(a: ValueSet, b: ValueSet) -> Outcome {
+fn shift_left(a: ValueSet, b: ValueSet) -> OperationResult {
     let count = b.clipped(0.0, f64::INFINITY);
     let values = if count.is_empty() {
         ValueSet::EMPTY
@@ -406,13 +406,13 @@ fn shift_left(a: ValueSet, b: ValueSet) -> Outcome {
         let values = ValueSet::between(TypeSet::INT, least, most).rounded_outward();
         if a.may_be_zero() { values } else { values.nonzero() }
     };
-    Outcome::ok(values)
+    OperationResult::ok(values)
         .may_raise(ErrorKind::Value, b.least() < 0.0)
         .may_raise(ErrorKind::Limit, values.may_exceed_doubles())
         .may_raise(ErrorKind::Overflow, b.most() >= 9e18)
 }
 
-fn shift_right(a: ValueSet, b: ValueSet) -> Outcome {
+fn shift_right(a: ValueSet, b: ValueSet) -> OperationResult {
     let values = if b.most() < 0.0 {
         ValueSet::EMPTY
     } else {
@@ -420,7 +420,7 @@ fn shift_right(a: ValueSet, b: ValueSet) -> Outcome {
         let most = if a.most() < 0.0 { -1.0 } else { a.most() };
         ValueSet::between(TypeSet::INT, least, most)
     };
-    Outcome::ok(values).may_raise(ErrorKind::Value, b.least() < 0.0)
+    OperationResult::ok(values).may_raise(ErrorKind::Value, b.least() < 0.0)
 }
 
 const EITHER: Truth = Truth { may_be_true: true, may_be_false: true };

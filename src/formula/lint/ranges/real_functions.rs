@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::formula::lint::ranges::facts::Outcome;
+use crate::formula::lint::ranges::facts::OperationResult;
 use crate::formula::lint::ranges::operators::{bounded, truth_values};
 use crate::formula::lint::ranges::type_set::TypeSet;
 use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
@@ -21,9 +21,9 @@ struct Monotonic {
 
 /// Applies a function that converts its argument to a double: a value that is not a number is a `TypeError`, an integer
 /// that no double can hold an `OverflowError`.
-pub(super) fn converted(x: ValueSet, function: impl FnOnce(ValueSet) -> Outcome) -> Outcome {
+pub(super) fn converted(x: ValueSet, function: impl FnOnce(ValueSet) -> OperationResult) -> OperationResult {
     let number = x.numbers();
-    let outcome = if number.is_empty() { Outcome::EMPTY } else { function(number) };
+    let outcome = if number.is_empty() { OperationResult::EMPTY } else { function(number) };
     outcome.may_raise(ErrorKind::Type, !x.is_number()).may_raise(ErrorKind::Overflow, x.may_exceed_doubles())
 }
 
@@ -31,20 +31,20 @@ pub(super) fn converted(x: ValueSet, function: impl FnOnce(ValueSet) -> Outcome)
 pub(super) fn converted_both(
     x: ValueSet,
     y: ValueSet,
-    function: impl FnOnce(ValueSet, ValueSet) -> Outcome,
-) -> Outcome {
-    let mut errors = Outcome::EMPTY;
+    function: impl FnOnce(ValueSet, ValueSet) -> OperationResult,
+) -> OperationResult {
+    let mut errors = OperationResult::EMPTY;
     let outcome = converted(x, |x| {
         errors = converted(y, |y| function(x, y));
         errors
     });
-    Outcome { errors: outcome.errors.or(errors.errors), ..outcome }
+    OperationResult { errors: outcome.errors.or(errors.errors), ..outcome }
         .may_raise(ErrorKind::Type, !y.is_number())
         .may_raise(ErrorKind::Overflow, y.may_exceed_doubles())
 }
 
 /// A function of one double.
-pub(super) fn real(function: Function, x: ValueSet) -> Outcome {
+pub(super) fn real(function: Function, x: ValueSet) -> OperationResult {
     use Function as F;
     match function {
         F::Sin | F::Cos => finite_only(x, ValueSet::between(TypeSet::FLOAT, -1.0, 1.0)),
@@ -53,13 +53,15 @@ pub(super) fn real(function: Function, x: ValueSet) -> Outcome {
             let absolute_values = absolute(x).values;
             cosh(absolute_values.or_nan(x.may_be_nan()))
         }
-        F::Fabs => Outcome::ok(to_float(absolute(x).values)),
-        F::Float => Outcome::ok(to_float(x)),
-        F::Ulp => Outcome::ok(ValueSet::between(TypeSet::FLOAT, 0.0, f64::INFINITY).nonzero().or_nan(x.may_be_nan())),
+        F::Fabs => OperationResult::ok(to_float(absolute(x).values)),
+        F::Float => OperationResult::ok(to_float(x)),
+        F::Ulp => {
+            OperationResult::ok(ValueSet::between(TypeSet::FLOAT, 0.0, f64::INFINITY).nonzero().or_nan(x.may_be_nan()))
+        }
         F::Gamma => gamma(x),
         F::Lgamma => log_gamma(x),
         F::Isfinite | F::Isinf | F::Isnan => classification(function, x),
-        _ => monotonic(function).map_or(Outcome::UNKNOWN, |f| at_bounds(&f, x)),
+        _ => monotonic(function).map_or(OperationResult::UNKNOWN, |f| at_bounds(&f, x)),
     }
 }
 
@@ -86,7 +88,7 @@ fn monotonic(function: Function) -> Option<Monotonic> {
 }
 
 /// A monotonic function: the bounds of the result are the results at the bounds.
-fn at_bounds(f: &Monotonic, x: ValueSet) -> Outcome {
+fn at_bounds(f: &Monotonic, x: ValueSet) -> OperationResult {
     let in_domain = x.clipped(f.from, f.to);
     let outside = x.least() < f.from || x.most() > f.to;
     let mut overflows = false;
@@ -106,7 +108,7 @@ fn at_bounds(f: &Monotonic, x: ValueSet) -> Outcome {
         }
     };
     let values = if is_zero_only_at_zero(f.function) && !x.may_be_zero() { values.nonzero() } else { values };
-    Outcome::ok(values.or_nan(x.may_be_nan()))
+    OperationResult::ok(values.or_nan(x.may_be_nan()))
         .may_raise(ErrorKind::Value, outside)
         .may_raise(ErrorKind::Overflow, overflows)
 }
@@ -135,13 +137,13 @@ fn to_float(x: ValueSet) -> ValueSet {
 }
 
 /// A function that raises `ValueError` for an infinity and otherwise returns one of `result`.
-fn finite_only(x: ValueSet, result: ValueSet) -> Outcome {
+fn finite_only(x: ValueSet, result: ValueSet) -> OperationResult {
     let values = if x.bounds().is_some() { result } else { ValueSet::EMPTY };
-    Outcome::ok(values.or_nan(x.may_be_nan())).may_raise(ErrorKind::Value, x.may_be_infinite())
+    OperationResult::ok(values.or_nan(x.may_be_nan())).may_raise(ErrorKind::Value, x.may_be_infinite())
 }
 
 /// `abs(x)`.
-pub(super) fn absolute(x: ValueSet) -> Outcome {
+pub(super) fn absolute(x: ValueSet) -> OperationResult {
     let number = x.numbers();
     let types = if number.types().intersects(TypeSet::BOOL) { TypeSet::INT } else { TypeSet::EMPTY };
     let types = types.or(number.types().without(TypeSet::BOOL));
@@ -152,66 +154,66 @@ pub(super) fn absolute(x: ValueSet) -> Outcome {
         Some(_) => ValueSet::between(types, 0.0, number.max_abs()),
     };
     let values = if number.may_be_zero() { values } else { values.nonzero() };
-    Outcome::ok(values.or_nan(number.may_be_nan())).may_raise(ErrorKind::Type, !x.is_number())
+    OperationResult::ok(values.or_nan(number.may_be_nan())).may_raise(ErrorKind::Type, !x.is_number())
 }
 
 /// `cosh` of the absolute values of its argument.
-fn cosh(absolute_values: ValueSet) -> Outcome {
+fn cosh(absolute_values: ValueSet) -> OperationResult {
     at_bounds(
         &Monotonic { function: Function::Cosh, from: f64::NEG_INFINITY, to: f64::INFINITY, decreases: false, units: 3 },
         absolute_values,
     )
 }
 
-fn gamma(x: ValueSet) -> Outcome {
+fn gamma(x: ValueSet) -> OperationResult {
     let values = match x.bounds() {
         None => ValueSet::EMPTY,
         Some(bounds) if bounds.most <= 0.0 && x.is_integral() => ValueSet::EMPTY,
         Some(bounds) if bounds.least >= 0.0 => bounded_float(0.88, f64::INFINITY),
         Some(_) => bounded_float(f64::NEG_INFINITY, f64::INFINITY),
     };
-    Outcome::ok(values.or_nan(x.may_be_nan()))
+    OperationResult::ok(values.or_nan(x.may_be_nan()))
         .may_raise(ErrorKind::Value, x.may_be_zero() || x.least() < 0.0)
         .may_raise(ErrorKind::Overflow, x.most() > 171.0 || x.min_abs() < 1e-300)
 }
 
-fn log_gamma(x: ValueSet) -> Outcome {
+fn log_gamma(x: ValueSet) -> OperationResult {
     let values = match x.bounds() {
         None => ValueSet::EMPTY,
         Some(bounds) if bounds.most <= 0.0 && x.is_integral() => ValueSet::EMPTY,
         Some(bounds) if bounds.least >= 0.0 => bounded_float(-0.13, f64::INFINITY),
         Some(_) => bounded_float(f64::NEG_INFINITY, f64::INFINITY),
     };
-    Outcome::ok(values.or_nan(x.may_be_nan()))
+    OperationResult::ok(values.or_nan(x.may_be_nan()))
         .may_raise(ErrorKind::Value, x.may_be_zero() || x.least() < 0.0)
         .may_raise(ErrorKind::Overflow, x.max_abs() > 1e300)
 }
 
-fn classification(function: Function, x: ValueSet) -> Outcome {
+fn classification(function: Function, x: ValueSet) -> OperationResult {
     let (nan, infinite, finite) = (x.may_be_nan(), x.may_be_infinite(), x.least() < f64::INFINITY);
     let (holds, fails) = match function {
         Function::Isfinite => (finite, nan || infinite),
         Function::Isinf => (infinite, nan || finite),
         _ => (nan, infinite || finite),
     };
-    Outcome::ok(truth_values(Truth { may_be_true: holds, may_be_false: fails }))
+    OperationResult::ok(truth_values(Truth { may_be_true: holds, may_be_false: fails }))
 }
 
 /// A function of two doubles.
-pub(super) fn real_of_two(function: Function, x: ValueSet, y: ValueSet) -> Outcome {
+pub(super) fn real_of_two(function: Function, x: ValueSet, y: ValueSet) -> OperationResult {
     let nan = x.may_be_nan() || y.may_be_nan();
     if function == Function::Copysign {
-        return Outcome::ok(copysign(x, y).or_nan(x.may_be_nan()));
+        return OperationResult::ok(copysign(x, y).or_nan(x.may_be_nan()));
     }
     if x.bounds().is_none() || y.bounds().is_none() {
-        return Outcome::ok(ValueSet::EMPTY.or_nan(nan));
+        return OperationResult::ok(ValueSet::EMPTY.or_nan(nan));
     }
     let values = match function {
         Function::Atan2 => bounded_float(-PI, PI),
         Function::Nextafter => bounded_float(x.least().min(y.least()), x.most().max(y.most())),
         _ => return remainder(function, x, y),
     };
-    Outcome::ok(values.or_nan(nan))
+    OperationResult::ok(values.or_nan(nan))
 }
 
 fn copysign(x: ValueSet, y: ValueSet) -> ValueSet {
@@ -228,23 +230,23 @@ fn copysign(x: ValueSet, y: ValueSet) -> ValueSet {
 }
 
 /// `fmod` and `remainder`, whose absolute value does not exceed that of either argument.
-fn remainder(function: Function, x: ValueSet, y: ValueSet) -> Outcome {
+fn remainder(function: Function, x: ValueSet, y: ValueSet) -> OperationResult {
     let nan = x.may_be_nan() || y.may_be_nan();
     let size = x.max_abs().min(y.max_abs());
     let is_signed = function == Function::Remainder;
     let least = if x.least() < 0.0 || is_signed { -size } else { 0.0 };
     let most = if x.most() > 0.0 || is_signed { size } else { 0.0 };
     let values = if y.nonzero().is_empty() { ValueSet::EMPTY } else { bounded_float(least, most) };
-    Outcome::ok(values.or_nan(nan)).may_raise(ErrorKind::Value, y.may_be_zero() || x.may_be_infinite())
+    OperationResult::ok(values.or_nan(nan)).may_raise(ErrorKind::Value, y.may_be_zero() || x.may_be_infinite())
 }
 
 /// `ldexp(x, exponent)`.
-pub(super) fn ldexp(x: ValueSet, exponent: ValueSet) -> Outcome {
+pub(super) fn ldexp(x: ValueSet, exponent: ValueSet) -> OperationResult {
     let least = if x.least() >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
     let most = if x.most() <= 0.0 { 0.0 } else { f64::INFINITY };
     let has_exponent = exponent.types().intersects(TypeSet::INTEGRAL);
     let values = if x.bounds().is_some() && has_exponent { bounded_float(least, most) } else { ValueSet::EMPTY };
-    Outcome::ok(values.or_nan(x.may_be_nan() && has_exponent))
+    OperationResult::ok(values.or_nan(x.may_be_nan() && has_exponent))
         .may_raise(ErrorKind::Type, !exponent.is_integral())
         .may_raise(ErrorKind::Overflow, true)
 }

@@ -217,7 +217,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         if let Some(active) = &self.active {
             kernels::zip_into(&mut mask, active, |mask, active| mask & active);
         }
-        self.outcome.fall_back(&mask);
+        self.results.fall_back(&mask);
         self.scratch.recycle_bytes(mask);
     }
 
@@ -240,7 +240,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
                 _ => mask[lane] = 1,
             }
         }
-        self.outcome.fall_back(&mask);
+        self.results.fall_back(&mask);
         self.scratch.recycle_bytes(mask);
         Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::Each(types), bound: MAX_EXACT_FLOAT }
     }

@@ -53,7 +53,7 @@ impl ColumnarExecutor<'_, '_> {
                     (*mask, *lane) = (1, 0.0);
                 }
             }
-            self.outcome.fall_back(&mask);
+            self.results.fall_back(&mask);
             self.scratch.recycle_bytes(mask);
             bound = MAX_EXACT_FLOAT;
         }

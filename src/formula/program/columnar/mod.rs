@@ -1,6 +1,6 @@
 //! The columnar executor: each instruction runs over a block of lanes before the next instruction runs.
 //!
-//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`Outcome`] leaves: a number for every
+//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`LaneResults`] leaves: a number for every
 //! lane that could be computed, bit for bit that of the interpreter, and a list of the lanes that fall back to the
 //! interpreter: those that would raise an error, an integer that reaches 2^53, a value that is not a number, NaN. A lane
 //! that falls back without need costs time and nothing else.
@@ -14,10 +14,10 @@ mod calls;
 mod control_flow;
 mod inputs;
 mod kernels;
-mod outcome;
+mod lane_results;
 mod vector;
 
-pub use outcome::Outcome;
+pub use lane_results::LaneResults;
 pub use vector::{LANES, LaneType};
 
 use crate::formula::program::Program;
@@ -36,9 +36,9 @@ use vector::{Entry, Scratch};
 /// let ncpus = ColumnView { values: ColumnValues::I32(&[4, 8, 64]), ints: IntMask::All };
 /// let priority = ColumnView { values: ColumnValues::I32(&[2, 0, 1]), ints: IntMask::All };
 /// let mut columnar = program.columnar();
-/// let outcome = columnar.evaluate(&[ncpus, priority], 3, &[]);
-/// assert_eq!((outcome.lanes()[0], outcome.lanes()[2]), (2.0, 64.0));
-/// assert_eq!(outcome.fallback(), [0, 1, 0]);
+/// let results = columnar.evaluate(&[ncpus, priority], 3, &[]);
+/// assert_eq!((results.lanes()[0], results.lanes()[2]), (2.0, 64.0));
+/// assert_eq!(results.fallback(), [0, 1, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct ColumnarExecutor<'p, 'i> {
     frames: Vec<Frame<'i>>,
     /// The mask of the lanes of the present branch; `None` if all lanes are active.
     active: Option<Vec<u8>>,
-    outcome: Outcome,
+    results: LaneResults,
     scratch: Scratch,
 }
 
@@ -64,7 +64,7 @@ pub struct ColumnarBuffers {
     views: Vec<ColumnView<'static>>,
     stack: Vec<Entry<'static>>,
     frames: Vec<Frame<'static>>,
-    outcome: Outcome,
+    results: LaneResults,
     scratch: Scratch,
 }
 
@@ -110,18 +110,18 @@ impl Program {
 
     /// An executor that reuses the memory of another one, of any program.
     pub fn columnar_with<'i>(&self, buffers: ColumnarBuffers) -> ColumnarExecutor<'_, 'i> {
-        let ColumnarBuffers { views, stack, frames, outcome, scratch } = buffers;
+        let ColumnarBuffers { views, stack, frames, results, scratch } = buffers;
         // more work is left to the interpreter, whose caller counts it
         let (python, lane_python) = (Python::with_fuel(LANES as u64 * FREE_FUEL), Python::with_fuel(FREE_FUEL));
         let (rows, active) = (0, None);
-        ColumnarExecutor { program: self, python, lane_python, views, rows, stack, frames, active, outcome, scratch }
+        ColumnarExecutor { program: self, python, lane_python, views, rows, stack, frames, active, results, scratch }
     }
 }
 
 impl<'i> ColumnarExecutor<'_, 'i> {
     /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `inputs` are in the order of
     /// [`Program::inputs`], `inexact` lists the rows in which an input is not exact.
-    pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &Outcome {
+    pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &LaneResults {
         self.evaluate_views(inputs.iter().copied(), rows, inexact)
     }
 
@@ -131,25 +131,25 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         inputs: impl Iterator<Item = ColumnView<'i>>,
         rows: usize,
         inexact: &[usize],
-    ) -> &Outcome {
+    ) -> &LaneResults {
         self.rows = rows.min(LANES);
-        self.outcome.reset(self.rows, inexact);
+        self.results.reset(self.rows, inexact);
         self.views.clear();
         self.views.extend(inputs);
         self.python.begin();
         let result = if self.program.refused.is_some() { Err(AllLanesFallBack) } else { self.run() };
         match result {
-            Ok(entry) => self.outcome.store(entry, &mut self.scratch),
-            Err(AllLanesFallBack) => self.outcome.fall_back_all(),
+            Ok(entry) => self.results.store(entry, &mut self.scratch),
+            Err(AllLanesFallBack) => self.results.fall_back_all(),
         }
         self.clear();
-        &self.outcome
+        &self.results
     }
 
     /// The memory of the executor, for [`Program::columnar_with`], and the results of the last block in it.
     pub fn into_buffers(self) -> ColumnarBuffers {
-        let Self { views, stack, frames, outcome, scratch, .. } = self;
-        ColumnarBuffers { views: emptied(views), stack: emptied(stack), frames: emptied(frames), outcome, scratch }
+        let Self { views, stack, frames, results, scratch, .. } = self;
+        ColumnarBuffers { views: emptied(views), stack: emptied(stack), frames: emptied(frames), results, scratch }
     }
 
     fn run(&mut self) -> Result<Entry<'i>, AllLanesFallBack> {
@@ -196,7 +196,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     /// Marks all active lanes as falling back, and pushes a 0 in place of their value.
     fn fail_active_lanes(&mut self) -> Result<(), AllLanesFallBack> {
         let Some(active) = &self.active else { return Err(AllLanesFallBack) };
-        self.outcome.fall_back(active);
+        self.results.fall_back(active);
         self.stack.push(Entry::Scalar(Value::Int(0)));
         Ok(())
     }
@@ -233,8 +233,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
 impl ColumnarBuffers {
     /// The results of the last block.
-    pub fn outcome(&self) -> &Outcome {
-        &self.outcome
+    pub fn results(&self) -> &LaneResults {
+        &self.results
     }
 }
 

@@ -7,7 +7,7 @@ use crate::python::Value;
 
 /// The results of a formula for one block of jobs, one lane for each job.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct LaneResults {
     lanes: Vec<f64>,
     lane_type: Option<LaneType>,
     /// The type tag of each lane, if they differ.
@@ -15,7 +15,7 @@ pub struct Outcome {
     fallback: Vec<u8>,
 }
 
-impl Outcome {
+impl LaneResults {
     /// The numbers; those of lanes that fall back are meaningless.
     pub fn lanes(&self) -> &[f64] {
         &self.lanes
