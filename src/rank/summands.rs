@@ -7,6 +7,7 @@ use crate::formula::Formula;
 use crate::formula::program::{Program, Summand};
 use crate::jobs::JobTable;
 use crate::rank::evaluate::score;
+use crate::rank::order::sort_by_value;
 use crate::rank::{OnError, ScorePrecision};
 use crate::schema::Schema;
 
@@ -82,8 +83,7 @@ fn values(summand: &Summand, schema: &Schema, table: &JobTable, rows: &[usize]) 
 fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let rows = columns.first().map_or(0, Vec::len);
     let sums: Vec<f64> = (0..rows).map(|row| columns.iter().map(|column| column[row]).sum()).collect();
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_by(|&left, &right| sums[right].total_cmp(&sums[left]));
+    let order = sort_by_value(0..rows, &sums, usize::MAX);
     let (mut decided, mut pairs) = (vec![0; columns.len()], 0);
     let mut differences = vec![0.0; columns.len()];
     let mut later = vec![0.0; columns.len() + 1];
