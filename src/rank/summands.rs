@@ -1,6 +1,6 @@
 //! Which summands of a formula decide the order of jobs.
 //!
-//! In: a program, and the rows of a job table. Out: a [`SummandEffect`] for each summand.
+//! In: a program, and the rows of a job table. Out: the range of each summand, and how many pairs of neighbours it decides.
 
 use crate::diagnostic::Span;
 use crate::formula::Formula;
@@ -16,9 +16,9 @@ const MAX_SUMMANDS: usize = 32;
 /// The most values of all summands for all rows: 128 MiB.
 const MAX_VALUES: usize = 1 << 24;
 
-/// What a summand does to the order of jobs.
+/// A summand, and the range of its values.
 #[derive(Debug, Clone)]
-pub struct SummandEffect {
+pub struct SummandRange {
     /// The summand without its sign.
     pub span: Span,
     /// Its text with the sign.
@@ -27,45 +27,63 @@ pub struct SummandEffect {
     pub least: f64,
     /// The greatest of its values.
     pub most: f64,
-    /// How many pairs of neighbours would change places or tie without it.
-    pub decided: usize,
 }
 
-/// The summands of a formula, and the pairs of neighbours that they decide.
+/// The values of the summands of a formula.
 #[derive(Debug, Clone)]
-pub struct SummandEffects {
-    /// Left to right.
-    pub summands: Vec<SummandEffect>,
+pub struct SummandColumns {
+    ranges: Vec<SummandRange>,
+    columns: Vec<Vec<f64>>,
+}
+
+/// The pairs of neighbours that the summands of a formula decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedPairs {
+    /// By summand, left to right: how many pairs of neighbours would change places or tie without it.
+    pub decided: Vec<usize>,
     /// The number of pairs of neighbours with different values, when the jobs are ordered by value.
     pub pairs: usize,
 }
 
-/// Finds how many pairs of neighbours each summand decides: a summand that decides none could be left out, and the jobs
-/// would have the same order. The time grows as that of sorting the rows. Rows for which a summand fails or is not finite
-/// are left out; `None` for a formula that is one summand or has very many.
-pub fn summand_effects(program: &Program, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<SummandEffects> {
-    let summands = program.summands();
-    if !(2..=MAX_SUMMANDS).contains(&summands.len()) || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
-        return None;
+impl SummandColumns {
+    /// Evaluates each summand for these rows. Rows for which a summand fails or is not finite are left out; `None` for a
+    /// formula that is one summand or has very many.
+    pub fn new(program: &Program, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<Self> {
+        let summands = program.summands();
+        if !(2..=MAX_SUMMANDS).contains(&summands.len()) || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
+            return None;
+        }
+        let mut columns: Vec<Vec<f64>> =
+            summands.iter().map(|summand| values(summand, schema, table, rows)).collect::<Option<_>>()?;
+        let is_finite = |row: usize| columns.iter().all(|column| column[row].is_finite());
+        let kept: Vec<bool> = (0..rows.len()).map(is_finite).collect();
+        if kept.contains(&false) {
+            for column in &mut columns {
+                let mut kept = kept.iter();
+                column.retain(|_| kept.next() == Some(&true));
+            }
+        }
+        let range = |(summand, column): (Summand, &Vec<f64>)| SummandRange {
+            span: summand.span,
+            text: summand.text,
+            least: column.iter().copied().fold(f64::INFINITY, f64::min),
+            most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        };
+        let ranges = summands.into_iter().zip(&columns).map(range).collect();
+        Some(Self { ranges, columns })
     }
-    let mut columns: Vec<Vec<f64>> =
-        summands.iter().map(|summand| values(summand, schema, table, rows)).collect::<Option<_>>()?;
-    let is_finite: Vec<bool> =
-        (0..rows.len()).map(|row| columns.iter().all(|column| column[row].is_finite())).collect();
-    for column in &mut columns {
-        let mut kept = is_finite.iter();
-        column.retain(|_| kept.next() == Some(&true));
+
+    /// The summands, left to right.
+    pub fn ranges(&self) -> &[SummandRange] {
+        &self.ranges
     }
-    let (decided, pairs) = decided_pairs(&columns);
-    let effect = |((summand, column), decided): ((Summand, &Vec<f64>), usize)| SummandEffect {
-        span: summand.span,
-        text: summand.text,
-        least: column.iter().copied().fold(f64::INFINITY, f64::min),
-        most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        decided,
-    };
-    let summands = summands.into_iter().zip(&columns).zip(decided).map(effect).collect();
-    Some(SummandEffects { summands, pairs })
+
+    /// Finds how many pairs of neighbours each summand decides: a summand that decides none could be left out, and the jobs
+    /// would have the same order. The time grows as that of sorting the rows.
+    pub fn decided_pairs(&self) -> DecidedPairs {
+        let (decided, pairs) = decided_pairs(&self.columns);
+        DecidedPairs { decided, pairs }
+    }
 }
 
 /// The values of a summand; NaN where it fails. `None` if it is no formula of its own.

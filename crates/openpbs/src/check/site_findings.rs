@@ -8,7 +8,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, NodeKind};
 use job_sort_formula::jobs::{Column, JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
-use job_sort_formula::rank::summands::{SummandEffect, SummandEffects, summand_effects};
+use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
 use job_sort_formula::rank::{Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
@@ -108,21 +108,25 @@ pub(super) fn idle_summands(
     let has_value =
         |&row: &usize| table.is_considered(row) && ranking.score(row).is_some_and(|score| score.unrounded.is_ok());
     let rows: Vec<usize> = (0..table.len()).filter(has_value).collect();
-    let effects = formula.compile(schema).ok().and_then(|program| summand_effects(&program, schema, table, &rows));
-    let Some(SummandEffects { summands, pairs }) = effects.filter(|effects| effects.pairs >= MIN_PAIRS) else {
+    let columns = formula.compile(schema).ok().and_then(|program| SummandColumns::new(&program, schema, table, &rows));
+    let Some(columns) = columns else { return Vec::new() };
+    let range = |summand: &SummandRange| summand.most - summand.least;
+    let Some(widest) = columns.ranges().iter().max_by(|left, right| range(left).total_cmp(&range(right))) else {
         return Vec::new();
     };
-    let range = |summand: &SummandEffect| summand.most - summand.least;
-    let Some(widest) = summands.iter().max_by(|left, right| range(left).total_cmp(&range(right))) else {
+    let is_narrow =
+        |summand: &SummandRange| summand.most > summand.least && range(summand) * SMALLER_RANGE <= range(widest);
+    // the jobs are ordered only where some summand may decide nothing
+    if !columns.ranges().iter().any(is_narrow) {
         return Vec::new();
-    };
-    let is_idle = |summand: &&SummandEffect| {
-        let varies = summand.most > summand.least;
-        varies && summand.decided * PAIRS_OF_IDLE <= pairs && range(summand) * SMALLER_RANGE <= range(widest)
-    };
-    let finding = |idle: &SummandEffect| {
+    }
+    let DecidedPairs { decided, pairs } = columns.decided_pairs();
+    if pairs < MIN_PAIRS {
+        return Vec::new();
+    }
+    let finding = |(idle, decided_by_it): (&SummandRange, usize)| {
         let (text, other) = (shortened(&idle.text), shortened(&widest.text));
-        let decided = match idle.decided {
+        let decided = match decided_by_it {
             0 => "none".to_owned(),
             some => some.to_string(),
         };
@@ -134,14 +138,15 @@ pub(super) fn idle_summands(
             short_number(widest.most)
         );
         let factor = short_number(one_digit(range(widest) / range(idle)));
-        let consequence = if idle.decided == 0 { "without it the jobs would have the same order; " } else { "" };
+        let consequence = if decided_by_it == 0 { "without it the jobs would have the same order; " } else { "" };
         let help = format!(
             "{consequence}unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
              about the range of `{other}`"
         );
         Diagnostic::warning("JSF618", message, idle.span).with_help(help)
     };
-    summands.iter().filter(is_idle).map(finding).collect()
+    let is_idle = |(summand, decided): &(&SummandRange, usize)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand);
+    columns.ranges().iter().zip(decided).filter(is_idle).map(finding).collect()
 }
 
 /// A text of at most 48 characters.

@@ -90,7 +90,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
     let whole = compared.as_deref().unwrap_or(text);
     let mut uncertain = None;
     let mut statements = Vec::new();
-    for (index, line) in lines(whole)?.into_iter().enumerate() {
+    // the first statement begins after `ans=`, so blanks before it are no indentation
+    let first = whole.trim_start_matches([' ', '\t', '\u{c}']);
+    for (index, line) in lines(first)?.into_iter().enumerate() {
         let place = if index > 0 { Place::NewLine } else { Place::First };
         match parse_line(line, place, compared.is_none(), &mut statements) {
             Err(ParseFailure::Syntax) => return Err(ParseFailure::Syntax),
@@ -112,7 +114,8 @@ fn lines(text: &str) -> Result<Vec<&str>> {
             Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
             Err(SyntaxError { kind: SyntaxErrorKind::SecondLine, span }) => {
                 let (line, after) = rest.split_at(span.start as usize);
-                if line.ends_with([' ', '\t', '\u{c}']) {
+                // a form feed sets the indentation back to 0
+                if line.ends_with([' ', '\t']) {
                     return Err(ParseFailure::Syntax);
                 }
                 found.push(line);
