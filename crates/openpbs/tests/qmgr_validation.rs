@@ -111,7 +111,7 @@ fn resources_with_taken_names_are_answered_as_by_the_server() {
 #[test]
 fn rules_without_a_record_are_those_of_cpython() {
     let schema = recorded::schema();
-    let cases: [(&str, u32); 53] = [
+    let cases: [(&str, u32); 58] = [
         // `except … as e` in the script deletes `math.e` before the second execution
         ("e + 1/0", 15125),
         ("1/0 + e", 0),
@@ -132,6 +132,12 @@ fn rules_without_a_record_are_those_of_cpython() {
         // quotes and escapes: in the server's script, single quotes enclose the formula
         (r"1\n2", 0),
         (r"1\n 2", 15123),
+        // a form feed sets the indentation back to 0
+        ("1\\n\u{c}2", 0),
+        ("1\\n \u{c}2", 0),
+        ("1\\n\u{c} 2", 15123),
+        ("\u{c} 1\\n2", 0),
+        ("\u{c} nosuch\\n2", 15124),
         (r"\x6ecpus", 0),
         (r"\x6ecpu", 15124),
         (r"\x4", 15011),
