@@ -6,8 +6,9 @@ use jsf_openpbs::check::{Checked, JobCounts};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 
+use crate::document::{Document, Fact, Section};
 use crate::finding::{FormulaSource, draw_finding, few_of_each_code};
-use crate::terminal::printable;
+use crate::words::count;
 
 /// The most guessed names that are listed; the others are counted.
 const MAX_GUESSED: usize = 10;
@@ -30,77 +31,82 @@ pub trait CheckFormat {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// For people: every finding drawn on the formula, then the server's answer.
-#[derive(Debug, Clone, Copy)]
-pub struct CheckHuman {
-    /// Whether to use colours.
-    pub coloured: bool,
-    /// The number of characters in a line of the terminal, to which drawn lines are cut.
-    pub width: Option<usize>,
-}
-
 /// For programs: one document.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckJson;
 
-impl CheckFormat for CheckHuman {
-    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let checked = report.checked;
-        let (few, others) = few_of_each_code(&checked.findings);
-        for found in few {
-            writeln!(out, "{}\n", draw_finding(&report.source, found, self.coloured, self.width))?;
+/// The document of a check: the server's answer, what the scheduler does, and every finding drawn on the formula.
+pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
+    let checked = report.checked;
+    let (few, others) = few_of_each_code(&checked.findings);
+    let source = report.source;
+    let findings = few.into_iter().fold(Section::new(""), |section, found| {
+        section.drawn(move |style| format!("{}\n", draw_finding(&source, found, style.coloured, style.width)))
+    });
+    let more = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
+    let findings = more.fold(findings, Section::prose);
+    let mut facts = Vec::new();
+    if checked.crashes_scheduler && checked.validation.accepted != Some(false) {
+        facts.push(Fact::new("scheduler", "crashes on this formula"));
+    }
+    facts.extend(checked.jobs.as_ref().map(jobs_fact));
+    Document {
+        command: "jsf check",
+        title: "Check of a formula".to_owned(),
+        headline: format!("qmgr: {}", answer(report)),
+        facts,
+        sections: if findings.blocks.is_empty() { Vec::new() } else { vec![findings] },
+    }
+}
+
+/// What qmgr and the server answer.
+fn answer(report: CheckReport<'_>) -> String {
+    let checked = report.checked;
+    let validation = &checked.validation;
+    match (validation.accepted, validation.code) {
+        _ if validation.by == Some(AnsweredBy::Qmgr) => {
+            let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
+            format!("does not pass the formula on to the server: {reason}")
         }
-        for (code, count) in others {
-            writeln!(out, "and {count} more findings {code}\n")?;
+        (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
+        (Some(true), _) if !report.source.text.is_empty() && has_finding(checked, "JSF101") => {
+            "accepts the first line".to_owned()
         }
-        let validation = &checked.validation;
-        let has = |code| checked.findings.iter().any(|found| found.code == code);
-        match (validation.accepted, validation.code) {
-            _ if validation.by == Some(AnsweredBy::Qmgr) => {
-                let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
-                writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
-            }
-            (Some(true), _) => match &*checked.guessed_types {
-                [] if !report.source.text.is_empty() && has("JSF101") => {
-                    writeln!(out, "qmgr: accepts the first line")?;
-                }
-                [] => writeln!(out, "qmgr: accepts the formula")?,
-                guessed => {
-                    let shown = guessed.iter().take(MAX_GUESSED);
-                    let mut names: Vec<String> = shown.map(|name| format!("`{}`", printable(name))).collect();
-                    if guessed.len() > names.len() {
-                        names.push(format!("{} more", guessed.len() - names.len()));
-                    }
-                    let are = if names.len() == 1 { "is a numeric resource" } else { "are numeric resources" };
-                    writeln!(
-                        out,
-                        "qmgr: accepts the formula if {} {are}, which is guessed from the jobs; --resource NAME=TYPE declares one",
-                        names.join(", ")
-                    )?;
-                }
-            },
-            (Some(false), Some(code)) => writeln!(out, "qmgr: refuses the formula ({code}: {})", validation.message)?,
-            _ => {
-                let reason = validation.uncertainty.map(|reason| format!(": {reason}")).unwrap_or_default();
-                writeln!(out, "qmgr: cannot tell whether it accepts the formula{reason}")?;
-            }
-        }
-        if checked.crashes_scheduler && validation.accepted != Some(false) {
-            writeln!(out, "scheduler: crashes on this formula")?;
-        }
-        match &checked.jobs {
-            Some(JobCounts { total, ignored, errors, .. }) => {
-                let tried = total - ignored;
-                let jobs = if tried == 1 { "job" } else { "jobs" };
-                write!(out, "queue: {tried} {jobs} tried, {} fine, {errors} with an error", tried - errors)?;
-                if *ignored > 0 {
-                    write!(out, "; {ignored} not tried, because the scheduler ignores such jobs")?;
-                }
-                writeln!(out)
-            }
-            None => Ok(()),
+        (Some(true), _) => "accepts the formula".to_owned(),
+        (Some(false), Some(code)) => format!("refuses the formula ({code}: {})", validation.message),
+        _ => {
+            let reason = validation.uncertainty.map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("cannot tell whether it accepts the formula{reason}")
         }
     }
+}
+
+/// On which guesses the answer depends.
+fn accepted_if(guessed: &[String]) -> String {
+    let mut names: Vec<String> = guessed.iter().take(MAX_GUESSED).map(|name| format!("`{name}`")).collect();
+    if guessed.len() > names.len() {
+        names.push(format!("{} more", guessed.len() - names.len()));
+    }
+    let are = if names.len() == 1 { "is a numeric resource" } else { "are numeric resources" };
+    format!(
+        "accepts the formula if {} {are}, which is guessed from the jobs; --resource NAME=TYPE declares one",
+        names.join(", ")
+    )
+}
+
+fn has_finding(checked: &Checked, code: &str) -> bool {
+    checked.findings.iter().any(|found| found.code == code)
+}
+
+/// How many jobs the formula was tried on.
+fn jobs_fact(jobs: &JobCounts) -> Fact {
+    let JobCounts { total, ignored, errors, .. } = jobs;
+    let tried = total - ignored;
+    let mut text = format!("{} tried, {} fine, {errors} with an error", count(tried, "job"), tried - errors);
+    if *ignored > 0 {
+        text += &format!("; {ignored} not tried, because the scheduler ignores such jobs");
+    }
+    Fact::new("queue", text)
 }
 
 impl CheckFormat for CheckJson {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::RankedRow;
 pub use super::compare_csv::CompareCsv;
-pub use super::compare_human::CompareHuman;
+pub use super::compare_document::{ComparePageParts, ListedJobs, compare_document};
 pub use super::compare_json::CompareJson;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, OldNew, Ranking};

@@ -1,18 +1,17 @@
 //! Why jobs have their places in the queue, for people and as JSON.
 
+mod document;
 mod fairshare_words;
-pub(super) mod human;
 mod json;
-pub(super) mod sentence;
+mod sentence;
 
 use job_sort_formula::jobs::JobTable;
 use jsf_site::{Explanation, Explanations, PolicyName, PolicyShares, RankedQueue};
-use serde_json::Map;
 
 use crate::excluded;
 use crate::shares::PolicyView;
 
-pub use human::{Widths, write_human};
+pub use document::{DrawError, explain_document};
 pub use json::write_json;
 
 /// Explanations of jobs, ready to be written.
@@ -46,22 +45,17 @@ impl<'a> ExplainReport<'a> {
     }
 }
 
-/// Calls `show` with the view of the path of a job in the fair-share tree.
-pub(super) fn with_path_view<T>(
-    shares: Option<&PolicyShares>,
-    job: &Explanation,
-    show: impl FnOnce(&PolicyView<'_>) -> T,
-) -> Option<T> {
+/// The view of the path of a job in the fair-share tree.
+fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
     let shares = shares.filter(|_| !job.path.is_empty())?;
-    let settings = Map::new();
-    Some(show(&PolicyView {
+    Some(PolicyView {
         name: shares.policy.as_str(),
         tree: shares.assessed.tree(),
         shares: shares.assessed.shares(),
         is_pbs: shares.policy == PolicyName::Pbs,
         has_factors: shares.has_factors,
         nodes: &job.path,
-        settings: &settings,
+        settings: None,
         assumed: None,
-    }))
+    })
 }

@@ -9,7 +9,7 @@ use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use jsf_site::WrittenDifference;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::terminal::{printable, printable_in_place};
+use crate::printable::{printable, printable_in_place};
 
 /// The most findings of one code that are shown as text; the others are counted.
 const MAX_OF_A_CODE: usize = 10;

@@ -7,40 +7,48 @@
 #![forbid(unsafe_code)]
 
 mod byte_buffer;
+mod charts;
 mod check;
 pub mod compare;
 mod compare_csv;
-mod compare_human;
+mod compare_document;
 mod compare_json;
+pub mod document;
 pub mod explain;
 mod finding;
-pub mod html;
+mod groups;
 mod ordered_writer;
+mod printable;
 mod rank_csv;
+mod rank_document;
 mod rank_filter;
-mod rank_human;
 mod rank_json;
 pub mod replay;
 mod sarif;
 pub mod shares;
+mod shares_document;
 pub mod simulated_change;
 pub mod simulation;
-mod table;
-mod terminal;
+mod simulation_document;
 pub mod trajectory;
 mod trajectory_svg;
+pub mod what_if;
+mod words;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport};
+pub use check::{CheckFormat, CheckJson, CheckReport, check_document};
 pub use finding::{FormulaSource, draw_finding, few_of_each_code};
+pub use printable::{printable, printable_lines};
 pub use rank_csv::Csv;
+pub use rank_document::{RankPageParts, rank_document};
 pub use rank_filter::{Filtered, JobFilter};
-pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
-pub use terminal::{printable, printable_lines};
+pub use shares_document::{SharesHead, shares_document};
+pub use simulation_document::{simulated_change_document, simulation_document, validation_sentence};
+pub use words::waiting_time;
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{Program, Summand};
@@ -50,16 +58,6 @@ use job_sort_formula::rank::explain::inputs;
 use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::NotConsidered;
-
-/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
-/// too, so that two moments of the same hour differ.
-pub fn waiting_time(seconds: i64) -> String {
-    let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
-    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
-    let shown =
-        units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
-    shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
-}
 
 /// A ranking, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -257,28 +255,5 @@ impl Line<'_> {
     /// Why the formula has no value.
     pub fn error(&self) -> Option<&ScoreError> {
         self.score.as_ref()?.unrounded.as_ref().err().copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waiting_times_have_two_units_and_above_a_day_three() {
-        let cases = [
-            (0, "0 s"),
-            (59, "59 s"),
-            (3600, "1 h"),
-            (3605, "1 h"),
-            (12_000, "3 h 20 min"),
-            (86_399, "23 h 59 min"),
-            (86_401, "1 d"),
-            (90_300, "1 d 1 h 5 min"),
-            (260_880, "3 d 28 min"),
-        ];
-        for (seconds, text) in cases {
-            assert_eq!(waiting_time(seconds), text);
-        }
     }
 }

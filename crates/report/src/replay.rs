@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Objection, Replay};
 use serde_json::{Value, json};
 
-use crate::rank_human::count;
-use crate::terminal::printable;
-use crate::waiting_time;
+use crate::document::{Document, Fact, Section};
+use crate::words::{count, waiting_time};
 
 /// How many differences the text lists at most: what nothing explains first. JSON lists those that the comparison has kept,
 /// and counts the others.
@@ -116,42 +115,57 @@ fn explanation(explanation: &Explanation) -> Value {
     fields
 }
 
-/// Writes the comparison as text: the answer, the causes that many differences have in common, the formula, one line for
-/// each difference, then the counts.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_human(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", headline(replay))?;
-    write_causes(replay, out)?;
-    writeln!(out, "formula:   {}", printable(formula.trim_end()))?;
-    writeln!(out, "compared:  the logged digits with those of the value that the formula gives here\n")?;
+/// The document of a comparison: the answer, the causes that many differences have in common, and the differences.
+pub fn replay_document<'a>(replay: &'a Replay, formula: &str) -> Document<'a> {
+    let compared = "the logged digits with those of the value that the formula gives here";
+    let facts = vec![Fact::new("formula", formula.trim_end()), Fact::new("compared", compared), counts(replay)];
+    let differences = differences(replay).into_iter().fold(Section::new("differences"), Section::prose);
+    let causes = causes(replay).into_iter().fold(Section::new("causes"), Section::prose);
+    let sections = [causes, differences].into_iter().filter(|section| !section.blocks.is_empty());
+    Document {
+        command: "jsf replay",
+        title: "A scheduler's log against the values here".to_owned(),
+        headline: headline(replay),
+        facts,
+        sections: sections.collect(),
+    }
+}
+
+/// A line for each difference: first those that nothing explains.
+fn differences(replay: &Replay) -> Vec<String> {
     let (explained, unexplained): (Vec<_>, Vec<_>) =
         replay.different.iter().partition(|different| !different.explanations.is_empty());
-    for different in unexplained.into_iter().chain(explained).take(MAX_SHOWN) {
-        let Difference { line, job, logged, ours, .. } = different;
-        let ours = ours.as_deref().unwrap_or("no value");
-        let why = match (different.why(), &different.remark) {
-            (Some(why), _) => why,
-            (None, Some(remark)) => format!("nothing explains it: {remark}"),
-            (None, None) => "nothing explains it".to_owned(),
-        };
-        let (job, logged) = (printable(job), printable(logged));
-        writeln!(out, "line {line}: {job}: logged {logged}, here {ours}: {}", printable(&why))?;
-    }
+    let shown = unexplained.into_iter().chain(explained).take(MAX_SHOWN);
+    let mut lines: Vec<String> = shown.map(difference_line).collect();
     let different = replay.differing();
     if different > MAX_SHOWN {
-        writeln!(out, "and {} more; `--format json` lists more", different - MAX_SHOWN)?;
+        lines.push(format!("and {} more; `--format json` lists more", different - MAX_SHOWN));
     }
-    let values = if replay.lines == 1 { "value" } else { "values" };
-    write!(out, "{} logged {values}: {} equal, {different} different", replay.lines, replay.equal)?;
+    lines
+}
+
+fn difference_line(different: &Difference) -> String {
+    let Difference { line, job, logged, ours, .. } = different;
+    let ours = ours.as_deref().unwrap_or("no value");
+    let why = match (different.why(), &different.remark) {
+        (Some(why), _) => why,
+        (None, Some(remark)) => format!("nothing explains it: {remark}"),
+        (None, None) => "nothing explains it".to_owned(),
+    };
+    format!("line {line}: {job}: logged {logged}, here {ours}: {why}")
+}
+
+/// How many values are equal, different, and not compared.
+fn counts(replay: &Replay) -> Fact {
+    let different = replay.differing();
+    let mut counts = format!("{}: {} equal, {different} different", count(replay.lines, "value"), replay.equal);
     if different > 0 {
-        write!(out, " ({} explained, {} not)", different - replay.unexplained, replay.unexplained)?;
+        counts += &format!(" ({} explained, {} not)", different - replay.unexplained, replay.unexplained);
     }
     if replay.damaged > 0 {
-        write!(out, ", {} damaged", count(replay.damaged, "line"))?;
+        counts += &format!(", {} damaged", count(replay.damaged, "line"));
     }
-    writeln!(out, ", {} of jobs that are not in the queue", replay.unknown_jobs)
+    Fact::new("logged", format!("{counts}, {} of jobs that are not in the queue", replay.unknown_jobs))
 }
 
 /// The answer, in one sentence.
@@ -188,24 +202,21 @@ fn headline(replay: &Replay) -> String {
     equal + &explained + &missing.unwrap_or_default() + &unknown
 }
 
-fn write_causes(replay: &Replay, out: &mut dyn Write) -> io::Result<()> {
+/// What many differences have in common, and what to do about it.
+fn causes(replay: &Replay) -> Vec<String> {
+    let mut lines = Vec::new();
     for cause in replay.causes.iter().take(MAX_CAUSES) {
-        writeln!(out, "{}: {}", count(cause.lines, "line"), printable(&sentence(cause)))?;
-        if let Some(advice) = advice(cause, replay) {
-            writeln!(out, "  help: {}", printable(&advice))?;
-        }
+        lines.push(format!("{}: {}", count(cause.lines, "line"), sentence(cause)));
+        lines.extend(advice(cause, replay).map(|advice| format!("  help: {advice}")));
     }
     if replay.causes.len() > MAX_CAUSES {
-        writeln!(out, "and {} more", count(replay.causes.len() - MAX_CAUSES, "cause"))?;
+        lines.push(format!("and {} more", count(replay.causes.len() - MAX_CAUSES, "cause")));
     }
     if replay.not_searched > 0 {
-        writeln!(
-            out,
-            "the work granted to the searches is spent: {} not searched to the end",
-            count(replay.not_searched, "line")
-        )?;
+        let lines_left = count(replay.not_searched, "line");
+        lines.push(format!("the work granted to the searches is spent: {lines_left} not searched to the end"));
     }
-    Ok(())
+    lines
 }
 
 /// What the values have in common.

@@ -1,5 +1,6 @@
 //! The ranks of jobs over the time that they wait: as text with a plot, JSON and CSV.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use job_sort_formula::jobs::JobTable;
@@ -8,8 +9,10 @@ use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 use serde_json::{Value as Json, json};
 
 use super::byte_buffer::ByteBuffer;
+use super::document::{Document, Fact, Section};
+use super::printable;
 use super::rank_csv::push_text;
-use super::{printable, waiting_time};
+use super::words::{count, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
@@ -41,7 +44,7 @@ pub struct TrajectoryReport<'a> {
     pub rules: &'a [(&'static str, String)],
 }
 
-impl TrajectoryReport<'_> {
+impl<'a> TrajectoryReport<'a> {
     fn jobs(&self) -> impl Iterator<Item = (&JobTrajectory, i64)> {
         self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())
     }
@@ -112,24 +115,28 @@ impl TrajectoryReport<'_> {
         out.write_all(&bytes)
     }
 
-    /// Writes a sentence for each job, a plot of the ranks, and who overtakes whom; nothing if there is no job.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    pub fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.trajectory.jobs.is_empty() {
-            return Ok(());
+    /// The document: a sentence for each job, a plot of the ranks, and who overtakes whom.
+    pub fn document(self) -> Document<'a> {
+        let mut sentences: Vec<String> = self.trajectory.jobs.iter().map(|job| self.sentence(job)).collect();
+        let headline = match sentences.as_slice() {
+            [_] => sentences.remove(0),
+            _ => format!("The ranks of {} over {}", count(sentences.len(), "job"), self.end()),
+        };
+        let ranks = sentences.into_iter().fold(Section::new("ranks"), Section::prose);
+        let ranks = ranks.drawn(move |_| self.plot());
+        let overtakings = self.overtakings().into_iter().fold(Section::new("overtakings"), Section::prose);
+        Document {
+            command: "jsf trajectory",
+            title: "Ranks while jobs wait".to_owned(),
+            headline,
+            facts: Fact::list(self.rules.iter().cloned()),
+            sections: vec![ranks, overtakings],
         }
-        for (heading, text) in self.rules {
-            writeln!(out, "{heading:<10} {}", printable(text))?;
-        }
-        writeln!(out)?;
-        for job in &self.trajectory.jobs {
-            writeln!(out, "{}", self.sentence(job))?;
-        }
-        writeln!(out)?;
-        self.write_plot(out)?;
-        self.write_overtakings(out)
+    }
+
+    /// The time for which the jobs are followed.
+    fn end(&self) -> String {
+        waiting_time(self.trajectory.seconds)
     }
 
     fn sentence(&self, job: &JobTrajectory) -> String {
@@ -137,7 +144,7 @@ impl TrajectoryReport<'_> {
             Some(rank) => format!("{rank} of {}", self.considered),
             None => "not considered".to_owned(),
         };
-        let id = |row: usize| printable(self.table.id(row));
+        let id = |row: usize| self.table.id(row);
         let job_id = id(job.row);
         let end = waiting_time(job.known_until);
         let unknown = if self.is_complete(job) { String::new() } else { format!("; {NOT_FOLLOWED}") };
@@ -166,9 +173,9 @@ impl TrajectoryReport<'_> {
 
     /// The ranks over time: a letter for each job, the best rank at the top. Jobs of different ranks that fall on the same
     /// character are drawn as `*`.
-    fn write_plot(&self, out: &mut dyn Write) -> io::Result<()> {
-        let ranks = || self.trajectory.jobs.iter().flat_map(|job| job.points.iter().filter_map(|point| point.rank));
-        let (Some(best), Some(worst)) = (ranks().min(), ranks().max()) else { return Ok(()) };
+    fn plot(&self) -> String {
+        let ranks = self.trajectory.jobs.iter().flat_map(|job| job.points.iter().filter_map(|point| point.rank));
+        let (Some(best), Some(worst)) = (ranks.clone().min(), ranks.max()) else { return String::new() };
         let ranks_per_line = (worst - best + 1).div_ceil(MAX_PLOT_HEIGHT);
         let height = (worst - best + 1).div_ceil(ranks_per_line);
         let mut lines = vec![vec![b' '; PLOT_WIDTH]; height];
@@ -179,49 +186,56 @@ impl TrajectoryReport<'_> {
                 *character = if *character == b' ' { *letter } else { b'*' };
             }
         }
+        let mut plot = String::new();
         for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
-            writeln!(out, "{}  {}", char::from(*letter), printable(self.table.id(job.row)))?;
+            let _ = writeln!(plot, "{}  {}", char::from(*letter), printable(self.table.id(job.row)));
         }
         if lines.iter().flatten().any(|character| *character == b'*') {
-            writeln!(out, "*  several of them")?;
+            plot.push_str("*  several of them\n");
         }
-        let label = |line: usize| {
-            let first = best + line * ranks_per_line;
-            match worst.min(first + ranks_per_line - 1) {
-                last if last == first => first.to_string(),
-                last => format!("{first}-{last}"),
-            }
-        };
-        let labels: Vec<String> = (0..height).map(label).collect();
+        let labels: Vec<String> =
+            (0..height).map(|line| label_of_line(best + line * ranks_per_line, ranks_per_line, worst)).collect();
         let width = labels.iter().map(String::len).max().unwrap_or(0).max(6);
-        writeln!(out, "\n{:>width$}", "rank")?;
+        let _ = writeln!(plot, "\n{:>width$}", "rank");
         for (label, line) in labels.iter().zip(&lines) {
-            writeln!(out, "{label:>width$} |{}", String::from_utf8_lossy(line).trim_end())?;
+            let _ = writeln!(plot, "{label:>width$} |{}", String::from_utf8_lossy(line).trim_end());
         }
-        let (half, end) = (waiting_time(self.trajectory.seconds / 2), waiting_time(self.trajectory.seconds));
-        writeln!(out, "{:width$} +{}", "", "-".repeat(PLOT_WIDTH))?;
-        writeln!(out, "{:width$}  now{half:>30}{end:>28}\n", "")
+        let half = waiting_time(self.trajectory.seconds / 2);
+        let _ = writeln!(plot, "{:width$} +{}", "", "-".repeat(PLOT_WIDTH));
+        let _ = write!(plot, "{:width$}  now{half:>30}{:>28}", "", self.end());
+        plot
     }
 
-    fn write_overtakings(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Who overtakes whom, and which jobs are not followed to the end.
+    fn overtakings(&self) -> Vec<String> {
         let overtakings = &self.trajectory.overtakings;
-        let listed = || overtakings.iter().take(MAX_LISTED);
-        let width = listed().map(|overtaking| waiting_time(overtaking.wait).len()).max().unwrap_or(0);
-        for overtaking in listed() {
-            let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| printable(self.table.id(row)));
-            writeln!(out, "in {:>width$}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))?;
-        }
+        let listed = overtakings.iter().take(MAX_LISTED);
+        let width = listed.clone().map(|overtaking| waiting_time(overtaking.wait).len()).max().unwrap_or(0);
+        let mut lines: Vec<String> = listed
+            .map(|overtaking| {
+                let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| self.table.id(row));
+                format!("in {:>width$}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))
+            })
+            .collect();
         let is_complete = self.trajectory.jobs.iter().all(|job| self.is_complete(job));
         if overtakings.is_empty() && is_complete {
-            writeln!(out, "no job overtakes another one")?;
+            lines.push("no job overtakes another one".to_owned());
         }
         if overtakings.len() > MAX_LISTED {
-            writeln!(out, "and {} more; --format json lists all", overtakings.len() - MAX_LISTED)?;
+            lines.push(format!("and {} more; --format json lists all", overtakings.len() - MAX_LISTED));
         }
-        for job in self.trajectory.jobs.iter().filter(|job| !self.is_complete(job)) {
-            let id = printable(self.table.id(job.row));
-            writeln!(out, "`{id}` is followed for {} only: {TOO_LONG}", waiting_time(job.known_until))?;
-        }
-        Ok(())
+        lines.extend(self.trajectory.jobs.iter().filter(|job| !self.is_complete(job)).map(|job| {
+            let end = waiting_time(job.known_until);
+            format!("`{}` is followed for {end} only: {TOO_LONG}", self.table.id(job.row))
+        }));
+        lines
+    }
+}
+
+/// The ranks that a line of the plot covers: its first one, and at most so many.
+fn label_of_line(first: usize, ranks: usize, worst: usize) -> String {
+    match worst.min(first + ranks - 1) {
+        last if last == first => first.to_string(),
+        last => format!("{first}-{last}"),
     }
 }

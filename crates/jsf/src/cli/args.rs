@@ -289,12 +289,21 @@ pub struct RankArgs {
 pub enum RankFormatName {
     /// A table.
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document.
     Json,
     /// Comma-separated values.
     Csv,
     /// One JSON object per job.
     Ndjson,
+}
+
+impl RankFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }
 
 /// `jsf check`
@@ -346,10 +355,19 @@ pub struct CheckArgs {
 pub enum CheckFormatName {
     /// Text for people.
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document.
     Json,
     /// SARIF 2.1.0, for CI.
     Sarif,
+}
+
+impl CheckFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }
 
 /// `jsf page`
@@ -397,8 +415,17 @@ pub struct NamesArgs {
 pub enum NamesFormatName {
     /// A table
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document
     Json,
+}
+
+impl NamesFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }
 
 /// `jsf codes`

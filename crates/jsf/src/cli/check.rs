@@ -8,14 +8,15 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_after;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, few_of_each_code, printable_lines};
+use jsf_report::{CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines};
 use jsf_site::FormulaText;
 use jsf_site::Site;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
+use super::document::{write_as_markdown, write_text};
 use super::{
     CliError, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site, read_formula, report,
-    show_site, terminal_width, warn, warn_all,
+    show_site, warn, warn_all,
 };
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
@@ -26,7 +27,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         .map_err(|error| CliError::usage(error.to_string()))?;
     let site = open_site(&arguments.queue.site, &arguments.queue.formula, arguments.queue.threshold)?;
     let mut source = read_formula(&arguments.queue.formula, Some(&site))?;
-    show_site(&arguments.queue.site, &site, arguments.format == CheckFormatName::Human);
+    show_site(&arguments.queue.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let _progress = Progress::start("checking the formula");
@@ -91,7 +92,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else {
         checked.findings = checked.findings.iter().map(finding_with_options).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
-        format(arguments.format).write(&report, out)?;
+        write(arguments.format, report, out)?;
     }
     // a hidden error counts only where it keeps the command from being printed
     let counts = checked.has_errors() || (arguments.qmgr && has_errors);
@@ -147,12 +148,12 @@ fn write_qmgr_command(source: &FormulaText, out: &mut impl Write) -> Result<(), 
     Ok(())
 }
 
-fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
-    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    match name {
-        CheckFormatName::Human => Box::new(CheckHuman { coloured, width: terminal_width() }),
-        CheckFormatName::Json => Box::new(CheckJson),
-        CheckFormatName::Sarif => Box::new(Sarif),
+fn write(format: CheckFormatName, report: CheckReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
+    match format {
+        CheckFormatName::Human => write_text(&check_document(report), false, None, out),
+        CheckFormatName::Markdown => write_as_markdown(&check_document(report), out),
+        CheckFormatName::Json => Ok(CheckJson.write(&report, out)?),
+        CheckFormatName::Sarif => Ok(Sarif.write(&report, out)?),
     }
 }
 

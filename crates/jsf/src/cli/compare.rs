@@ -9,17 +9,19 @@ use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::error_findings;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::RankedRow;
-use jsf_report::compare::{CompareCsv, CompareFormat, CompareHuman, CompareJson, CompareReport, compared_rows};
-use jsf_report::html::CompareHtml;
+use jsf_report::compare::{
+    CompareCsv, CompareFormat, CompareJson, ComparePageParts, CompareReport, ListedJobs, compare_document,
+    compared_rows,
+};
 use jsf_site::Site;
 use jsf_site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
+use super::document::{write_as_markdown, write_text};
 use super::queue::draw_submitted;
 use super::rank::report_errors;
 use super::{
-    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula, report, show_site,
-    terminal_width, warn_all,
+    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula, report, show_site, warn_all,
 };
 
 pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -35,7 +37,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &old_site, arguments.format == CompareFormatName::Human);
+    show_site(&arguments.site, &old_site, arguments.format.is_document());
     warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
     let progress = Progress::start("reading the jobs");
     let jobs = old_site.compared_jobs(old, new_site, new)?;
@@ -53,7 +55,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let progress = Progress::start("ranking the jobs");
     let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs);
     drop(progress);
-    if let (Ok(compared), CompareFormatName::Human) = (&compared, arguments.format) {
+    if let (Ok(compared), true) = (&compared, arguments.format.is_document()) {
         let errors = |ranking| error_findings(&compared.table, ranking);
         findings.old.extend(errors(&compared.sides.old.ranking));
         findings.new.extend(errors(&compared.sides.new.ranking));
@@ -71,8 +73,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         rows: &rows,
         rules: OldNew { old: &old.rules, new: &new.rules },
     };
-    format(arguments).write(&compare_report, out)?;
-    out.flush()?;
+    let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };
     if let Some(path) = &arguments.report {
         let drawn_findings = [
             page::drawn(&sources.old, &submitted.old, &findings.old),
@@ -80,12 +81,22 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         ];
         let shares = page::tree(new_site)?;
         let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
-        let findings = &drawn_findings.concat();
+        let parts = ComparePageParts { findings: &drawn_findings.concat(), tree };
         let formulas = arguments.old_file.iter().chain(&arguments.new_file);
-        page::write_page(path, &[&old_site, new_site], formulas, |command, out| {
-            CompareHtml { command, findings, tree }.write(&compare_report, out)
-        })?;
+        let document = compare_document(compare_report, listed, Some(parts));
+        page::write_document(path, &[&old_site, new_site], formulas, &document)?;
     }
+    match arguments.format {
+        CompareFormatName::Human => {
+            write_text(&compare_document(compare_report, listed, None), arguments.wide, None, out)?;
+        }
+        CompareFormatName::Markdown => write_as_markdown(&compare_document(compare_report, listed, None), out)?,
+        CompareFormatName::Json => CompareJson.write(&compare_report, out)?,
+        CompareFormatName::Csv => {
+            CompareCsv { for_spreadsheets: arguments.csv.csv_safe }.write(&compare_report, out)?;
+        }
+    }
+    out.flush()?;
     if arguments.format == CompareFormatName::Csv {
         let on_error = arguments.site.on_error;
         report_errors(on_error, "the old formula", &compared.table, &old.ranking);
@@ -318,20 +329,8 @@ fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
 /// The rows to list.
 fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
     let mut rows = arguments.filter.select(compared_rows(&compared.comparison), site, &compared.table)?;
-    if arguments.format != CompareFormatName::Human {
+    if !arguments.format.is_document() {
         rows.truncate(arguments.top.unwrap_or(usize::MAX));
     }
     Ok(rows)
-}
-
-fn format(arguments: &CompareArgs) -> Box<dyn CompareFormat> {
-    match arguments.format {
-        CompareFormatName::Human => {
-            let width = if arguments.wide { None } else { terminal_width() };
-            let is_filtered = !arguments.filter.filter().is_empty();
-            Box::new(CompareHuman { width, top: arguments.top, is_filtered })
-        }
-        CompareFormatName::Json => Box::new(CompareJson),
-        CompareFormatName::Csv => Box::new(CompareCsv { for_spreadsheets: arguments.csv.csv_safe }),
-    }
 }

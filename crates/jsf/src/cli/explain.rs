@@ -4,23 +4,21 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::job_error;
+use jsf_report::document::DrawingStyle;
 use jsf_report::draw_finding;
-use jsf_report::explain::{ExplainReport, Widths, write_human, write_json};
-use jsf_report::html::write_explanation;
+use jsf_report::explain::{ExplainReport, explain_document, write_json};
 use jsf_site::Site;
 use jsf_site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
+use super::document::{PIPED_WIDTH, write_as_markdown, write_text};
 use super::queue::{ReadQueue, with_queue};
-use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, terminal_width, warn_all};
-
-/// The width of a table that is not written to a terminal.
-const PIPED_WIDTH: usize = 120;
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let is_human = arguments.format == ExplainFormatName::Human;
-    note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
-    with_queue(&arguments.queue, is_human, Site::jobs_to_explain, is_error, |queue| explain(arguments, queue, out))
+    let is_document = arguments.format.is_document();
+    note_idle(&[("--wide", arguments.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
+    with_queue(&arguments.queue, is_document, Site::jobs_to_explain, is_error, |queue| explain(arguments, queue, out))
 }
 
 fn is_error(found: &Diagnostic) -> bool {
@@ -55,23 +53,18 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
         rules: &rules,
         usage_unit: &usage_unit,
     };
-    let draw = |job: &Explanation, coloured: bool, width: Option<usize>| {
+    let draw = |job: &Explanation, style: DrawingStyle| {
         let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
-        Some(draw_finding(&formula_source(source), &finding, coloured, width))
+        Some(draw_finding(&formula_source(source), &finding, style.coloured, style.width))
     };
-    match arguments.format {
-        ExplainFormatName::Json => write_json(&report, out)?,
-        ExplainFormatName::Human => {
-            let width = if arguments.wide { None } else { terminal_width() };
-            let table = if arguments.wide { None } else { width.or(Some(PIPED_WIDTH)) };
-            let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-            write_human(&report, Widths { table, prose: width }, &|job| draw(job, coloured, width), out)?;
-        }
-    }
-    out.flush()?;
+    let document = explain_document(report, &draw);
     if let Some(path) = &arguments.report {
-        let draw = |job: &Explanation| draw(job, false, Some(page::WIDTH));
-        page::write_page(path, &[site], [], |command, out| write_explanation(&report, command, &draw, out))?;
+        page::write_document(path, &[site], [], &document)?;
+    }
+    match arguments.format {
+        ExplainFormatName::Human => write_text(&document, arguments.wide, Some(PIPED_WIDTH), out)?,
+        ExplainFormatName::Markdown => write_as_markdown(&document, out)?,
+        ExplainFormatName::Json => write_json(&report, out)?,
     }
     Ok(if findings.iter().any(is_error) || queue.ranking.failure().is_some() {
         Outcome::Findings

@@ -4,6 +4,7 @@ pub mod args;
 mod atomic_file;
 mod check;
 mod compare;
+mod document;
 mod explain;
 mod fatal_error;
 mod names;
@@ -23,7 +24,7 @@ mod trajectory;
 mod usage_file;
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -288,13 +289,6 @@ fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
 fn warn_all(messages: &[String]) {
     few_of_each_kind(messages.iter().cloned()).iter().for_each(warn);
-}
-
-/// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
-fn terminal_width() -> Option<usize> {
-    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
-    let size = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    io::stdout().is_terminal().then(|| columns().or_else(size))?
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.

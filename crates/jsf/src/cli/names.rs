@@ -1,21 +1,19 @@
 //! `jsf names`: every name and function that a formula may use, and the resources that none can use.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
 
 use job_sort_formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
-use jsf_report::printable;
+use jsf_report::document::{Cell, Column, Document, Section, Table};
 use jsf_site::Site;
 use serde_json::{Value, json};
 
 use super::args::{NamesArgs, NamesFormatName};
+use super::document::{write_as_markdown, write_text};
 use super::{CliError, Outcome, show_site, warn_all};
-
-/// The column of names is not made wider than this: a longer name moves the rest of its line only.
-const MAX_PADDED: usize = 64;
 
 /// A name that a formula may use.
 struct Name {
@@ -46,13 +44,14 @@ impl Name {
 
 pub(super) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
-    show_site(&arguments.site, &site, arguments.format == NamesFormatName::Human);
+    show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     let schema = schema_with_jobs(&site)?;
     let (names, unusable): (Vec<Name>, Vec<Name>) =
         names(&schema).into_iter().partition(|name| name.unusable.is_none());
     match arguments.format {
-        NamesFormatName::Human => write_human(&names, &unusable, out)?,
+        NamesFormatName::Human => write_text(&document(&names, &unusable), false, None, out)?,
+        NamesFormatName::Markdown => write_as_markdown(&document(&names, &unusable), out)?,
         NamesFormatName::Json => {
             let list = |names: &[Name]| names.iter().map(object).collect::<Vec<_>>();
             writeln!(out, "{}", json!({"names": list(&names), "unusable": list(&unusable)}))?;
@@ -87,22 +86,34 @@ fn names(schema: &Schema) -> Vec<Name> {
     names
 }
 
-fn write_human(names: &[Name], unusable: &[Name], out: &mut impl Write) -> io::Result<()> {
-    let widths = names.iter().chain(unusable).map(|name| printable(&name.name).chars().count().min(MAX_PADDED));
-    let width = widths.max().unwrap_or_default();
-    writeln!(out, "{:width$}  {:8}  {:4}  where it comes from", "name", "kind", "unit")?;
-    for Name { name, kind, unit, origin, .. } in names {
-        writeln!(out, "{:width$}  {kind:8}  {unit:4}  {origin}", printable(name))?;
+fn document<'a>(names: &'a [Name], unusable: &'a [Name]) -> Document<'a> {
+    let mut sections = vec![Section::new("names").table(names_table(names, "where it comes from", |name| name.origin))];
+    if !unusable.is_empty() {
+        let table = names_table(unusable, "why", |name| name.unusable.unwrap_or_default());
+        sections.push(Section::new("resources that no formula can use").table(table));
     }
-    if unusable.is_empty() {
-        return Ok(());
+    let unusable = match unusable.len() {
+        0 => String::new(),
+        1 => "; 1 resource can be used by none".to_owned(),
+        several => format!("; {several} resources can be used by none"),
+    };
+    Document {
+        command: "jsf names",
+        title: "Names of a formula".to_owned(),
+        headline: format!("A formula may use {} names{unusable}.", names.len()),
+        facts: Vec::new(),
+        sections,
     }
-    writeln!(out, "\nresources that no formula can use:")?;
-    writeln!(out, "{:width$}  {:8}  why", "name", "kind")?;
-    for Name { name, kind, unusable, .. } in unusable {
-        writeln!(out, "{:width$}  {kind:8}  {}", printable(name), unusable.unwrap_or_default())?;
-    }
-    Ok(())
+}
+
+/// Names with their kinds and units, and what else is said of each.
+fn names_table<'a>(names: &'a [Name], heading: &str, remark: fn(&Name) -> &'static str) -> Table<'a> {
+    let columns =
+        vec![Column::name("name", 9), Column::text("kind", 7), Column::text("unit", 7), Column::wrapped(heading, 8)];
+    Table::new(columns, names.len(), move |index| {
+        let name = &names[index];
+        vec![Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit), Cell::prose(remark(name))]
+    })
 }
 
 fn object(name: &Name) -> Value {

@@ -7,25 +7,27 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::diagnostic::Diagnostic;
 use jsf_openpbs::qmgr::object_or_server;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::html::{GENERATOR, WhatIfPage};
+use jsf_report::document::{Document, GENERATOR};
+use jsf_report::what_if::WhatIfPage;
 use jsf_report::{draw_finding, few_of_each_code};
 use jsf_site::Site;
 use jsf_site::{FormulaText, PolicyShares, SharesRequest, SiteError};
 
 use super::args::{PageArgs, QueueArgs, is_stdin};
 use super::atomic_file::replace_file;
+use super::document::command_line;
 use super::{
     CliError, Outcome, Progress, finding_with_options, formula_source, read_formula, report, require_one_file,
     show_site, warn_all,
 };
 
 /// Writes a page to a file, of which a reader sees either all or nothing. Refuses a file of one of the sites, or one of
-/// `files`: the command reads it. `write` gets the command line, which the page shows.
+/// `files`: the command reads it.
 pub(super) fn write_page<'f>(
     path: &Path,
     sites: &[&Site],
     files: impl IntoIterator<Item = &'f PathBuf>,
-    write: impl FnOnce(&str, &mut dyn Write) -> io::Result<()>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
     let is_same =
         |file: &PathBuf| file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file));
@@ -45,11 +47,21 @@ pub(super) fn write_page<'f>(
         )));
     }
     let mut page = Vec::new();
-    write(&command_line(), &mut page)?;
+    write(&mut page)?;
     replace_file(path, &page, |left_over| !is_other_file(left_over))
         .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
     report("note", format_args!("the page is in `{}`", path.display()));
     Ok(())
+}
+
+/// Writes the page of a document, see [`write_page`].
+pub(super) fn write_document<'f>(
+    path: &Path,
+    sites: &[&Site],
+    files: impl IntoIterator<Item = &'f PathBuf>,
+    document: &Document<'_>,
+) -> Result<(), CliError> {
+    write_page(path, sites, files, |out| jsf_report::document::write_page(document, &command_line(), out))
 }
 
 /// Whether the path is that of a folder, or is written as one.
@@ -66,25 +78,6 @@ fn is_other_file(path: &Path) -> bool {
     let is_read =
         path.is_file() && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
     is_read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR)
-}
-
-/// The command line of this process as a shell takes it.
-fn command_line() -> String {
-    /// The most characters of an argument; a formula is on the page anyway.
-    const MAX_ARGUMENT: usize = 200;
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
-    let quoted = |argument: std::ffi::OsString| {
-        let argument = argument.to_string_lossy();
-        match argument.char_indices().nth(MAX_ARGUMENT) {
-            Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
-            None if argument.is_empty() || !argument.chars().all(is_plain) => {
-                format!("'{}'", argument.replace('\'', r"'\''"))
-            }
-            None => argument.into_owned(),
-        }
-    };
-    let arguments = std::env::args_os().skip(1).map(quoted);
-    std::iter::once("jsf".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// The fair-share tree of a site under the policy in force; `None` if it has none.
@@ -155,7 +148,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     };
     match is_stdin(path) {
         true => page.write(out)?,
-        false => write_page(path, &[&site], formula_file, |_, out| page.write(out))?,
+        false => write_page(path, &[&site], formula_file, |out| page.write(out))?,
     }
     Ok(Outcome::Fine)
 }

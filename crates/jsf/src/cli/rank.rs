@@ -6,20 +6,20 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, ScorePrecision};
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::error_findings_of;
-use jsf_report::html::RankHtml;
-use jsf_report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow, TermColumns};
+use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
 use jsf_site::RankedQueue;
 use jsf_site::Site;
 
 use super::args::{OnErrorArg, RankArgs, RankFormatName, note_idle};
+use super::document::{write_as_markdown, write_text};
 use super::queue::{ReadQueue, draw_submitted, with_queue};
-use super::{CliError, NOT_A_TABLE, Outcome, Progress, page, report, terminal_width, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, page, report, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let is_human = arguments.format == RankFormatName::Human;
-    note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
+    let is_document = arguments.format.is_document();
+    note_idle(&[("--wide", arguments.wide && arguments.format != RankFormatName::Human)], NOT_A_TABLE);
     arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
-    with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
+    with_queue(&arguments.queue, is_document, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
 }
 
 fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -47,23 +47,21 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
         schema: &schema,
         rules: &rules,
     };
-    format(arguments).write(&report, out)?;
-    out.flush()?;
     if let Some(path) = &arguments.report {
         let errors = shown_errors(&ranked, &rows);
         let drawn = page::drawn(source, submitted, &[findings.clone(), errors].concat());
         let shares = page::tree(site)?;
         let tree = shares.as_ref().map(|shares| &shares.assessed);
-        let (table, ranking) = (&ranked.table, &ranked.ranking);
-        let side = ComparedRanking { table, ranking, under_threshold: &[], tree };
+        let side = ComparedRanking { table: &ranked.table, ranking: &ranked.ranking, under_threshold: &[], tree };
         let groups = Comparison::new(&side, &side);
         let tree = tree.map(|tree| (tree.tree(), tree.shares()));
-        page::write_page(path, &[site], [], |command, out| {
-            RankHtml { command, findings: &drawn, groups: &groups, tree }.write(&report, out)
-        })?;
+        let parts = RankPageParts { findings: &drawn, groups: &groups, tree };
+        page::write_document(path, &[site], [], &rank_document(report, Some(parts)))?;
     }
+    write(arguments, report, out)?;
+    out.flush()?;
     match arguments.format {
-        RankFormatName::Human => {
+        RankFormatName::Human | RankFormatName::Markdown => {
             draw_submitted(source, submitted, shown_errors(&ranked, &rows));
         }
         RankFormatName::Csv | RankFormatName::Ndjson => {
@@ -87,7 +85,7 @@ fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
 fn limit(arguments: &RankArgs) -> usize {
     let has_summary =
-        matches!(arguments.format, RankFormatName::Human | RankFormatName::Json) || arguments.report.is_some();
+        arguments.format.is_document() || arguments.format == RankFormatName::Json || arguments.report.is_some();
     arguments.top.filter(|_| arguments.filter.filter().is_empty() && !has_summary).unwrap_or(usize::MAX)
 }
 
@@ -98,12 +96,13 @@ fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<R
     Ok(rows)
 }
 
-fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
+fn write(arguments: &RankArgs, report: RankReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
     match arguments.format {
-        RankFormatName::Human => Box::new(Human { width: if arguments.wide { None } else { terminal_width() } }),
-        RankFormatName::Json => Box::new(Json),
-        RankFormatName::Csv => Box::new(Csv { for_spreadsheets: arguments.csv.csv_safe }),
-        RankFormatName::Ndjson => Box::new(Ndjson),
+        RankFormatName::Human => write_text(&rank_document(report, None), arguments.wide, None, out),
+        RankFormatName::Markdown => write_as_markdown(&rank_document(report, None), out),
+        RankFormatName::Json => Ok(Json.write(&report, out)?),
+        RankFormatName::Csv => Ok(Csv { for_spreadsheets: arguments.csv.csv_safe }.write(&report, out)?),
+        RankFormatName::Ndjson => Ok(Ndjson.write(&report, out)?),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use jsf_report::replay::{write_human, write_json};
+use jsf_report::replay::{replay_document, write_json};
 
 use super::args::{ReplayArgs, ReplayFormatName, is_stdin, require_one_reader};
+use super::document::{write_as_markdown, write_text};
 use super::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -20,12 +21,13 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &site, arguments.format == ReplayFormatName::Human);
+    show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     match arguments.format {
-        ReplayFormatName::Human => write_human(&compared.replay, &source.text, out)?,
+        ReplayFormatName::Human => write_text(&replay_document(&compared.replay, &source.text), false, None, out)?,
+        ReplayFormatName::Markdown => write_as_markdown(&replay_document(&compared.replay, &source.text), out)?,
         ReplayFormatName::Json => write_json(&compared.replay, &source.text, out)?,
     }
     if compared.replay.is_empty() {

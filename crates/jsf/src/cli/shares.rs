@@ -4,18 +4,17 @@ use std::io::Write;
 
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use jsf_report::html::write_shares;
-use jsf_report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
+use jsf_report::shares::{Assumed, PolicyView, write_json};
+use jsf_report::{SharesHead, shares_document};
 use jsf_site::Site;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
 use jsf_slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
+use super::document::{write_as_markdown, write_text};
 use super::queue::{MAX_UNKNOWN, none_exists};
-use super::{
-    CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all,
-};
+use super::{CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
@@ -34,7 +33,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     note_idle(&[("--wide", arguments.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
-    show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
+    show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
         return export(&site, arguments.format, out);
@@ -56,7 +55,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .iter()
         .map(|one| {
             // a table shows entities together with their paths
-            let nodes = one.nodes(&arguments.entity, arguments.format == SharesFormatName::Human);
+            let nodes = one.nodes(&arguments.entity, arguments.format.is_document());
             let settings = site.policy_settings(one.policy);
             ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) }
         })
@@ -68,7 +67,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         is_pbs: one.policy == PolicyName::Pbs,
         has_factors: one.has_factors,
         nodes: &shown.nodes,
-        settings: &shown.settings,
+        settings: Some(&shown.settings),
         assumed: one.before.as_ref().map(|before| Assumed {
             before,
             changes: &request.changes,
@@ -81,18 +80,16 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.describe_policy(None)],
         all => all.iter().map(|one| site.describe_policy(Some(one.policy))).collect(),
     };
-    let width = if arguments.wide { None } else { terminal_width() };
-    let usage_unit = site.usage_unit();
-    let head = SharesHead { policies: &policies, usage_unit: &usage_unit, width };
+    let document = shares_document(&views, &SharesHead { policies: &policies, usage_unit: &site.usage_unit() });
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[&site], &arguments.formula_file, &document)?;
+    }
     match arguments.format {
         SharesFormatName::Json => write_json(&views, out)?,
-        _ => write_human(&views, &head, out)?,
-    }
-    if let Some(path) = &arguments.report {
-        out.flush()?;
-        page::write_page(path, &[&site], &arguments.formula_file, |command, out| {
-            write_shares(&views, &head, command, out)
-        })?;
+        SharesFormatName::Markdown => write_as_markdown(&document, out)?,
+        SharesFormatName::Human | SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup => {
+            write_text(&document, arguments.wide, None, out)?;
+        }
     }
     Ok(Outcome::Fine)
 }

@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{Consequence, OldNew, ScorePrecision};
 use job_sort_formula::{Formula, JobTable, Schema};
-use jsf_report::html::SimulationHtml;
 use jsf_report::simulated_change::SimulatedChangeReport;
-use jsf_report::simulation::{SimulationReport, validation_sentence};
-use jsf_report::{printable, waiting_time};
+use jsf_report::simulation::SimulationReport;
+use jsf_report::{printable, simulated_change_document, simulation_document, validation_sentence, waiting_time};
 use jsf_simulate::{
     Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics, Validation,
     Workload, WorkloadModel, generate,
@@ -26,9 +25,10 @@ use super::args::{
     BackfillArg, FormulaArgs, GivenSite, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SimulateArgs, SimulateFormatName,
     is_stdin, note_idle, require_one_reader,
 };
-use super::page::{drawn, write_page};
+use super::document::{write_as_markdown, write_text};
+use super::page::{self, drawn};
 use super::queue::draw_submitted;
-use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, terminal_width, warn, warn_all};
+use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, warn, warn_all};
 
 /// Whether Ctrl-C was pressed.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -132,18 +132,17 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let (old_schedule, new_schedule) = (&old.simulated.schedule, &new.simulated.schedule);
     let difference = Difference::new(workload, old_schedule, new_schedule, warm_up(arguments));
     let change = SimulatedChangeReport { sides: &sides, difference: &difference };
+    let is_same = sources.old.text == sources.new.text;
+    let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
+    let document = simulated_change_document(change, &findings);
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[&site], read_files(arguments), &document)?;
+    }
     match arguments.format {
         SimulateFormatName::Json => change.write_json(out)?,
         SimulateFormatName::Csv => change.write_csv(arguments.csv.csv_safe, out)?,
-        SimulateFormatName::Human | SimulateFormatName::Swf => change.write_human(terminal_width(), out)?,
-    }
-    out.flush()?;
-    if let Some(path) = &arguments.report {
-        let is_same = sources.old.text == sources.new.text;
-        let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
-        write_page(path, &[&site], read_files(arguments), |command, out| {
-            SimulationHtml { command, findings: &findings }.write_change(&change, out)
-        })?;
+        SimulateFormatName::Markdown => write_as_markdown(&document, out)?,
+        SimulateFormatName::Human | SimulateFormatName::Swf => write_text(&document, false, None, out)?,
     }
     Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
@@ -196,18 +195,16 @@ fn write_side(
         validation: validation.as_ref().filter(|_| arguments.validate),
         ..side_report(workload, source, side, &rules)
     };
+    let document = simulation_document(report, &side.findings);
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[site], read_files(arguments), &document)?;
+    }
     match arguments.format {
-        SimulateFormatName::Human => report.write_human(terminal_width(), out)?,
+        SimulateFormatName::Human => write_text(&document, false, None, out)?,
+        SimulateFormatName::Markdown => write_as_markdown(&document, out)?,
         SimulateFormatName::Json => report.write_json(out)?,
         SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         SimulateFormatName::Swf => report.write_swf(out)?,
-    }
-    out.flush()?;
-    if let Some(path) = &arguments.report {
-        let findings = &side.findings;
-        write_page(path, &[site], read_files(arguments), |command, out| {
-            SimulationHtml { command, findings }.write(&report, out)
-        })?;
     }
     Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
@@ -429,7 +426,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     }
     let opened = Site::from_files(files, site_rules(arguments))?;
     // what the jobs lack does not matter here, but a site that is not on the command line is named
-    if let Some(site) = site.filter(|site| !site.prefix().is_empty() && arguments.format == SimulateFormatName::Human) {
+    if let Some(site) = site.filter(|site| !site.prefix().is_empty() && arguments.format.is_document()) {
         report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
     }
     Ok(opened)

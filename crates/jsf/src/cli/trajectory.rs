@@ -9,6 +9,7 @@ use jsf_report::trajectory::TrajectoryReport;
 use jsf_site::Site;
 
 use super::args::{NumbersArg, TrajectoryArgs, TrajectoryFormatName};
+use super::document::{write_as_markdown, write_text};
 use super::queue::{ReadQueue, with_queue};
 use super::{CliError, Outcome, Progress, report, warn_all};
 
@@ -16,9 +17,9 @@ pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     if arguments.queue.site.numbers == NumbersArg::Decimal {
         return Err(CliError::usage("a trajectory follows Python's arithmetic: do not choose decimal numbers"));
     }
-    let is_human = arguments.format == TrajectoryFormatName::Human;
+    let is_document = arguments.format.is_document();
     arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
-    with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| follow(arguments, queue, out))
+    with_queue(&arguments.queue, is_document, Site::jobs, |_| true, |queue| follow(arguments, queue, out))
 }
 
 fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -53,8 +54,10 @@ fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write
         rules: &rules,
     };
     match arguments.format {
-        TrajectoryFormatName::Svg if trajectory.jobs.is_empty() => {}
-        TrajectoryFormatName::Human => report.write_human(out)?,
+        TrajectoryFormatName::Human | TrajectoryFormatName::Markdown | TrajectoryFormatName::Svg
+            if trajectory.jobs.is_empty() => {}
+        TrajectoryFormatName::Human => write_text(&report.document(), false, None, out)?,
+        TrajectoryFormatName::Markdown => write_as_markdown(&report.document(), out)?,
         TrajectoryFormatName::Json => report.write_json(out)?,
         TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         TrajectoryFormatName::Svg => report.write_svg(out)?,

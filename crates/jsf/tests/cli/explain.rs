@@ -1,7 +1,8 @@
 //! `jsf explain`, on the example site.
 
 use job_sort_formula::Formula;
-use jsf_report::explain::{ExplainReport, Widths, write_human, write_json};
+use jsf_report::document::TerminalStyle;
+use jsf_report::explain::{ExplainReport, explain_document, write_json};
 use jsf_site::Site;
 use jsf_site::{ExplainOptions, SiteFiles, SiteRules};
 use serde_json::{Value, json};
@@ -332,9 +333,9 @@ fn with_report<T>(
     })
 }
 
-fn human(report: &ExplainReport<'_>, widths: Widths) -> String {
+fn human(report: &ExplainReport<'_>, style: TerminalStyle) -> String {
     let mut text = Vec::new();
-    write_human(report, widths, &|_| None, &mut text).unwrap();
+    style.write(&explain_document(*report, &|_, _| None), &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -353,8 +354,10 @@ fn no_line_is_wider_than_the_terminal() {
     let mut cut = 0;
     for formula in example_formulas().iter().chain([&vec!["(ncpus + eligible_time / 3600) * 2"; 60].join(" + ")]) {
         let texts = with_report(formula, &ids, Some(3), LITTLE_WORK, |report| {
-            let of = |width| human(report, Widths { table: Some(width), prose: Some(width) });
-            ([80, 100, 120].map(|width| (width, of(width))), human(report, Widths::default()))
+            let of = |width| {
+                human(report, TerminalStyle { table_width: Some(width), prose_width: Some(width), coloured: false })
+            };
+            ([80, 100, 120].map(|width| (width, of(width))), human(report, TerminalStyle::default()))
         });
         let (fitted, wide) = texts;
         for (width, text) in fitted {
@@ -401,7 +404,7 @@ fn a_search_that_ended_early_is_told() {
         &["184927"],
         Some(1),
         1 << 20,
-        |report| (human(report, Widths::default()), as_json(report)),
+        |report| (human(report, TerminalStyle::default()), as_json(report)),
     );
     assert!(text.contains("\nwhen it reaches rank 1 takes too long to find out"), "{text}");
     assert!(text.contains("the searches for this job ended early"), "{text}");
@@ -414,7 +417,7 @@ fn a_search_that_ended_early_is_told() {
 /// The lengths of an explanation for people and as JSON.
 fn lengths(formula: &str) -> [usize; 2] {
     with_report(formula, &["184927"], Some(1), 1 << 20, |report| {
-        [human(report, Widths::default()).len(), as_json(report).to_string().len()]
+        [human(report, TerminalStyle::default()).len(), as_json(report).to_string().len()]
     })
 }
 

@@ -151,7 +151,7 @@ fn a_signal_at_any_step_of_the_writing_leaves_nothing_but_the_page() {
 
 #[test]
 fn what_a_killed_process_left_is_removed_and_what_it_did_not_leave_is_kept() {
-    use jsf_report::html::GENERATOR;
+    use jsf_report::document::GENERATOR;
 
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jsf_report::html::GENERATOR;
+use jsf_report::document::GENERATOR;
 use jsf_testing::skipped;
 use serde_json::{Value, json};
 

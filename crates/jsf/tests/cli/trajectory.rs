@@ -1,6 +1,7 @@
 //! `jsf trajectory`: the plot against the points, and what is said if no job can be followed.
 
 use job_sort_formula::Formula;
+use jsf_report::document::TerminalStyle;
 use jsf_report::trajectory::TrajectoryReport;
 use jsf_site::Site;
 use jsf_site::{FileSource, SiteFiles, SiteRules};
@@ -85,7 +86,7 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     let of = |format: &str| {
         let mut text = Vec::new();
         match format {
-            "human" => report.write_human(&mut text),
+            "human" => TerminalStyle::default().write(&report.document(), &mut text),
             "json" => report.write_json(&mut text),
             "csv" => report.write_csv(false, &mut text),
             _ => report.write_svg(&mut text),

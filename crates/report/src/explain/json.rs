@@ -3,17 +3,19 @@
 use std::io::{self, Write};
 
 use job_sort_formula::diagnostic::Span;
+use job_sort_formula::python::Value as PythonValue;
 use job_sort_formula::rank::explain::{Influence, NodeValue};
 use jsf_openpbs::number_format;
 use jsf_site::{Against, Cause, Explanation, Neighbour, RankReached, SmallestChange, Wait};
 use serde_json::{Value, json};
 
-use crate::explain::human::{self, MAX_CODE, shown};
+use crate::document::MAX_VALUE;
+use crate::explain::document::{MAX_CODE, part as part_of_formula};
 use crate::explain::sentence::sentence;
-use crate::explain::{ExplainReport, with_path_view};
+use crate::explain::{ExplainReport, path_view};
+use crate::printable::excerpt;
 use crate::rank_json::Error;
 use crate::shares::fields;
-use crate::terminal::excerpt;
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_LISTED: usize = 10;
@@ -32,15 +34,14 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
     let (table, row) = (report.table(), explained.row);
     let result = explained.result.as_ref();
     let (excluded, reason) = report.excluded(explained).unzip();
-    let shares = with_path_view(report.explanations.shares.as_ref(), explained, |view| {
-        view.nodes.iter().map(|&node| Value::Object(fields(view, node))).collect::<Vec<_>>()
-    });
+    let view = path_view(report.explanations.shares.as_ref(), explained);
+    let shares = view.map(|view| view.nodes.iter().map(|&node| Value::Object(fields(&view, node))).collect::<Vec<_>>());
     let inputs = explained.inputs.iter().map(|input| {
         let value = input.value.as_ref().map(shown);
         json!({"name": input.name, "value": value, "unit": input.unit, "origin": input.origin.as_str()})
     });
     let part = |span: Span, text: &str, value: String| json!({"span": span, "text": text, "value": value});
-    let node_text = |node: &NodeValue| excerpt(human::part(report, node), MAX_CODE);
+    let node_text = |node: &NodeValue| excerpt(part_of_formula(report, node), MAX_CODE);
     let nodes = explained.nodes.iter().map(|node| part(node.span, &node_text(node), shown(&node.value)));
     let terms = explained.terms.iter().map(|term| part(term.span, &term.text, shown(&term.value)));
     let mut json = json!({
@@ -145,4 +146,9 @@ fn neighbours(report: &ExplainReport<'_>, neighbours: &[Neighbour]) -> Vec<Value
         })
     };
     neighbours.iter().map(neighbour).collect()
+}
+
+/// A value as it is written.
+fn shown(value: &PythonValue) -> String {
+    value.repr_within(MAX_VALUE)
 }

@@ -13,7 +13,7 @@ use jsf_site::{Against, Cause, Explanation, OtherValues};
 
 use crate::explain::ExplainReport;
 use crate::explain::fairshare_words::fairshare_words;
-use crate::terminal::excerpt;
+use crate::printable::excerpt;
 use crate::waiting_time;
 
 /// The most characters of a term that is quoted.

@@ -103,8 +103,17 @@ pub struct CompareArgs {
 pub enum CompareFormatName {
     /// Text and tables
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document
     Json,
     /// The jobs as comma-separated values
     Csv,
+}
+
+impl CompareFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }

@@ -74,6 +74,15 @@ fn within(text: &str) -> Result<u64, String> {
 pub enum ExplainFormatName {
     /// Text for people
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document
     Json,
+}
+
+impl ExplainFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }

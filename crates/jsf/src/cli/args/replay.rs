@@ -45,6 +45,15 @@ pub struct ReplayArgs {
 pub enum ReplayFormatName {
     /// Text for people
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document
     Json,
+}
+
+impl ReplayFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }

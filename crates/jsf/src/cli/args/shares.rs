@@ -68,12 +68,21 @@ pub struct SharesArgs {
 pub enum SharesFormatName {
     /// The tree with its numbers
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// The numbers as JSON
     Json,
     /// A file for `sacctmgr load`
     Sacctmgr,
     /// A resource_group file
     ResourceGroup,
+}
+
+impl SharesFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }
 
 /// The options that assume another usage.

@@ -182,12 +182,21 @@ impl From<BackfillArg> for Backfill {
 pub enum SimulateFormatName {
     /// Text and tables
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document
     Json,
     /// The jobs as comma-separated values
     Csv,
     /// The log with the simulated waits, in the Standard Workload Format
     Swf,
+}
+
+impl SimulateFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }
 
 fn decay_period(text: &str) -> Result<u64, String> {

@@ -67,12 +67,21 @@ fn followed_seconds(text: &str) -> Result<u32, String> {
 pub enum TrajectoryFormatName {
     /// Text with a plot, for people
     Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
     /// One JSON document
     Json,
     /// One line per job and time
     Csv,
     /// A picture of the ranks
     Svg,
+}
+
+impl TrajectoryFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::terminal::printable;
+use crate::printable::printable;
 
 /// The width of every chart in its own units; a browser scales it to the width of the page.
 pub(super) const WIDTH: f64 = 900.0;

@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 
 use jsf_simulate::Distribution;
 
-use super::charts::y_axis;
-use super::grouped;
 use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
-use crate::simulation::seconds;
+use super::y_axis;
+use crate::words::{grouped, seconds};
 
 /// The waits of a group on one side: a class, the name of the side in a title, and the distribution.
-pub(super) type WaitStrip = (&'static str, &'static str, Distribution);
+pub(crate) type WaitStrip = (&'static str, &'static str, Distribution);
 
 /// The waits that are labelled, in seconds.
 const TICKS: [(f64, &str); 9] = [
@@ -27,7 +26,7 @@ const TICKS: [(f64, &str); 9] = [
 
 /// The waits of each group as a box from the quarter to three quarters of the jobs, with a line to 95 %, a mark at the median
 /// and a point at the mean. The axis is logarithmic beyond a minute.
-pub(super) fn waits(groups: &[(&str, Vec<WaitStrip>)]) -> String {
+pub(crate) fn waits(groups: &[(&str, Vec<WaitStrip>)]) -> String {
     const STRIP: f64 = 11.0;
     const GAP: f64 = 10.0;
     const TOP: f64 = 30.0;
@@ -70,10 +69,10 @@ pub(super) fn waits(groups: &[(&str, Vec<WaitStrip>)]) -> String {
 
 /// A course of time on one side: a class, the name of the side in a title, and the beginning, the length and the value of each
 /// period.
-pub(super) type Course = (&'static str, &'static str, Vec<(i64, i64, f64)>);
+pub(crate) type Course = (&'static str, &'static str, Vec<(i64, i64, f64)>);
 
 /// Values over time as steps. `unit` is written above the axis.
-pub(super) fn course(courses: &[Course], unit: &str, most: f64, description: &str) -> String {
+pub(crate) fn course(courses: &[Course], unit: &str, most: f64, description: &str) -> String {
     const LEFT: f64 = 60.0;
     const TOP: f64 = 28.0;
     let bottom = 200.0;

@@ -1,14 +1,17 @@
 //! The charts of the pages: how jobs move between two orders, how values fall with the rank, and the fair-share tree.
 
+mod svg;
+pub(super) mod waits;
+
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use job_sort_formula::fairshare::{NodeId, ShareTable, ShareTree};
 use job_sort_formula::rank::JobMove;
 
-use super::grouped;
-use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
 use crate::shares::depths;
+use crate::words::grouped;
+use svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
 
 /// The number of first jobs whose moves are drawn as lines.
 pub(super) const SLOPES: usize = 50;
@@ -140,7 +143,7 @@ pub(super) fn displacements(moves: &[i64]) -> String {
 }
 
 /// Lines with numbers on the left, from 0 to `most`.
-pub(super) fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
+fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
     let step = step(most, 5.0).max(1.0);
     let mut at = 0.0;
     while at <= most {
@@ -153,8 +156,8 @@ pub(super) fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
 }
 
 /// Whether there are too many jobs for a point each.
-pub(super) fn is_dense(moves: &[JobMove]) -> bool {
-    moves.len() > MAX_POINTS
+pub(super) fn is_dense(jobs: usize) -> bool {
+    jobs > MAX_POINTS
 }
 
 /// The new rank of every job over its old one: above the diagonal are the jobs that gain places.
@@ -173,7 +176,7 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
         svg.text((left + at, bottom + 18.0), Anchor::Middle, "axis", &label);
     }
     let both = moves.iter().filter_map(|job| Some((job, job.old?, job.new?)));
-    if !is_dense(moves) {
+    if !is_dense(moves.len()) {
         for (job, old, new) in both {
             let centre = (left + scale(old), bottom - size + scale(new));
             svg.circle(centre, 3.0, direction(job), &format!("{}: {old} → {new}", name(job)));

@@ -14,26 +14,28 @@ use job_sort_formula::formula::syntax::NodeKind;
 use job_sort_formula::python::c_math::may_differ;
 use job_sort_formula::rank::{JobMove, OldNew};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::number_format;
 use jsf_openpbs::qmgr::set_command_for;
 use jsf_site::{ComparedQueue, WhatIf};
 use minijinja::{Environment, context};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::compare::{self, marked_formulas, shared_rules};
-use super::groups::group_sections;
-use super::{BASE64, Cell, Fact, Piece, SCRIPT, STYLE, Section, Table, facts, hash, sentence_pieces};
-use crate::check::{CheckFormat, CheckHuman, CheckReport};
-use crate::compare::CompareReport;
-use crate::compare_human::{sentence, summary_lines};
+use crate::check::{CheckReport, check_document};
+use crate::compare::{CompareReport, compared_rows};
+use crate::compare_document::{chart_sections, facts, headline};
 use crate::compare_json::summary_and_fairness;
+use crate::document::{
+    Cell, Column, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, content_hash,
+    page_facts, page_sections, sentence_pieces,
+};
 use crate::finding::FormulaSource;
-use crate::terminal::{printable, printable_lines};
+use crate::groups::group_sections;
+use crate::printable::{printable, printable_lines};
+use crate::shares_document::tree_section;
 
-const TEMPLATE: &str = include_str!("what_if.html");
-const PAGE_STYLE: &str = include_str!("what_if.css");
-const PAGE_SCRIPT: &str = include_str!("what_if.js");
+const TEMPLATE: &str = include_str!("what_if/what_if.html");
+const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
+const PAGE_SCRIPT: &str = include_str!("what_if/what_if.js");
 
 /// The most findings that are sent to the page; the others are counted.
 const MAX_FINDINGS: usize = 20;
@@ -71,7 +73,7 @@ impl WhatIfPage<'_> {
         environment.add_template("what_if.html", TEMPLATE).map_err(io::Error::other)?;
         let template = environment.get_template("what_if.html").map_err(io::Error::other)?;
         let (style, script) = ([STYLE, PAGE_STYLE].concat(), [SCRIPT, PAGE_SCRIPT].concat());
-        let (style_hash, script_hash) = (hash(&style), hash(&script));
+        let (style_hash, script_hash) = (content_hash(&style), content_hash(&script));
         // no text in it can end the element
         let settings = serde_json::to_string(self)?.replace('<', "\\u003c");
         let (module, bundle) = (encoded(self.module)?, encoded(self.bundle)?);
@@ -84,11 +86,9 @@ impl WhatIfPage<'_> {
 
 /// The bytes compressed by gzip, in base64.
 fn encoded(bytes: &[u8]) -> io::Result<String> {
-    use base64::Engine as _;
-
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
-    Ok(BASE64.encode(encoder.finish()?))
+    Ok(base64(&encoder.finish()?))
 }
 
 /// What of a ranking is sent to the page.
@@ -105,54 +105,53 @@ pub struct Shown<'a> {
 #[derive(Serialize)]
 struct RankingUpdate {
     headline: Vec<Piece>,
-    facts: Vec<Fact>,
+    facts: Vec<PageFact>,
     /// The numbers of the comparison, as `jsf compare` writes them as JSON.
     numbers: Value,
-    formulas: Section,
-    queue: Section,
-    sections: Vec<Section>,
+    formulas: PageSection,
+    queue: PageSection,
+    sections: Vec<PageSection>,
     warnings: Vec<String>,
 }
 
 /// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was ranked.
 pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let (queue, formula) = (what_if.queue()?, what_if.formula()?);
+    let rows = if shown.is_complete { compared_rows(&queue.comparison) } else { Vec::new() };
     let report = CompareReport {
         formulas: OldNew { old: what_if.in_force(), new: formula },
         table: &queue.table,
         rankings: queue.sides.as_ref().map(|side| &side.ranking),
         comparison: &queue.comparison,
-        rows: &[],
+        rows: &rows,
         rules: queue.sides.as_ref().map(|side| &*side.rules),
     };
-    let mut facts = facts(&shared_rules(report.rules));
-    facts.extend(super::facts(&summary_lines(&report)));
     let mut sections = Vec::new();
     if shown.is_complete {
-        let moves: Vec<JobMove> = report.comparison.moves().collect();
-        sections.extend(compare::charts(&report, &moves));
+        sections.extend(chart_sections(report));
         sections.extend(group_sections(report.comparison, false));
-        let tree = what_if.tree();
-        sections.extend(tree.map(|tree| super::shares::icicle_section(tree.tree(), tree.shares())));
+        sections.extend(what_if.tree().map(|tree| tree_section(tree.tree(), tree.shares())));
     }
+    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
     let update = RankingUpdate {
-        headline: sentence_pieces(&sentence(&report)),
-        facts,
+        headline: sentence_pieces(&headline(report)),
+        facts: page_facts(&facts(report)),
         numbers: summary_and_fairness(&report),
-        formulas: marked_formulas(report.formulas),
-        queue: jobs(queue, &report, shown),
-        sections,
+        formulas: page_sections(&[formulas]).remove(0),
+        queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
+        sections: page_sections(&sections),
         warnings: queue.warnings.iter().map(|warning| printable(warning).into_owned()).collect(),
     };
     serde_json::to_string(&update).ok()
 }
 
 /// The first jobs in the new order.
-fn jobs(queue: &ComparedQueue, report: &CompareReport<'_>, shown: &Shown<'_>) -> Section {
+fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'_>) -> Section<'a> {
     let inputs: Vec<&str> = queue.sides.new.program.inputs().iter().map(|name| &**name).take(MAX_INPUTS).collect();
-    let mut headings = ["#rank", "#before", "#moved", "job", "entity", "queue", "#value"].map(str::to_owned).to_vec();
-    headings.extend(inputs.iter().map(|input| format!("#{input}")));
-    let headings: Vec<&str> = headings.iter().map(|heading| &**heading).collect();
+    let mut columns = ["rank", "before", "moved"].map(|heading| Column::number(heading, 9)).to_vec();
+    columns.extend(["job", "entity", "queue"].map(|heading| Column::text(heading, 9)));
+    columns.push(Column::number("value", 9));
+    columns.extend(inputs.iter().map(|input| Column::number(*input, 9)));
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
     let is_wanted = |job: &JobMove| {
@@ -160,22 +159,16 @@ fn jobs(queue: &ComparedQueue, report: &CompareReport<'_>, shown: &Shown<'_>) ->
         wanted.is_empty() || names.iter().any(|name| name.to_lowercase().contains(&wanted))
     };
     let row = |job: JobMove| {
-        let score = queue.sides.new.ranking.score(job.row);
-        let value = match &score {
-            Some(score) => Cell::number(number_format::logged(score.value), score.value),
-            None => Cell::count(None),
-        };
         let mut cells = vec![
             Cell::count(job.new),
             Cell::count(job.old),
-            Cell::places(job.moved()),
+            job.moved().map_or(Cell::Missing, Cell::Places),
             Cell::text(table.id(job.row)),
             Cell::text(table.entity(job.row)),
             Cell::text(table.queue(job.row)),
-            value,
+            Cell::score(queue.sides.new.ranking.score(job.row).map(|score| score.value)),
         ];
-        let value_of = |name: &&str| Cell::python(table.column(name).map(|column| column.value(job.row)).as_ref());
-        cells.extend(inputs.iter().map(value_of));
+        cells.extend(inputs.iter().map(|name| Cell::python(table.column(name).map(|column| column.value(job.row)))));
         cells
     };
     let moves = report.comparison.moves().filter(is_wanted);
@@ -188,7 +181,7 @@ fn jobs(queue: &ComparedQueue, report: &CompareReport<'_>, shown: &Shown<'_>) ->
         (false, _) if count == shown.first => format!("The first {count} jobs found"),
         (false, _) => format!("{count} jobs found"),
     };
-    Section::new(heading).table(Table::new(&headings, rows.into_iter()))
+    Section::new(heading).table(Table::from_rows(columns, rows))
 }
 
 #[derive(Serialize)]
@@ -271,7 +264,8 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
     let mut verdict = Vec::new();
     let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
     let report = CheckReport { source, checked: &without_findings };
-    CheckHuman { coloured: false, width: None }.write(&report, &mut verdict).ok()?;
+    let document = check_document(report);
+    TerminalStyle::default().write(&document, &mut verdict).ok()?;
     let update = CheckUpdate {
         omitted: checked.findings.len() - findings.len(),
         findings,

@@ -1,0 +1,60 @@
+//! What a command shows to people: the document on standard output, or as a page in a file.
+
+use std::io::{self, IsTerminal, Write};
+
+use jsf_report::document::{Document, TerminalStyle, write_markdown};
+
+use super::CliError;
+
+/// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
+pub(super) const PIPED_WIDTH: usize = 120;
+
+/// Writes a document as text that fits the terminal, or in full with `is_wide`. `piped_width` is that of tables where there is
+/// no terminal.
+pub(super) fn write_text(
+    document: &Document<'_>,
+    is_wide: bool,
+    piped_width: Option<usize>,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let width = if is_wide { None } else { terminal_width() };
+    let style = TerminalStyle {
+        table_width: if is_wide { None } else { width.or(piped_width) },
+        prose_width: width,
+        coloured: anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
+    };
+    Ok(style.write(document, out)?)
+}
+
+/// Writes a document for a mail or a ticket.
+pub(super) fn write_as_markdown(document: &Document<'_>, out: &mut impl Write) -> Result<(), CliError> {
+    Ok(write_markdown(document, &command_line(), out)?)
+}
+
+/// The command line of this process as a shell takes it.
+pub(super) fn command_line() -> String {
+    let arguments = std::env::args_os().skip(1).map(quoted);
+    std::iter::once("jsf".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: std::ffi::OsString) -> String {
+    /// The most characters of an argument; the document shows a formula anyway.
+    const MAX_ARGUMENT: usize = 200;
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
+    let argument = argument.to_string_lossy();
+    match argument.char_indices().nth(MAX_ARGUMENT) {
+        Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
+        None if argument.is_empty() || !argument.chars().all(is_plain) => {
+            format!("'{}'", argument.replace('\'', r"'\''"))
+        }
+        None => argument.into_owned(),
+    }
+}
+
+/// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
+fn terminal_width() -> Option<usize> {
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    let size = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(|| columns().or_else(size))?
+}

@@ -1,0 +1,244 @@
+//! What a command shows to people: one document, which a terminal, Markdown and a page show each in its way.
+//!
+//! In: sentences, facts, tables of typed cells, charts. Out: text, by [`TerminalStyle`], [`write_markdown`] and
+//! [`write_page`]. In sentences, back-ticks mark names.
+
+mod markdown;
+mod page;
+mod table;
+mod terminal;
+
+use std::fmt;
+
+use job_sort_formula::rank::OldNew;
+
+pub use markdown::write_markdown;
+pub(crate) use page::Piece;
+pub use page::{GENERATOR, write_page};
+pub(crate) use page::{
+    PageFact, PageSection, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces,
+};
+pub(crate) use table::MAX_VALUE;
+pub use table::{Cell, Column, RowLimit, Table};
+pub use terminal::TerminalStyle;
+
+/// What a command shows to people.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The name of the command.
+    pub command: &'static str,
+    /// What the document is, in a few words.
+    pub title: String,
+    /// The answer, in one sentence.
+    pub headline: String,
+    /// What the answer rests on, and its numbers.
+    pub facts: Vec<Fact>,
+    /// The tables and charts, and what is said of them.
+    pub sections: Vec<Section<'a>>,
+}
+
+/// A rule or a number: a heading, and a text in one or more lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is.
+    pub heading: String,
+    /// What is said of it.
+    pub lines: Vec<String>,
+}
+
+/// A part of a document.
+#[derive(Debug)]
+pub struct Section<'a> {
+    /// The heading; it may be empty.
+    pub heading: String,
+    /// Where it is shown.
+    pub medium: Medium,
+    /// What it contains, in this order.
+    pub blocks: Vec<Block<'a>>,
+}
+
+/// Where a part of a document is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// Everywhere.
+    All,
+    /// On a page only: what can be searched, sorted and scrolled there.
+    Page,
+    /// In a terminal and in Markdown only: an excerpt of what a page shows in full.
+    Text,
+}
+
+/// A piece of a section.
+#[derive(Debug)]
+pub enum Block<'a> {
+    /// A paragraph.
+    Prose(String),
+    /// A formula, or two and what differs between them.
+    Formulas(OldNew<String>),
+    /// Text with lines of its own, such as a finding that is drawn on the formula.
+    Drawn(Drawing<'a>),
+    /// A table.
+    Table(Table<'a>),
+    /// A chart, which only a page shows.
+    Chart(LazyChart<'a>),
+}
+
+/// Text with lines of its own, which is drawn when it is shown.
+pub struct Drawing<'a>(Box<dyn Fn(DrawingStyle) -> String + 'a>);
+
+/// How text with lines of its own is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct DrawingStyle {
+    /// Whether to use a terminal's colours.
+    pub coloured: bool,
+    /// The number of characters in a line; `None`: as many as needed.
+    pub width: Option<usize>,
+}
+
+/// A chart as SVG, and what its colours mean.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// The SVG element.
+    pub svg: String,
+    /// A class and its meaning each.
+    pub legend: Vec<(&'static str, &'static str)>,
+}
+
+/// A chart that is drawn when it is shown.
+pub struct LazyChart<'a>(Box<dyn Fn() -> Chart + 'a>);
+
+impl fmt::Debug for Drawing<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Drawing")
+    }
+}
+
+impl fmt::Debug for LazyChart<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("LazyChart")
+    }
+}
+
+impl<'a> Section<'a> {
+    /// A section without content.
+    pub fn new(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), medium: Medium::All, blocks: Vec::new() }
+    }
+
+    /// The section on a page only.
+    pub fn on_page(self) -> Self {
+        Self { medium: Medium::Page, ..self }
+    }
+
+    /// The section in a terminal and in Markdown only.
+    pub fn in_text(self) -> Self {
+        Self { medium: Medium::Text, ..self }
+    }
+
+    /// The section with a paragraph; an empty one is left out.
+    pub fn prose(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        if text.is_empty() { self } else { self.block(Block::Prose(text)) }
+    }
+
+    /// The section with a table.
+    pub fn table(self, table: Table<'a>) -> Self {
+        self.block(Block::Table(table))
+    }
+
+    /// The section with a chart.
+    pub fn chart(self, draw: impl Fn() -> Chart + 'a) -> Self {
+        self.block(Block::Chart(LazyChart(Box::new(draw))))
+    }
+
+    /// The section with a further block.
+    pub fn block(mut self, block: Block<'a>) -> Self {
+        self.blocks.push(block);
+        self
+    }
+
+    /// The formula, or both formulas.
+    pub fn formulas(old: &str, new: &str) -> Self {
+        let [old, new] = [old, new].map(|text| text.trim_end().to_owned());
+        let heading = if old == new { "formula" } else { "formulas" };
+        Self::new(heading).on_page().block(Block::Formulas(OldNew { old, new }))
+    }
+
+    /// Findings as they are drawn without colours, which a command shows on standard error too; `None` if there are none.
+    pub fn findings(drawn: &'a [String]) -> Option<Self> {
+        let section = Self::new("findings").on_page();
+        let section = drawn.iter().fold(section, |section, finding| section.drawn(|_| finding.clone()));
+        (!drawn.is_empty()).then_some(section)
+    }
+
+    /// The section with text that has lines of its own.
+    pub fn drawn(self, draw: impl Fn(DrawingStyle) -> String + 'a) -> Self {
+        self.block(Block::Drawn(Drawing(Box::new(draw))))
+    }
+}
+
+impl Fact {
+    /// A fact of one line. The colon at the end of a heading is no part of it.
+    pub fn new(heading: &str, text: impl Into<String>) -> Self {
+        Self { heading: heading.trim_end_matches(':').to_owned(), lines: vec![text.into()] }
+    }
+
+    /// Facts from headings and texts; a text without a heading belongs to the one above.
+    pub fn list<H: AsRef<str>>(rules: impl IntoIterator<Item = (H, String)>) -> Vec<Self> {
+        let mut facts: Vec<Self> = Vec::new();
+        for (heading, text) in rules {
+            let fact = Self::new(heading.as_ref(), text);
+            match facts.last_mut() {
+                Some(last) if fact.heading.is_empty() || fact.heading == last.heading => last.lines.extend(fact.lines),
+                _ => facts.push(fact),
+            }
+        }
+        facts
+    }
+
+    /// The facts of two sides: once where both are equal, else each with the name of its side.
+    pub fn of_sides<H: AsRef<str>>(sides: OldNew<&[(H, String)]>) -> Vec<Self> {
+        let [old, new] = [sides.old, sides.new]
+            .map(|side| Self::list(side.iter().map(|(heading, text)| (heading.as_ref(), text.clone()))));
+        let is_new = |fact: &&Self| old.iter().all(|known| known.heading != fact.heading);
+        let added = new.iter().filter(is_new);
+        old.iter().chain(added).map(|fact| merged(&fact.heading, &old, &new)).collect()
+    }
+}
+
+/// The fact of a heading that one or both sides have.
+fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
+    let [before, after] = [old, new].map(|side| side.iter().find(|fact| fact.heading == heading));
+    let lines = match (before, after) {
+        (Some(before), Some(after)) if before == after => after.lines.clone(),
+        _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
+    };
+    Fact { heading: heading.to_owned(), lines }
+}
+
+/// The lines of a fact with the name of their side.
+fn lines_of_side(side: &str, fact: Option<&Fact>) -> Vec<String> {
+    match fact {
+        Some(fact) => fact.lines.iter().map(|line| format!("{side}: {line}")).collect(),
+        None => vec![format!("{side}: none")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_two_sides_are_told_apart_where_they_differ() {
+        let side = |policy: &str, more: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+            let policy = [("policy:", policy)];
+            policy.iter().chain(more).map(|(heading, text)| (*heading, (*text).to_owned())).collect()
+        };
+        let old = side("pbs", &[("decay:", "24 h")]);
+        let new = side("classic", &[("decay:", "24 h"), ("damping:", "1")]);
+        let facts = Fact::of_sides(OldNew { old: &old, new: &new });
+        let shown: Vec<_> = facts.iter().map(|fact| (fact.heading.as_str(), fact.lines.join("; "))).collect();
+        let expected = [("policy", "old: pbs; new: classic"), ("decay", "24 h"), ("damping", "old: none; new: 1")];
+        assert_eq!(shown, expected.map(|(heading, text)| (heading, text.to_owned())));
+    }
+}

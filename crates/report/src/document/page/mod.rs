@@ -1,0 +1,390 @@
+//! A document as a page for a browser: one file, which loads nothing and runs no script but its own.
+//!
+//! Out: HTML with tables that can be sorted and charts in SVG. The page's policy forbids every script and style but those
+//! that it contains, whatever the names of jobs and users are.
+
+mod difference;
+
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use minijinja::{Environment, context};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::markdown::capitalised;
+use super::table::{Cell, Column, Fit, Table, Tone};
+use super::{Block, Chart, Document, DrawingStyle, Fact, Medium, Section};
+use crate::printable::printable;
+use crate::words::grouped;
+use difference::marked_formulas;
+
+/// The mark of every page, near its beginning, by which a later command knows a page that it may replace.
+pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
+
+const TEMPLATE: &str = include_str!("page.html");
+pub(crate) const STYLE: &str = include_str!("page.css");
+pub(crate) const SCRIPT: &str = include_str!("page.js");
+
+/// The most rows of a table.
+const MAX_ROWS: usize = 1000;
+/// The number of characters in a line of a drawing.
+const DRAWING_WIDTH: usize = 110;
+/// The deepest level of a tree that is moved to the right of the level above.
+const MAX_INDENT: usize = 4;
+
+/// Writes a document as a page, which shows `command_line`.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_page(document: &Document<'_>, command_line: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut environment = Environment::new();
+    environment.add_template("page.html", TEMPLATE).map_err(io::Error::other)?;
+    let template = environment.get_template("page.html").map_err(io::Error::other)?;
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        content_hash(STYLE),
+        content_hash(SCRIPT)
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    let page = Page {
+        kind: document.command,
+        title: &document.title,
+        headline: sentence_pieces(&document.headline),
+        facts: page_facts(&document.facts),
+        command: printable(command_line).into_owned(),
+        sections: page_sections(&document.sections),
+    };
+    let context = context! { page, policy, style => STYLE, script => SCRIPT, version };
+    let text = template.render(context).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")
+}
+
+/// The hash by which a page's policy names a style or a script that it contains.
+pub(crate) fn content_hash(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text)))
+}
+
+/// Bytes in base64.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// What the template gets.
+#[derive(Debug, Serialize)]
+struct Page<'d> {
+    /// What the page shows, above the headline.
+    kind: &'d str,
+    /// The title of the browser's window.
+    title: &'d str,
+    headline: Vec<Piece>,
+    facts: Vec<PageFact>,
+    /// The command that wrote the page.
+    command: String,
+    sections: Vec<PageSection>,
+}
+
+/// A fact on a page.
+#[derive(Debug, Serialize)]
+pub(crate) struct PageFact {
+    heading: String,
+    lines: Vec<Vec<Piece>>,
+}
+
+/// A section on a page. Every field is optional.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct PageSection {
+    heading: String,
+    note: Vec<Piece>,
+    formulas: Vec<MarkedFormula>,
+    /// Text with lines of its own.
+    findings: Vec<String>,
+    /// An SVG element.
+    chart: String,
+    legend: Vec<LegendEntry>,
+    /// What opens and closes the table; a table without it is always shown.
+    summary: &'static str,
+    table: Option<PageTable>,
+}
+
+/// A formula in which what differs from another one is marked.
+#[derive(Debug, Serialize)]
+pub(crate) struct MarkedFormula {
+    side: &'static str,
+    /// The element that marks a piece.
+    tag: &'static str,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a text: marked is a name in a sentence, or what differs in a formula.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Piece {
+    text: String,
+    is_marked: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct LegendEntry {
+    class: &'static str,
+    text: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct PageTable {
+    columns: Vec<Heading>,
+    rows: Vec<Vec<PageCell>>,
+    /// What is said of the rows that are left out; empty if all are shown.
+    omitted: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Heading {
+    heading: String,
+    is_number: bool,
+}
+
+/// A cell of a table. `value` is the number by which the column is sorted.
+#[derive(Debug, Default, Serialize)]
+struct PageCell {
+    text: String,
+    value: Option<String>,
+    class: String,
+    bar: Option<Bar>,
+    /// Spaces as wide as the decimals that the number lacks, so that the points of a column are below each other.
+    padding: String,
+}
+
+/// A bar in a cell that begins at zero, in percent of its width.
+#[derive(Debug, Serialize)]
+struct Bar {
+    zero: f64,
+    start: f64,
+    width: f64,
+    class: &'static str,
+}
+
+/// The facts of a document.
+pub(crate) fn page_facts(facts: &[Fact]) -> Vec<PageFact> {
+    // the formula has a section of its own
+    let shown = facts.iter().filter(|fact| fact.heading != "formula");
+    shown
+        .map(|fact| PageFact {
+            heading: fact.heading.clone(),
+            lines: fact.lines.iter().map(|line| sentence_pieces(line)).collect(),
+        })
+        .collect()
+}
+
+/// The sections of a document.
+pub(crate) fn page_sections(sections: &[Section<'_>]) -> Vec<PageSection> {
+    sections.iter().filter(|section| section.medium != Medium::Text).flat_map(page_section).collect()
+}
+
+/// A section; one with several tables is several sections, of which only the first one has the heading.
+fn page_section(section: &Section<'_>) -> Vec<PageSection> {
+    let mut shown = vec![PageSection { heading: capitalised(&printable(&section.heading)), ..PageSection::default() }];
+    for block in &section.blocks {
+        if shown.last().is_some_and(|last| !last.has_room_for(block)) {
+            shown.push(PageSection::default());
+        }
+        if let Some(last) = shown.last_mut() {
+            last.add(block);
+        }
+    }
+    shown
+}
+
+impl PageSection {
+    /// Whether a block can follow: the template shows a note, formulas, drawings, a chart and a table, in this order.
+    fn has_room_for(&self, block: &Block<'_>) -> bool {
+        let is_open = self.chart.is_empty() && self.table.is_none();
+        match block {
+            Block::Prose(_) => is_open && self.note.is_empty() && self.formulas.is_empty() && self.findings.is_empty(),
+            Block::Formulas(_) => is_open && self.findings.is_empty(),
+            Block::Drawn(_) | Block::Chart(_) => is_open,
+            Block::Table(_) => self.table.is_none(),
+        }
+    }
+
+    fn add(&mut self, block: &Block<'_>) {
+        match block {
+            Block::Prose(text) => self.note = sentence_pieces(text),
+            Block::Formulas(formulas) => self.formulas = marked_formulas(formulas),
+            Block::Drawn(drawing) => {
+                self.findings.push((drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }));
+            }
+            Block::Chart(chart) => {
+                let Chart { svg, legend } = (chart.0)();
+                self.chart = svg;
+                self.legend = legend.into_iter().map(|(class, text)| LegendEntry { class, text }).collect();
+            }
+            Block::Table(table) => {
+                self.summary = table.summary;
+                self.table = Some(page_table(table));
+            }
+        }
+    }
+}
+
+/// The first rows of a table.
+fn page_table(table: &Table<'_>) -> PageTable {
+    let is_shown = |column: &Column| column.medium != Medium::Text;
+    let columns = table.columns.iter().filter(|column| is_shown(column));
+    let headings = columns.clone().map(|column| Heading {
+        heading: printable(&column.heading).into_owned(),
+        is_number: column.fit == Fit::Number,
+    });
+    let cells = |row: usize| -> Vec<Cell<'_>> {
+        let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| is_shown(column));
+        cells.map(|(_, cell)| cell).collect()
+    };
+    let shown: Vec<Vec<Cell<'_>>> = (0..table.len().min(MAX_ROWS)).map(cells).collect();
+    let mut rows: Vec<Vec<PageCell>> = shown.iter().map(|row| row.iter().map(PageCell::new).collect()).collect();
+    for (index, column) in columns.enumerate() {
+        align_points(&mut rows, index);
+        if column.has_bar {
+            draw_bars(&shown, &mut rows, index);
+        }
+    }
+    let omitted = match table.len().saturating_sub(rows.len()) {
+        0 => String::new(),
+        more => format!("{} more rows are left out; --format json has all.", grouped(&more.to_string())),
+    };
+    PageTable { columns: headings.collect(), rows, omitted }
+}
+
+impl PageCell {
+    fn new(cell: &Cell<'_>) -> Self {
+        /// Longer texts are broken into lines.
+        const MAX_LINE: usize = 40;
+        let text = cell.grouped();
+        let text = text.as_deref().unwrap_or("–");
+        let long = if text.chars().nth(MAX_LINE).is_some() { "long" } else { "" };
+        let class = match cell {
+            Cell::Text(_) | Cell::Prose(_) => long.to_owned(),
+            Cell::Code(_) => format!("{long} code"),
+            Cell::Node { depth, is_code, .. } => {
+                let code = if *is_code { " code" } else { "" };
+                format!("{long}{code} depth-{}", depth.min(&MAX_INDENT))
+            }
+            _ => format!("n{}", class_of(cell.tone())),
+        };
+        let value = cell.number().map(number_text);
+        Self { text: printable(text).into_owned(), value, class: class.trim().to_owned(), ..Self::default() }
+    }
+}
+
+/// The class that colours the text of a cell.
+fn class_of(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Neutral => "",
+        Tone::Better => " up",
+        Tone::Worse => " down",
+    }
+}
+
+/// A number as JSON has it.
+fn number_text(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
+}
+
+/// Draws a bar beside each number of a column, all from the same zero.
+fn draw_bars(cells: &[Vec<Cell<'_>>], rows: &mut [Vec<PageCell>], column: usize) {
+    let numbers = cells.iter().filter_map(|row| row[column].number());
+    let largest = numbers.clone().map(f64::abs).fold(0.0, f64::max);
+    let zero = if numbers.clone().any(|number| number < 0.0) { 50.0 } else { 0.0 };
+    for (cells, row) in cells.iter().zip(rows) {
+        let Some(number) = cells[column].number() else { continue };
+        let part = if largest > 0.0 { number.abs() / largest } else { 0.0 };
+        let width = part * (100.0 - zero);
+        let start = if number < 0.0 { zero - width } else { zero };
+        row[column].bar = Some(Bar { zero, start, width, class: class_of_bar(&cells[column], number) });
+    }
+}
+
+/// The class of a bar: the colour of a loss for a longer time, paler if that may be chance.
+fn class_of_bar(cell: &Cell<'_>, number: f64) -> &'static str {
+    match cell {
+        Cell::Longer(time, false) if *time > 0.0 => "down density-2",
+        Cell::Longer(_, false) => "up density-2",
+        Cell::Longer(time, true) if *time > 0.0 => "down",
+        Cell::Longer(..) => "up",
+        _ if number < 0.0 => "down",
+        _ => "up",
+    }
+}
+
+/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits.
+fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
+    const FIGURE_SPACE: &str = "\u{2007}";
+    const PUNCTUATION_SPACE: &str = "\u{2008}";
+    let most = rows.iter().filter_map(|row| decimals(&row[column])).max().unwrap_or(0);
+    for cell in rows.iter_mut().map(|row| &mut row[column]) {
+        cell.padding = match decimals(cell) {
+            Some(0) if most > 0 => PUNCTUATION_SPACE.to_owned() + &FIGURE_SPACE.repeat(most),
+            Some(decimals) => FIGURE_SPACE.repeat(most - decimals),
+            None => String::new(),
+        };
+    }
+}
+
+/// The number of decimals of a plain number.
+fn decimals(cell: &PageCell) -> Option<usize> {
+    let (whole, decimals) = cell.text.split_once('.').unwrap_or((&cell.text, ""));
+    let is_plain = whole.chars().all(|character| character.is_ascii_digit() || ",+-−".contains(character))
+        && decimals.bytes().all(|character| character.is_ascii_digit());
+    (cell.value.is_some() && is_plain).then_some(decimals.len())
+}
+
+/// A sentence for people, in which back-ticks mark names.
+pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
+    text.split('`').enumerate().map(piece).filter(|piece| !piece.text.is_empty()).collect()
+}
+
+/// A part of a sentence between back-ticks; every second one is a name.
+fn piece((index, part): (usize, &str)) -> Piece {
+    /// The most characters of a name in a sentence.
+    const MAX_NAME: usize = 80;
+    let is_marked = index % 2 == 1;
+    let shown = printable(part);
+    let text = match shown.char_indices().nth(MAX_NAME) {
+        Some((end, _)) if is_marked => format!("{}…", &shown[..end]),
+        _ if is_marked => shown.into_owned(),
+        _ => grouped(&shown),
+    };
+    Piece { text, is_marked }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_a_sentence_are_marked() {
+        let pieces = sentence_pieces("`100000.vm` gains 100000 places");
+        let shown: Vec<_> = pieces.iter().map(|piece| (piece.text.as_str(), piece.is_marked)).collect();
+        assert_eq!(shown, [("100000.vm", true), (" gains 100,000 places", false)]);
+        let long = sentence_pieces(&format!("`{}`", "x".repeat(4096)));
+        assert_eq!(long[0].text.chars().count(), 81);
+    }
+
+    #[test]
+    fn the_points_of_a_column_are_aligned() {
+        let cell = |text: &str| vec![Cell::Written(text.to_owned(), Some(1.0))];
+        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"].map(cell);
+        let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows));
+        let paddings: Vec<usize> = table.rows.iter().map(|row| row[0].padding.chars().count()).collect();
+        assert_eq!(paddings, [3, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn bars_begin_at_the_same_zero() {
+        let rows = [5, -10, 0].map(|places| vec![Cell::Places(places)]);
+        let table = page_table(&Table::from_rows(vec![Column::number("won", 9).with_bar()], rows));
+        let bars: Vec<_> = table.rows.iter().filter_map(|row| row[0].bar.as_ref()).collect();
+        let shown: Vec<_> = bars.iter().map(|bar| (bar.zero, bar.start, bar.width, bar.class)).collect();
+        assert_eq!(shown, [(50.0, 50.0, 25.0, "up"), (50.0, 0.0, 50.0, "down"), (50.0, 50.0, 0.0, "up")]);
+    }
+}

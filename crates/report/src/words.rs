@@ -1,0 +1,86 @@
+//! Numbers and times in words, as every report writes them.
+
+/// `1 job`, `2 jobs`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A time in words, from a number of seconds.
+pub(super) fn seconds(seconds: f64) -> String {
+    waiting_time(seconds.round() as i64)
+}
+
+/// A change of a time in words, with its sign.
+pub(super) fn signed_seconds(change: f64) -> String {
+    match change {
+        change if change.round() == 0.0 => "0".to_owned(),
+        change if change > 0.0 => format!("+{}", seconds(change)),
+        change => format!("-{}", seconds(-change)),
+    }
+}
+
+/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
+/// too, so that two moments of the same hour differ.
+pub fn waiting_time(seconds: i64) -> String {
+    let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
+    let shown =
+        units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
+    shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The numbers of a text with their digits in groups of three, if they have more than four before the point.
+pub(super) fn grouped(text: &str) -> String {
+    let mut grouped = String::with_capacity(text.len());
+    let mut before = None;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+        let is_whole = !before.is_some_and(|before: char| before.is_alphanumeric() || matches!(before, '.' | '_'));
+        let end = if digits > 0 { digits } else { first.len_utf8() };
+        for (index, character) in rest[..end].char_indices() {
+            if digits > 4 && is_whole && index > 0 && (digits - index).is_multiple_of(3) {
+                grouped.push(',');
+            }
+            grouped.push(character);
+        }
+        before = rest[..end].chars().next_back();
+        rest = &rest[end..];
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_times_have_two_units_and_above_a_day_three() {
+        let cases = [
+            (0, "0 s"),
+            (59, "59 s"),
+            (3600, "1 h"),
+            (3605, "1 h"),
+            (12_000, "3 h 20 min"),
+            (86_399, "23 h 59 min"),
+            (86_401, "1 d"),
+            (90_300, "1 d 1 h 5 min"),
+            (260_880, "3 d 28 min"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(waiting_time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        for (text, expected) in [
+            ("1234 12345 1234567", "1234 12,345 1,234,567"),
+            ("0.123456 21513473.625", "0.123456 21,513,473.625"),
+            ("-60118114 a123456 7-00:00:00", "-60,118,114 a123456 7-00:00:00"),
+            ("", ""),
+        ] {
+            assert_eq!(grouped(text), expected);
+        }
+    }
+}
