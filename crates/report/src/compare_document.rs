@@ -280,8 +280,8 @@ fn listed_jobs(report: CompareReport<'_>, listed: ListedJobs) -> Vec<Section<'_>
         let all = moving.len();
         keep_first(&mut moving, top, |job| (Reverse(moved(job)), job.new));
         let heading = match all - moving.len() {
-            0 => format!("jobs that {verb} places:"),
-            _ => format!("{} of {all} jobs that {verb} places:", moving.len()),
+            0 => format!("jobs that {verb} places"),
+            _ => format!("{} of {all} jobs that {verb} places", moving.len()),
         };
         (!moving.is_empty()).then(|| Section::new(heading).in_text().table(table_of_moves(report, moving)))
     });

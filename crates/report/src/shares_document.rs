@@ -148,7 +148,9 @@ pub(super) fn shares_table(view: PolicyView<'_>) -> Table<'_> {
         Some(&node) => numbers(&view, node).into_iter().map(|(name, _)| name).collect(),
         None => Vec::new(),
     };
-    let mut is_used = vec![false; names.len()];
+    // factors that are not known have a column that says so
+    let is_unknown = |name: &&str| matches!(*name, "fairshare" | "tickets") && !view.has_factors;
+    let mut is_used: Vec<bool> = names.iter().map(is_unknown).collect();
     for &node in view.nodes {
         let values = numbers(&view, node).into_iter().map(|(_, value)| !value.is_null());
         is_used.iter_mut().zip(values).for_each(|(is_used, has_number)| *is_used |= has_number);
@@ -165,16 +167,14 @@ pub(super) fn shares_table(view: PolicyView<'_>) -> Table<'_> {
         let node: NodeId = view.nodes[index];
         let name = node_cell(view.tree, depths[node.index()] as usize, branches.prefix(node), node);
         let used = numbers(&view, node).into_iter().zip(&is_used).filter(|(_, is_used)| **is_used);
-        let cells = used.map(|((name, value), _)| number_cell(&view, node, name, &value));
+        let cells = used.map(|((name, value), _)| number_cell(name, &value));
         std::iter::once(name).chain(cells).collect()
     };
     Table::new(columns, view.nodes.len(), row)
 }
 
-fn number_cell(view: &PolicyView<'_>, node: NodeId, name: &str, value: &Value) -> Cell<'static> {
-    let is_of_root = view.tree.parent(node).is_none() && name == "shares";
+fn number_cell(name: &str, value: &Value) -> Cell<'static> {
     match value {
-        _ if is_of_root => Cell::Missing,
         Value::Null => Cell::Missing,
         _ => Cell::Written(shown_number(name, value), value.as_f64()),
     }
@@ -193,12 +193,12 @@ fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
     let row = move |index: usize| {
         let node: NodeId = first.nodes[index];
         let name = node_cell(first.tree, depths[node.index()] as usize, branches.prefix(node), node);
-        let allotted = number_cell(&first, node, "shares", &shares(first.tree.shares(node)));
+        let allotted = number_cell("shares", &shares(first.tree.shares(node)));
         let usage = first.tree.usage(node);
         let factors = views.iter().zip(&counterparts).map(|(view, nodes)| {
             let counterpart = nodes.get(node.index()).copied().flatten();
             let value = number(factor(view, counterpart));
-            number_cell(view, node, "factor", &value)
+            number_cell("factor", &value)
         });
         [name, allotted, Cell::Written(amount(usage), Some(usage))].into_iter().chain(factors).collect()
     };

@@ -531,7 +531,7 @@ fn difference_table<'a>(column: &str, groups: &'a [GroupDifference]) -> Table<'a
             Cell::Duration(wait.old),
             Cell::Duration(wait.new),
             Cell::Longer(wait.difference(), wait.is_significant()),
-            Cell::Written(interval, Some(wait.low)),
+            Cell::Written(interval, None),
             Cell::prose(if wait.is_significant() { "*" } else { "" }),
         ]
     };

@@ -133,7 +133,7 @@ fn a_failing_job_shows_the_guilty_part_and_the_others() {
 /// The first line of an explanation.
 fn answer(formula: &str, job: &str) -> String {
     let text = success(&jsf(&[&["explain", formula, "--job", job], &SITE[..]].concat()));
-    text.lines().next().unwrap().to_owned()
+    text.lines().next().and_then(|line| line.strip_suffix('.')).unwrap().to_owned()
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn the_usage_of_the_groups_is_told_from_that_of_the_entity() {
     assert!(
         captured.starts_with(
             "`184927.kestrel` is 4th of 33: the usage is unknown, and `rvasquez` has a share of 10.9 %, higher than that of \
-             28 of the 33 jobs\n"
+             28 of the 33 jobs.\n"
         ),
         "{captured}"
     );
@@ -214,9 +214,8 @@ fn the_usage_of_the_groups_is_told_from_that_of_the_entity() {
 
 #[test]
 fn the_term_by_which_the_jobs_just_ahead_are_ahead_is_named() {
-    let sentence =
-        success(&jsf(&[&["explain", "-f", "examples/formulas/qut.txt", "--job", "184688"], &SITE[..]].concat()));
-    let sentence = sentence.lines().next().unwrap();
+    let text = success(&jsf(&[&["explain", "-f", "examples/formulas/qut.txt", "--job", "184688"], &SITE[..]].concat()));
+    let sentence = text.lines().next().and_then(|line| line.strip_suffix('.')).unwrap();
     let term =
         "but its term with `mem`, `ncpus` and `ngpus` is up to 546.53 less than that of 3 of the 5 jobs just ahead";
     assert!(sentence.ends_with(term), "{sentence}");

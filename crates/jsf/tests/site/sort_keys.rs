@@ -61,7 +61,7 @@ fn a_name_that_is_not_a_resource_is_no_criterion() {
     ] {
         let (ids, order, messages) = ranked(&[&format!("{name} HIGH"), "ncpus HIGH"], &[]);
         assert_eq!(ids, "321", "{name}: the next key decides");
-        assert_eq!(order, "order:     value of the formula, then job_sort_key ncpus HIGH, then order of submission");
+        assert_eq!(order, "order:   value of the formula, then job_sort_key ncpus HIGH, then order of submission");
         assert!(messages.contains(&format!("`job_sort_key` `{name}` decides nothing: {reason}")), "{messages}");
     }
     let (_, order, messages) = ranked(&["nosuch HIGH"], &["--resource", "nosuch"]);

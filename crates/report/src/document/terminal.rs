@@ -14,6 +14,8 @@ use crate::printable::{excerpt, printable};
 const GAP: usize = 2;
 /// The last column is wrapped if at least this much is left for it; otherwise it is dropped.
 const MIN_WRAPPED: usize = 16;
+/// The most lines of a cell that is wrapped.
+const MAX_CELL_LINES: usize = 6;
 /// A column is not made wider than this: a cell that is longer moves the rest of its row, and not every other row.
 const MAX_PADDED: usize = 200;
 /// The number of characters of the longest bar.
@@ -241,7 +243,7 @@ impl Layout {
                 Fit::Text { .. } if is_long => line.push_str(&cut(&cell, width)),
                 Fit::Code if is_long => line.push_str(&excerpt(&cell, width)),
                 Fit::Wrapped if is_long => {
-                    rest = wrapped(&cell, width);
+                    rest = first_lines(wrapped(&cell, width));
                     line.push_str(&rest.remove(0));
                 }
                 Fit::Text { .. } | Fit::Code | Fit::Wrapped => line.push_str(&cell),
@@ -271,6 +273,16 @@ fn least_text(fit: Fit) -> Option<usize> {
         Fit::Code => Some(MIN_TREE_NAME),
         Fit::Number | Fit::Wrapped => None,
     }
+}
+
+/// The first lines of a cell, with an ellipsis where more are left out.
+fn first_lines(mut lines: Vec<String>) -> Vec<String> {
+    if lines.len() > MAX_CELL_LINES {
+        lines.truncate(MAX_CELL_LINES);
+        lines[MAX_CELL_LINES - 1].pop();
+        lines[MAX_CELL_LINES - 1].push('…');
+    }
+    lines
 }
 
 /// A text with blanks up to a width.

@@ -30,8 +30,6 @@ const PLAUSIBLE: f64 = 10.0;
 const MAX_LEVELS: usize = 40;
 /// The most characters of a part of the formula, however wide the table is.
 pub(super) const MAX_CODE: usize = 400;
-/// The most characters of a term beside a neighbour.
-const MAX_TERM: usize = 80;
 /// The most inputs that one sentence names.
 const MAX_NAMED: usize = 10;
 /// The most differences that are listed of a neighbour.
@@ -97,8 +95,8 @@ fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     });
     let columns =
         vec![Column::code("term", 9), Column::number("value", 9).with_bar(), Column::number("part", 7), Column::bar(2)];
-    let heading = format!("terms{of}: they add up to the value");
-    (job.terms.len() > 1).then(|| Section::new(heading).table(Table::from_rows(columns, rows)))
+    let section = Section::new(format!("terms{of}")).prose("They add up to the value.");
+    (job.terms.len() > 1).then(|| section.table(Table::from_rows(columns, rows)))
 }
 
 fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
@@ -138,8 +136,7 @@ fn shares_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str)
 /// The jobs ahead and behind, with the job itself between them.
 fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let rank = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
-    let neighbour =
-        |one: &'a Neighbour| neighbour_cells(report, one.rank, one.row, decision(&report, job, one, MAX_TERM));
+    let neighbour = |one: &'a Neighbour| neighbour_cells(report, one.rank, one.row, decision(&report, job, one));
     let above = job.above.iter().rev().map(neighbour);
     let this = neighbour_cells(report, rank, job.row, "this job".to_owned());
     let rows = above.chain([this]).chain(job.below.iter().map(neighbour));
@@ -322,8 +319,8 @@ fn input_unit(input: &ExplainedInput) -> String {
     }
 }
 
-/// What decides between the job and a neighbour; a longer term than `limit` is cut.
-fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour, limit: usize) -> String {
+/// What decides between the job and a neighbour.
+fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour) -> String {
     if neighbour.decided_by != Some(Criterion::Value) {
         return neighbour.reason.clone();
     }
@@ -340,7 +337,7 @@ fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour
     let texts = differences.take(MAX_DIFFERENCES).filter_map(|term| {
         let difference = term.nearest_double()?;
         let sign = if difference < 0.0 { "" } else { "+" };
-        let by = if is_single { String::new() } else { format!(" by {}", excerpt(&term.text, limit)) };
+        let by = if is_single { String::new() } else { format!(" by {}", excerpt(&term.text, MAX_CODE)) };
         Some(format!("{sign}{}{by}", significant(difference)))
     });
     let texts: Vec<String> = texts.collect();
