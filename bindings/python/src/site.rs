@@ -359,7 +359,7 @@ fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
         is_pbs: shares.policy == PolicyName::Pbs,
         has_factors: shares.has_factors,
         nodes: &nodes,
-        settings: &settings,
+        settings: Some(&settings),
         assumed: None,
     };
     let objects: Vec<_> = nodes.iter().map(|&node| fields(&view, node)).collect();

@@ -403,7 +403,7 @@ fn a_formula_without_assumed_usage_is_refused() {
 fn jobs_may_come_from_standard_input() {
     let arguments = ["shares", "--tree", "examples/site/tree.json", "--charge", "Bob=500", "--queue", "-"];
     let text = String::from_utf8(jsf_with_input(&arguments, JOBS_OF_THE_TREE).stdout).expect("UTF-8");
-    assert!(text.contains("by `fairshare_factor`: 2 of 3 considered jobs change their place\n"), "{text}");
+    assert!(text.contains("by `fairshare_factor`: 2 of 5 considered jobs change their place\n"), "{text}");
     assert!(text.contains("1.vm  Bob          1      3          -2\n"), "{text}");
     // a job without an entity
     assert!(text.contains("-          1           0\n"), "{text}");
