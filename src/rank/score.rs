@@ -4,6 +4,7 @@ use std::fmt;
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program};
@@ -11,15 +12,21 @@ use crate::python::limits::FREE_FUEL;
 use crate::python::{Arithmetic, ErrorKind, KnownOrType, Value, WithComplex};
 
 /// The value of a job whose formula raises an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum OnError {
     /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if it is not known what OpenPBS makes of the error.
     #[default]
+    #[cfg_attr(feature = "clap", value(name = "zero", help = "0, or -1 if OpenPBS's scheduler crashes"))]
+    #[serde(rename = "zero")]
     ZeroLikePbs,
     /// 0; [`Ranking::failure`](super::Ranking::failure) returns the first such job, and `Site::rank` returns it as an
     /// error.
+    #[cfg_attr(feature = "clap", value(help = "0, and exit code 1"))]
     Fail,
     /// Negative infinity: the job comes after all others.
+    #[cfg_attr(feature = "clap", value(help = "No value: ranked last"))]
     Null,
 }
 

@@ -14,7 +14,7 @@ use jsf_openpbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups}
 use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
 use jsf_openpbs::number_format::fairshare;
 use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
+use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteRules};
 
 use crate::argument::{array_out, borrow, bytes, free, optional_array_out, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn jsf_tree_read(
             (text(document, document_length, "document")?, text(policy, crate::argument::NUL_TERMINATED, "policy")?)
         };
         let policy: PolicyName = policy.parse().map_err(|_| no_policy(policy))?;
-        let files = SiteFiles { tree: Some(file("document", document.as_bytes())), ..SiteFiles::default() };
+        let files = SiteFiles::default().with(Role::Tree, file("document", document.as_bytes()));
         *out = Box::into_raw(Box::new(jsf_tree::read(files, policy)?));
         Ok(())
     };
@@ -224,13 +224,12 @@ pub unsafe extern "C" fn jsf_tree_read_pbs(
                 bytes(sched_config, sched_config_length, "sched_config")?,
             )
         };
-        let optional = |name: &str, bytes: &[u8]| (!bytes.is_empty()).then(|| file(name, bytes));
-        let files = SiteFiles {
-            resource_group: Some(file("resource_group", resource_group)),
-            usage: optional("usage", usage),
-            sched_config: optional("sched_config", sched_config),
-            ..SiteFiles::default()
-        };
+        let mut files = SiteFiles::default().with(Role::ResourceGroup, file("resource_group", resource_group));
+        for (role, name, bytes) in [(Role::Usage, "usage", usage), (Role::SchedConfig, "sched_config", sched_config)] {
+            if !bytes.is_empty() {
+                files = files.with(role, file(name, bytes));
+            }
+        }
         *out = Box::into_raw(Box::new(jsf_tree::read(files, PolicyName::Pbs)?));
         Ok(())
     };

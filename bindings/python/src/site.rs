@@ -16,7 +16,7 @@ use jsf_report::explain::{ExplainReport, write_json as write_explanations};
 use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
 use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
-    ExplainOptions, FileSource, FormulaText, PolicyName, RankedQueue, SharesRequest, SiteFiles, SiteJobs, SiteRules,
+    ExplainOptions, FormulaText, PolicyName, RankedQueue, Role, SharesRequest, SiteFiles, SiteJobs, SiteRules,
 };
 use jsf_site::{Site as OpenedSite, SiteError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -391,7 +391,7 @@ fn float(value: &serde_json::Value) -> Option<f64> {
 }
 
 fn read_queue(path: &Path, wanted: Option<Vec<String>>, declared: Vec<(String, InputType)>) -> PyResult<Table> {
-    let files = SiteFiles { queue: Some(FileSource::from(path)), declared, ..SiteFiles::default() };
+    let files = SiteFiles::default().declaring(declared).with(Role::Queue, path);
     let site = OpenedSite::from_files(files, SiteRules::default()).map_err(|error| site_error(&error))?;
     let read = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

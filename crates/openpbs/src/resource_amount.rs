@@ -6,6 +6,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
+use serde::{Deserialize, Serialize};
 
 use crate::{duration, number_format, size};
 
@@ -13,14 +14,19 @@ use crate::{duration, number_format, size};
 pub const MAX_DIGITS: usize = 4300;
 
 /// How amounts are converted into the numbers of a formula.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
 pub enum NumberMode {
     /// As OpenPBS converts them: to a double, then printed with at most four decimals.
     #[default]
+    #[cfg_attr(feature = "clap", value(name = "openpbs", help = "As OpenPBS passes and keeps them"))]
     OpenPbs,
     /// Unchanged: integers of any size, and doubles.
+    #[cfg_attr(feature = "clap", value(help = "Doubles, unrounded"))]
     Exact,
     /// Unchanged, for decimal arithmetic.
+    #[cfg_attr(feature = "clap", value(help = "Base ten, 28 digits"))]
     Decimal,
 }
 

@@ -22,9 +22,11 @@ const SCANS: usize = 4;
 
 /// Which jobs may start although a job before them does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Backfill {
     /// Those that do not delay the first job that does not fit, as far as the walltimes tell (EASY).
     #[default]
+    #[cfg_attr(feature = "clap", value(help = "Those that do not delay the first job that does not fit"))]
     Easy,
     /// All that fit.
     Greedy,

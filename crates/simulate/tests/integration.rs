@@ -14,7 +14,7 @@ use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Backfill, Decay, Observer, Schedule, SimulationRules, Workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, SiteFiles, SiteRules, open_workload};
+use jsf_site::{FileSource, Role, SiteFiles, SiteRules, open_workload};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -53,9 +53,9 @@ impl Case {
     }
 
     fn run(&self, workload: &Workload, observer: &mut dyn Observer) -> Schedule {
-        let tree = self.tree.as_ref().map(|tree| bytes("tree", &tree.to_string()));
+        let tree = self.tree.as_ref().map(|tree| (Role::Tree, bytes("tree", &tree.to_string())));
         let rules = SiteRules { rules: Rules::Documented, numbers: NumberMode::Exact, ..SiteRules::default() };
-        let site = Site::from_files(SiteFiles { tree, ..SiteFiles::default() }, rules).expect("a tree");
+        let site = Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
         let program = Formula::parse(&self.formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
         let rules =
             SimulationRules { processors: self.processors, backfill: self.backfill(), ..SimulationRules::default() };

@@ -5,7 +5,7 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Fairness, Schedule, SimulationRules, Workload};
 use jsf_site::Site;
-use jsf_site::{SiteFiles, SiteRules};
+use jsf_site::{Role, SiteFiles, SiteRules};
 
 use super::bytes;
 
@@ -35,7 +35,7 @@ fn record(id: u32, resources: &str) -> String {
 fn a_formula_gets_the_resources_of_a_job() {
     let declared = [("bias", InputType::Float), ("color", InputType::Text)];
     let declared = declared.map(|(name, kind)| (name.to_owned(), kind)).into();
-    let site = site(SiteFiles { declared, ..SiteFiles::default() });
+    let site = site(SiteFiles::default().declaring(declared));
     let records = [
         record(1, "Resource_List.mem=1gb"),
         record(2, "Resource_List.mem=2097153kb"),
@@ -82,7 +82,7 @@ fn an_amount_that_cannot_be_read_is_a_fault() {
 fn priorities_come_from_the_log_or_the_queues() {
     let queues =
         bytes("queues", "create queue a\nset queue a Priority = 10\ncreate queue b\nset queue b Priority = 20\n");
-    let site = site(SiteFiles { queues: vec![queues], ..SiteFiles::default() });
+    let site = site(SiteFiles::default().with(Role::Queues, queues));
     let log = r#"{"id":1,"queue":"a","submit":0,"run":10,"resources":{"ncpus":1}}
 {"id":2,"queue":"b","submit":0,"run":10,"resources":{"ncpus":1}}
 {"id":3,"queue":"a","queue_priority":30,"submit":0,"run":10,"resources":{"ncpus":1}}
@@ -103,7 +103,7 @@ fn native(jobs: &[(&str, &str)]) -> String {
 }
 
 fn limited(server: &str) -> Site {
-    site(SiteFiles { server: vec![bytes("server", server)], ..SiteFiles::default() })
+    site(SiteFiles::default().with(Role::Server, bytes("server", server)))
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn limits_that_are_not_simulated_are_named() {
 #[test]
 fn the_use_is_compared_with_the_shares() {
     let tree = r#"{"children":[{"name":"ada","shares":50},{"name":"bob","shares":50}]}"#;
-    let site = site(SiteFiles { tree: Some(bytes("tree", tree)), ..SiteFiles::default() });
+    let site = site(SiteFiles::default().with(Role::Tree, bytes("tree", tree)));
     // both want the only processor at once, and ada is served first
     let log = native(&[("ada", "q"), ("bob", "q")]);
     let (workload, schedule, starts, _) = run(&site, &log, "eligible_time", 1);

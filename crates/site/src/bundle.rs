@@ -7,12 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use job_sort_formula::fairshare::{Release, Rules};
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::resource_amount::NumberMode;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -20,50 +17,21 @@ use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::layout::{FoundFiles, is_site_file};
 use super::rank::ColumnsRequest;
+use super::role::{ROLES, Role};
 use super::source::FileSource;
-use super::{PolicyName, Site, SiteError, SiteJobs, SiteRules};
+use super::{Site, SiteError, SiteJobs, SiteRules};
 
 /// The first line of a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     /// The rules; those of [`SiteRules::default`] if they are not given.
     #[serde(default)]
-    rules: BundleRules,
+    rules: SiteRules,
     /// The names that are declared without a document, with their types in PBS's words.
     #[serde(default)]
     declared: Vec<(String, String)>,
     /// The files, in the order of their contents.
     files: Vec<BundledFile>,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct BundleRules {
-    policy: Option<String>,
-    slurm_release: Option<String>,
-    is_documented: bool,
-    numbers: Numbers,
-    on_error: Errors,
-    threshold: Option<f64>,
-    strict: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Numbers {
-    #[default]
-    Openpbs,
-    Exact,
-    Decimal,
-}
-
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Errors {
-    #[default]
-    Zero,
-    Fail,
-    Null,
 }
 
 /// A file, and what it is read for.
@@ -75,21 +43,6 @@ struct BundledFile {
     /// Its name, or its path in a folder.
     name: String,
     bytes: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Role {
-    Queue,
-    ResourceGroup,
-    Usage,
-    SchedConfig,
-    Tree,
-    Server,
-    Queues,
-    Resources,
-    SlurmConf,
-    Taken,
 }
 
 /// A site as one block of bytes.
@@ -104,37 +57,27 @@ pub struct SiteBundle {
 impl Site {
     /// Writes everything that the site is read from into one block, for [`from_bundle`](Self::from_bundle).
     ///
-    /// The formula in force is written with the documents of the server, but neither a `sched_formula` nor
-    /// [`SiteFiles::formula`] is. Of the jobs only the inputs of formulas are kept, as this site's rules read them.
+    /// The formula in force is written with the documents of the server, but neither a `sched_formula` nor the file of a given
+    /// formula is. Of the jobs only the inputs of formulas are kept, as this site's rules read them.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn to_bundle(&self) -> Result<SiteBundle, SiteError> {
         let files = self.files();
-        let single = [
-            (Role::ResourceGroup, &files.resource_group),
-            (Role::Usage, &files.usage),
-            (Role::SchedConfig, &files.sched_config),
-            (Role::Tree, &files.tree),
-            (Role::SlurmConf, &files.slurm_conf),
-            (Role::Taken, &files.taken),
-        ];
-        let lists = [(Role::Server, &files.server), (Role::Queues, &files.queues), (Role::Resources, &files.resources)];
-        let single = single.into_iter().filter_map(|(role, file)| Some((role, file.as_ref()?)));
-        let all = single.chain(lists.into_iter().flat_map(|(role, files)| files.iter().map(move |file| (role, file))));
-        let (mut entries, mut contents, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for (role, source) in all {
-            let content = source.read()?;
+        let mut entries = Vec::new();
+        let mut contents = Vec::new();
+        let mut warnings = Vec::new();
+        for (role, source) in files.sources() {
+            let content = match role {
+                Role::SchedPriv | Role::SchedFormula | Role::Formula | Role::Log => continue,
+                Role::Queue => self.written_jobs(&mut warnings)?,
+                _ => source.read()?,
+            };
             entries.push(BundledFile { role: Some(role), name: last_part(&source.name()), bytes: content.len() });
             contents.extend(content);
         }
-        if let Some(queue) = &files.queue {
-            let jobs = self.written_jobs(&mut warnings)?;
-            entries.push(BundledFile { role: Some(Role::Queue), name: last_part(&queue.name()), bytes: jobs.len() });
-            contents.extend(jobs);
-        }
         let declared = files.declared.iter().map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned())).collect();
-        let header = Header { rules: BundleRules::new(&self.rules), declared, files: entries };
+        let header = Header { rules: self.rules, declared, files: entries };
         let mut bytes = serde_json::to_vec(&header).map_err(SiteError::content)?;
         bytes.push(b'\n');
         bytes.extend(contents);
@@ -148,7 +91,6 @@ impl Site {
     /// The block is no bundle, or a file in it cannot be used.
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, SiteError> {
         let (header, contents) = split(bundle)?;
-        let rules = header.rules.site_rules()?;
         let mut files = SiteFiles::default();
         let mut found = FoundFiles::default();
         let mut rest = contents;
@@ -157,8 +99,8 @@ impl Site {
             rest = after;
             let source = FileSource::Bytes { name: name.clone(), bytes: content.into() };
             match role {
-                Some(role) => files.add(role, source),
-                None => add_found(&mut found, &mut files, &name, source)?,
+                Some(role) => files = files.with(role, source),
+                None => files = add_found(&mut found, files, &name, source)?,
             }
         }
         let mut files = found.into_site_files().replaced_by(files);
@@ -166,7 +108,7 @@ impl Site {
             let kind = InputType::from_pbs_type(&pbs_type);
             files.declared.extend(kind.map(|kind| (name, kind)));
         }
-        Self::from_files(files, rules)
+        Self::from_files(files, header.rules)
     }
 
     /// The jobs as native NDJSON, with every input that any formula can use.
@@ -229,54 +171,24 @@ struct WrittenJob<'t> {
     resources: BTreeMap<&'t str, &'t str>,
 }
 
-impl SiteFiles {
-    fn add(&mut self, role: Role, source: FileSource) {
-        match role {
-            Role::Queue => self.queue = Some(source),
-            Role::ResourceGroup => self.resource_group = Some(source),
-            Role::Usage => self.usage = Some(source),
-            Role::SchedConfig => self.sched_config = Some(source),
-            Role::Tree => self.tree = Some(source),
-            Role::Server => self.server.push(source),
-            Role::Queues => self.queues.push(source),
-            Role::Resources => self.resources.push(source),
-            Role::SlurmConf => self.slurm_conf = Some(source),
-            Role::Taken => self.taken = Some(source),
-        }
-    }
-}
-
 /// Adds a file by its path in a folder, else by its content.
-fn add_found(found: &mut FoundFiles, files: &mut SiteFiles, name: &str, source: FileSource) -> Result<(), SiteError> {
+fn add_found(found: &mut FoundFiles, files: SiteFiles, name: &str, source: FileSource) -> Result<SiteFiles, SiteError> {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let at_top = (0..parts.len()).map(|first| parts[first..].join("/")).find(|path| is_site_file(path));
     if let Some(path) = at_top {
         found.by_path.insert(path, source);
-        return Ok(());
+        return Ok(files);
     }
-    match FileKind::detect(&source.head().unwrap_or_default()) {
-        FileKind::Jobs => files.add(Role::Queue, source),
-        FileKind::Server | FileKind::Queues | FileKind::Qmgr => {
-            files.add(Role::Server, source.clone());
-            files.add(Role::Queues, source.clone());
-            files.add(Role::Resources, source);
-        }
-        FileKind::ResourceDef => files.add(Role::Resources, source),
-        FileKind::ResourceGroup => files.add(Role::ResourceGroup, source),
-        FileKind::Usage => files.add(Role::Usage, source),
-        FileKind::SchedConfig => files.add(Role::SchedConfig, source),
-        FileKind::SchedFormula => files.sched_formula = Some(source),
-        FileKind::SlurmTree | FileKind::NativeTree => files.add(Role::Tree, source),
-        FileKind::SlurmConf => files.add(Role::SlurmConf, source),
-        FileKind::Archive => {
-            let archive = SiteFiles::from_archive(name, &source)?;
-            *files = archive.replaced_by(std::mem::take(files));
-        }
-        // a folder contains more than a site
-        _ if parts.len() > 1 => {}
-        other => return Err(SiteError::content(other.not_of_a_site(name))),
+    let kind = FileKind::detect(&source.head().unwrap_or_default());
+    if kind == FileKind::Archive {
+        return Ok(SiteFiles::from_archive(name, &source)?.replaced_by(files));
     }
-    Ok(())
+    let mut roles = ROLES.iter().filter(|known| known.shown_by.contains(&kind)).map(|known| known.role).peekable();
+    // a folder contains more than a site
+    if roles.peek().is_none() && parts.len() <= 1 {
+        return Err(SiteError::content(kind.not_of_a_site(name)));
+    }
+    Ok(roles.fold(files, |files, role| files.with(role, source.clone())))
 }
 
 fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {
@@ -296,47 +208,4 @@ fn last_part(name: &str) -> String {
 /// A number as the readers take it for an input: with all of its digits.
 fn number(value: &Value) -> Option<Box<RawValue>> {
     RawValue::from_string(value.repr()).or_else(|_| to_raw_value(&value.repr())).ok()
-}
-
-impl BundleRules {
-    fn new(rules: &SiteRules) -> Self {
-        Self {
-            policy: rules.policy.map(|policy| policy.as_str().to_owned()),
-            slurm_release: rules.slurm_release.map(|release| release.as_str().to_owned()),
-            is_documented: rules.rules == Rules::Documented,
-            numbers: match rules.numbers {
-                NumberMode::OpenPbs => Numbers::Openpbs,
-                NumberMode::Exact => Numbers::Exact,
-                NumberMode::Decimal => Numbers::Decimal,
-            },
-            on_error: match rules.on_error {
-                OnError::ZeroLikePbs => Errors::Zero,
-                OnError::Fail => Errors::Fail,
-                OnError::Null => Errors::Null,
-            },
-            threshold: rules.threshold,
-            strict: rules.strict,
-        }
-    }
-
-    fn site_rules(&self) -> Result<SiteRules, SiteError> {
-        let policy = self.policy.as_deref().map(str::parse::<PolicyName>).transpose().map_err(SiteError::content)?;
-        Ok(SiteRules {
-            policy,
-            slurm_release: self.slurm_release.as_deref().and_then(Release::from_version),
-            rules: if self.is_documented { Rules::Documented } else { Rules::Scheduler },
-            numbers: match self.numbers {
-                Numbers::Openpbs => NumberMode::OpenPbs,
-                Numbers::Exact => NumberMode::Exact,
-                Numbers::Decimal => NumberMode::Decimal,
-            },
-            on_error: match self.on_error {
-                Errors::Zero => OnError::ZeroLikePbs,
-                Errors::Fail => OnError::Fail,
-                Errors::Null => OnError::Null,
-            },
-            threshold: self.threshold,
-            strict: self.strict,
-        })
-    }
 }

@@ -11,6 +11,7 @@ use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 
 use super::rank::{AppliedTree, ColumnsRequest, require_own_shares};
+use super::role::Role;
 use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 
 /// The inputs that give the size of a job.
@@ -162,12 +163,10 @@ impl Site {
 
     /// Whether another site gives every entity the same fair-share numbers.
     fn has_shares_of(&self, other: &Self) -> bool {
-        let files = |site: &Self| {
-            let files = &site.files;
-            [&files.tree, &files.resource_group, &files.usage, &files.sched_config, &files.slurm_conf].map(Clone::clone)
-        };
+        let roles = [Role::Tree, Role::ResourceGroup, Role::Usage, Role::SchedConfig, Role::SlurmConf];
+        let has_same_files = || roles.into_iter().all(|role| self.files.all(role) == other.files.all(role));
         let rules = |site: &Self| (site.policy.name, site.policy.rules, site.policy.release, site.rules.numbers);
-        std::ptr::eq(self, other) || rules(self) == rules(other) && files(self) == files(other)
+        std::ptr::eq(self, other) || rules(self) == rules(other) && has_same_files()
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.

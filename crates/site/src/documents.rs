@@ -13,10 +13,11 @@ use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::schedulers::{self, ListedScheduler};
 use jsf_openpbs::files::server::ServerSettings;
 
-use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
+use super::file_kind::FileKind;
 use super::files::SiteFiles;
+use super::role::Role;
 use super::source::FileSource;
-use super::{SiteError, file_kind, warn_unless_strict};
+use super::{SiteError, warn_unless_strict};
 
 /// The server, its queues and the names that a formula may use.
 #[derive(Debug)]
@@ -71,17 +72,15 @@ impl Documents {
             read.schema.add_listed(name, *kind);
         }
         let mut already_read: Vec<(&FileSource, Contents)> = Vec::new();
-        let groups = [
-            (&files.server, SERVER, NEEDS_SERVER),
-            (&files.queues, SERVER, NEEDS_QUEUES),
-            (&files.resources, RESOURCES, NEEDS_RESOURCES),
-        ];
-        for (sources, expected, (is_met, warning)) in groups {
+        let requirements =
+            [(Role::Server, NEEDS_SERVER), (Role::Queues, NEEDS_QUEUES), (Role::Resources, NEEDS_RESOURCES)];
+        for (role, (is_met, warning)) in requirements {
+            let sources = files.all(role);
             let mut is_described = sources.is_empty();
             for source in sources {
                 let contents = match already_read.iter().find(|(known, _)| *known == source) {
                     Some((_, contents)) => *contents,
-                    None => read.add(source, &expected, is_strict)?,
+                    None => read.add(source, role, is_strict)?,
                 };
                 already_read.push((source, contents));
                 is_described |= is_met(contents);
@@ -93,7 +92,7 @@ impl Documents {
         }
         read.queues.add_seen_to(&mut read.schema);
         read.check_declared(files);
-        if let Some(source) = &files.formula {
+        if let Some(source) = files.first(Role::Formula) {
             read.add_names_from_formula_file(source)?;
         }
         read.add_names_in_active_formula(files)?;
@@ -116,8 +115,10 @@ impl Documents {
     }
 
     /// Adds the resources, queues and settings of a file, and returns what it describes.
-    fn add(&mut self, source: &FileSource, expected: &Expected, is_strict: bool) -> Result<Contents, SiteError> {
-        let (name, text) = (source.name(), source.read_text(expected)?);
+    fn add(&mut self, source: &FileSource, role: Role, is_strict: bool) -> Result<Contents, SiteError> {
+        let expected = role.files();
+        let name = source.name();
+        let text = source.read_text(role)?;
         let kind = FileKind::detect(text.as_bytes());
         // a `resourcedef` that only lists names looks like plain text
         let is_list_of_names = kind == FileKind::Text
@@ -156,7 +157,7 @@ impl Documents {
 
     /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
     fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
-        let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
+        let (name, text) = (source.name(), source.read_text(Role::Formula)?);
         let kind = FileKind::detect(text.as_bytes());
         if kind == FileKind::Qmgr {
             add_resources(&name, &only_declarations(&text), &mut self.schema);
@@ -172,8 +173,8 @@ impl Documents {
     /// formulas.
     fn add_names_in_active_formula(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         let mut in_force: Option<(String, String)> = None;
-        for source in files.server.iter().chain(&files.sched_formula) {
-            let text = source.read_text(&file_kind::FORMULA)?;
+        for source in files.all(Role::Server).iter().chain(files.first(Role::SchedFormula)) {
+            let text = source.read_text(Role::Formula)?;
             if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula)
             {
                 continue;
@@ -199,13 +200,13 @@ impl Documents {
     /// Says which formula is taken where a document has those of several schedulers, and notes the partition of the scheduler
     /// whose formula is given.
     fn choose_scheduler(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
-        for source in files.formula.iter().chain(&files.server) {
-            let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
+        for source in files.all(Role::Formula).iter().chain(files.all(Role::Server)) {
+            let (name, text) = (source.name(), source.read_text(Role::Formula)?);
             if FileKind::detect(text.as_bytes()) != FileKind::Qmgr {
                 continue;
             }
             let (of_server, formulas) = (in_scheduler(&text, ""), formulas_of_schedulers(&text));
-            let is_given = files.formula.as_ref() == Some(source);
+            let is_given = files.first(Role::Formula) == Some(source);
             let is_only = of_server.is_none() && formulas.len() == 1;
             for (scheduler, formula) in &formulas {
                 if scheduler.name == schedulers::DEFAULT {
@@ -288,7 +289,7 @@ fn only_declarations(text: &str) -> String {
 
 /// Reads the file that was given for the formula; a kind of file that contains no formula is refused.
 pub(super) fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
-    let text = source.read_text(&file_kind::FORMULA)?;
-    file_kind::FORMULA.check(&source.name(), text.as_bytes())?;
+    let text = source.read_text(Role::Formula)?;
+    Role::Formula.files().check(&source.name(), text.as_bytes())?;
     Ok(text)
 }

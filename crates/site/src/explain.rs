@@ -18,6 +18,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 
 use super::rank::ColumnsRequest;
 use super::reach_rank::{SmallestChanges, Wait};
+use super::role::Role;
 use super::tree::pending_entities;
 use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 
@@ -251,7 +252,7 @@ impl Site {
             shares: shares.as_ref(),
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
-        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs()) && self.files.usage.is_none();
+        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs()) && !self.files.has(Role::Usage);
         Ok(Explanations { jobs, lacks_usage, shares })
     }
 

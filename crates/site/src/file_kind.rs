@@ -4,6 +4,7 @@ use jsf_json::{clipped, strip_byte_order_mark};
 
 use super::SiteError;
 use super::compression::Compression;
+use super::role::RoleFiles;
 
 /// How many bytes of a file decide.
 const HEAD: usize = 64 << 10;
@@ -96,81 +97,7 @@ impl FileKind {
     }
 }
 
-/// A file that an option asks for: the kinds that it may be.
-pub(super) struct Expected {
-    pub kinds: &'static [FileKind],
-    /// The file, for messages.
-    pub what: &'static str,
-    /// The largest file that is read, in bytes: many times what the largest sites have.
-    pub limit: u64,
-}
-
-/// The limit for files with a line or a record for each entity, association or queue.
-const LARGE: u64 = 256 << 20;
-/// The limit for files that a person writes.
-const SMALL: u64 = 16 << 20;
-
-/// The descriptions of the server, the queues and the resources. Each option accepts all of them.
-pub(super) const SERVER: Expected = Expected {
-    kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
-    what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
-    limit: LARGE,
-};
-/// The declarations of resources; a site without resources of its own has an empty file.
-pub(super) const RESOURCES: Expected = Expected {
-    kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef, FileKind::Empty],
-    what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
-    limit: LARGE,
-};
-pub(super) const RESOURCE_GROUP: Expected = Expected {
-    kinds: &[FileKind::ResourceGroup, FileKind::Empty],
-    what: "`resource_group` with lines `name cgroup parent shares`",
-    limit: LARGE,
-};
-pub(super) const USAGE: Expected = Expected {
-    kinds: &[FileKind::Usage, FileKind::Binary, FileKind::Empty],
-    what: "the scheduler's binary file `usage`",
-    limit: LARGE,
-};
-pub(super) const SCHED_CONFIG: Expected = Expected {
-    kinds: &[FileKind::SchedConfig, FileKind::Empty],
-    what: "`sched_config` with lines `name: value`",
-    limit: SMALL,
-};
-pub(super) const TREE: Expected = Expected {
-    kinds: &[
-        FileKind::SlurmTree,
-        FileKind::NativeTree,
-        FileKind::Json,
-        FileKind::Text,
-        FileKind::Empty,
-        FileKind::Binary,
-    ],
-    what: "native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump`",
-    limit: LARGE,
-};
-pub(super) const SLURM_CONF: Expected = Expected {
-    kinds: &[FileKind::SlurmConf, FileKind::Empty],
-    what: "`slurm.conf` or `scontrol show config`",
-    limit: SMALL,
-};
-pub(super) const FORMULA: Expected = Expected {
-    kinds: &[FileKind::Server, FileKind::Qmgr, FileKind::SchedFormula, FileKind::Text, FileKind::Json, FileKind::Empty],
-    what: "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`",
-    limit: LARGE,
-};
-pub(super) const LOG: Expected =
-    Expected { kinds: &[FileKind::Log, FileKind::Text], what: "a log of `pbs_sched`", limit: 1 << 30 };
-/// The line that `jsf capture` writes about its time.
-pub(super) const CAPTURE_TIME: Expected =
-    Expected { kinds: &[FileKind::Text], what: "the time of the snapshot", limit: 4096 };
-pub(super) const JOBS: Expected = Expected {
-    kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
-    what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
-    limit: LARGE,
-};
-
-impl Expected {
+impl RoleFiles {
     /// Refuses a file of another kind.
     ///
     /// # Errors

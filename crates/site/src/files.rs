@@ -10,46 +10,28 @@ use super::SiteError;
 use super::archive::{read_archive, read_archive_stream};
 use super::file_kind::FileKind;
 use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file};
+use super::role::Role;
 use super::source::{self, FileSource, is_stdin};
 
-/// The files of a site, each of them optional.
+/// The files of a site by their roles, each of them optional.
+///
+/// ```
+/// use jsf_site::{Role, SiteFiles};
+///
+/// let files = SiteFiles::default().with(Role::Queue, "qstat.json").with(Role::Tree, "sshare.txt");
+/// assert_eq!(files.first(Role::Tree), Some(&"sshare.txt".into()));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct SiteFiles {
-    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON.
-    pub queue: Option<FileSource>,
-    /// The scheduler's folder `sched_priv`: `resource_group`, `usage`, `sched_config` and `sched_formula`.
-    pub sched_priv: Option<PathBuf>,
-    /// `resource_group`, instead of the one in `sched_priv`.
-    pub resource_group: Option<FileSource>,
-    /// The binary `usage`, instead of the one in `sched_priv`.
-    pub usage: Option<FileSource>,
-    /// `sched_config`, instead of the one in `sched_priv`.
-    pub sched_config: Option<FileSource>,
-    /// `sched_formula`, instead of the one in `sched_priv`.
-    pub sched_formula: Option<FileSource>,
-    /// The file with the formula, instead of the formula in force: as for [`FormulaText::read`](super::FormulaText::read).
-    pub formula: Option<FileSource>,
-    /// Another fair-share tree: native JSON, `sshare`, or a `sacctmgr dump`.
-    pub tree: Option<FileSource>,
-    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`, `qmgr -c 'list sched'`. Of several that contain
-    /// a setting, the first one counts.
-    pub server: Vec<FileSource>,
-    /// The queues: `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`; the first one that contains a queue counts.
-    pub queues: Vec<FileSource>,
-    /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`.
-    pub resources: Vec<FileSource>,
+    sources: BTreeMap<Role, Vec<FileSource>>,
     /// Resources that are declared without a document, with their types.
-    pub declared: Vec<(String, InputType)>,
-    /// `slurm.conf`.
-    pub slurm_conf: Option<FileSource>,
-    /// The file in which `pbs_snapshot` writes when it was called.
-    pub taken: Option<FileSource>,
+    pub(super) declared: Vec<(String, InputType)>,
     /// The folder or the archive in which the files were found.
-    pub root: Option<PathBuf>,
+    pub(super) root: Option<PathBuf>,
     /// What is doubtful about the folder or the archive, one sentence each.
-    pub warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// What the folder or the archive has more than once, one sentence each.
-    pub repeated: Vec<String>,
+    pub(super) repeated: Vec<String>,
 }
 
 impl SiteFiles {
@@ -91,44 +73,74 @@ impl SiteFiles {
         Ok(files)
     }
 
-    /// These files, with each one replaced that is also among `given`. A given `sched_priv` replaces all of the scheduler's
-    /// files; it or a given `resource_group` also replaces the tree. The declared resources are those of `given`.
-    pub fn replaced_by(self, given: Self) -> Self {
-        let replaces_scheduler = given.sched_priv.is_some();
-        let replaces_tree = replaces_scheduler || given.resource_group.is_some();
-        let of_scheduler =
-            |own: Option<FileSource>, given: Option<FileSource>| given.or_else(|| own.filter(|_| !replaces_scheduler));
-        let any = |own: Vec<FileSource>, given: Vec<FileSource>| if given.is_empty() { own } else { given };
-        Self {
-            queue: given.queue.or(self.queue),
-            sched_priv: given.sched_priv.or(self.sched_priv),
-            resource_group: of_scheduler(self.resource_group, given.resource_group),
-            usage: of_scheduler(self.usage, given.usage),
-            sched_config: of_scheduler(self.sched_config, given.sched_config),
-            sched_formula: of_scheduler(self.sched_formula, given.sched_formula),
-            formula: given.formula.or(self.formula),
-            tree: given.tree.or_else(|| self.tree.filter(|_| !replaces_tree)),
-            server: any(self.server, given.server),
-            queues: any(self.queues, given.queues),
-            resources: any(self.resources, given.resources),
-            declared: given.declared,
-            slurm_conf: given.slurm_conf.or(self.slurm_conf),
-            taken: self.taken,
-            root: self.root,
-            warnings: self.warnings,
-            repeated: self.repeated,
+    /// These files and one more. Of the server, the queues and the resources there may be several; of another role the last
+    /// file counts.
+    #[must_use]
+    pub fn with(mut self, role: Role, source: impl Into<FileSource>) -> Self {
+        let sources = self.sources.entry(role).or_default();
+        if !role.takes_several() {
+            sources.clear();
         }
+        sources.push(source.into());
+        self
     }
 
-    /// These files with another fair-share tree: a `resource_group`, or a document as for [`tree`](Self::tree).
+    /// These files with resources that are declared without a document.
+    #[must_use]
+    pub fn declaring(self, declared: Vec<(String, InputType)>) -> Self {
+        Self { declared, ..self }
+    }
+
+    /// These files without those of a role.
+    #[must_use]
+    pub fn without(mut self, role: Role) -> Self {
+        self.sources.remove(&role);
+        self
+    }
+
+    /// The files of a role.
+    pub fn all(&self, role: Role) -> &[FileSource] {
+        self.sources.get(&role).map_or(&[], Vec::as_slice)
+    }
+
+    /// The file of a role; of several the first.
+    pub fn first(&self, role: Role) -> Option<&FileSource> {
+        self.all(role).first()
+    }
+
+    /// Whether there is a file of a role.
+    pub fn has(&self, role: Role) -> bool {
+        self.sources.contains_key(&role)
+    }
+
+    /// The files with their roles.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (Role, &FileSource)> {
+        self.sources.iter().flat_map(|(role, sources)| sources.iter().map(|source| (*role, source)))
+    }
+
+    /// These files, with those of each role replaced that is also among `given`. A given `sched_priv` replaces all of the
+    /// scheduler's files; it or a given `resource_group` also replaces the tree. The declared resources are those of `given`.
+    #[must_use]
+    pub fn replaced_by(mut self, given: Self) -> Self {
+        if given.has(Role::SchedPriv) {
+            self.sources.retain(|role, _| !role.is_of_scheduler());
+        }
+        if given.has(Role::SchedPriv) || given.has(Role::ResourceGroup) {
+            self.sources.remove(&Role::Tree);
+        }
+        self.sources.extend(given.sources);
+        Self { declared: given.declared, ..self }
+    }
+
+    /// These files with another fair-share tree: a `resource_group`, or a document as for [`Role::Tree`].
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn with_tree(self, tree: FileSource) -> Result<Self, SiteError> {
         let tree = tree.kept()?;
         Ok(match FileKind::detect(&tree.read()?) == FileKind::ResourceGroup {
-            true => Self { resource_group: Some(tree), tree: None, ..self },
-            false => Self { tree: Some(tree), resource_group: None, usage: None, ..self },
+            true => self.without(Role::Tree).with(Role::ResourceGroup, tree),
+            false => self.without(Role::ResourceGroup).without(Role::Usage).with(Role::Tree, tree),
         })
     }
 
@@ -138,41 +150,25 @@ impl SiteFiles {
     /// # Errors
     /// Standard input cannot be read.
     pub fn kept(mut self) -> Result<Self, SiteError> {
-        let single = [
-            &mut self.resource_group,
-            &mut self.usage,
-            &mut self.sched_config,
-            &mut self.sched_formula,
-            &mut self.formula,
-            &mut self.tree,
-            &mut self.slurm_conf,
-        ];
-        let lists = [&mut self.server, &mut self.queues, &mut self.resources];
-        for source in single.into_iter().flatten().chain(lists.into_iter().flatten()) {
+        let kept = self.sources.iter_mut().filter(|(role, _)| !matches!(role, Role::Queue | Role::SchedPriv));
+        for source in kept.flat_map(|(_, sources)| sources) {
             *source = source.clone().kept()?;
         }
         Ok(self)
     }
 
     fn is_empty(&self) -> bool {
-        self.sched_priv.is_none() && self.sources().next().is_none()
-    }
-
-    /// The files, in no particular order.
-    fn sources(&self) -> impl Iterator<Item = &FileSource> {
-        let scheduler = [&self.resource_group, &self.usage, &self.sched_config, &self.sched_formula];
-        let others = [&self.queue, &self.tree, &self.slurm_conf, &self.formula];
-        let lists = [&self.server, &self.queues, &self.resources];
-        scheduler.into_iter().chain(others).flatten().chain(lists.into_iter().flatten())
+        self.sources.keys().all(|role| *role == Role::Time)
     }
 
     /// The paths of the files, and of the folder or the archive in which they were found.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        let files = self.sources().filter_map(|source| match source {
+        let files = self.sources().filter(|(role, _)| *role != Role::SchedPriv);
+        let paths = files.filter_map(|(_, source)| match source {
             FileSource::Path(file) => Some(file),
             FileSource::Bytes { .. } => None,
         });
-        files.chain(&self.root)
+        paths.chain(&self.root)
     }
 
     /// Replaces the scheduler's folder by the files in it.
@@ -180,9 +176,9 @@ impl SiteFiles {
     /// # Errors
     /// The folder cannot be read, or contains none of the scheduler's files.
     pub(super) fn with_scheduler_files(mut self) -> Result<Self, SiteError> {
-        let Some(folder) = self.sched_priv.clone() else { return Ok(self) };
-        folder.read_dir().map_err(|error| SiteError::read(&folder, error))?;
+        let Some(FileSource::Path(folder)) = self.first(Role::SchedPriv).cloned() else { return Ok(self) };
         let failed = |error| SiteError::read(&folder, error);
+        folder.read_dir().map_err(failed)?;
         let mut found = FoundFiles::default();
         in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)).map_err(failed)?;
         if found.is_empty() {
@@ -194,11 +190,16 @@ impl SiteFiles {
         }
         let found = found.into_site_files();
         self.warnings.extend(found.warnings);
-        self.resource_group = self.resource_group.or(found.resource_group);
-        self.usage = self.usage.or(found.usage);
-        self.sched_config = self.sched_config.or(found.sched_config);
-        self.sched_formula = self.sched_formula.or(found.sched_formula);
+        for (role, sources) in found.sources {
+            self.sources.entry(role).or_insert(sources);
+        }
         Ok(self)
+    }
+}
+
+impl FromIterator<(Role, FileSource)> for SiteFiles {
+    fn from_iter<I: IntoIterator<Item = (Role, FileSource)>>(files: I) -> Self {
+        files.into_iter().fold(Self::default(), |files, (role, source)| files.with(role, source))
     }
 }
 
@@ -282,10 +283,10 @@ mod tests {
     fn the_files_of_a_folder_are_found_by_their_names() {
         let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
         let files = SiteFiles::open(&site).expect("the example site");
-        assert_eq!(files.queue, Some(site.join("qstat.json").into()));
-        assert_eq!(files.usage, Some(site.join("sched_priv/usage").into()));
+        assert_eq!(files.first(Role::Queue), Some(&site.join("qstat.json").into()));
+        assert_eq!(files.first(Role::Usage), Some(&site.join("sched_priv/usage").into()));
         let folder = SiteFiles::open(&site.join("sched_priv")).expect("a sched_priv");
-        assert_eq!(folder.usage, Some(site.join("sched_priv/usage").into()));
+        assert_eq!(folder.first(Role::Usage), Some(&site.join("sched_priv/usage").into()));
         let error = SiteFiles::open(&site.join("../formulas")).expect_err("no site").to_string();
         assert!(error.contains("contains no file of a site"), "{error}");
     }
@@ -294,11 +295,10 @@ mod tests {
     fn a_given_file_replaces_the_one_of_the_site() {
         let site =
             || SiteFiles::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site")).expect("a site");
-        let given = SiteFiles { queue: Some("other.json".into()), ..SiteFiles::default() };
-        let files = site().replaced_by(given);
-        assert_eq!(files.queue, Some("other.json".into()));
-        assert!(files.usage.is_some());
-        let files = site().replaced_by(SiteFiles { sched_priv: Some("other".into()), ..SiteFiles::default() });
-        assert!(files.usage.is_none() && files.sched_config.is_none());
+        let files = site().replaced_by(SiteFiles::default().with(Role::Queue, "other.json"));
+        assert_eq!(files.first(Role::Queue), Some(&"other.json".into()));
+        assert!(files.has(Role::Usage));
+        let files = site().replaced_by(SiteFiles::default().with(Role::SchedPriv, "other"));
+        assert!(!files.has(Role::Usage) && !files.has(Role::SchedConfig));
     }
 }

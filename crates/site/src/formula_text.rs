@@ -10,6 +10,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use super::SiteError;
 use super::documents::read_formula_document;
 use super::files::SiteFiles;
+use super::role::Role;
 use super::source::FileSource;
 
 /// In how many places a document is searched for a formula.
@@ -108,7 +109,7 @@ impl FormulaText {
         Self::read_given(&path.into())
     }
 
-    /// The file with a formula as a source that can be read several times, for [`SiteFiles::formula`]; `-` is standard
+    /// The file with a formula as a source that can be read several times, for [`Role::Formula`]; `-` is standard
     /// input.
     ///
     /// # Errors
@@ -141,10 +142,10 @@ impl FormulaText {
     /// Reads the formula from the file that was given for it, else the formula in force from the first document of the server that contains one, else from
     /// `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        if let Some(source) = &files.formula {
+        if let Some(source) = files.first(Role::Formula) {
             return Self::read_given(source);
         }
-        let sources = files.server.iter().chain(&files.sched_formula);
+        let sources = files.all(Role::Server).iter().chain(files.first(Role::SchedFormula));
         let mut first_error = None;
         for source in sources {
             match Self::read_source(source) {

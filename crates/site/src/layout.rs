@@ -3,94 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::SiteFiles;
+use super::role::{ROLES, Role, RoleFiles};
 use super::source::FileSource;
-
-/// What a file of a site is read for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
-    Queue,
-    ResourceGroup,
-    Usage,
-    SchedConfig,
-    SchedFormula,
-    Tree,
-    Server,
-    Queues,
-    Resources,
-    SlurmConf,
-    /// When the snapshot was taken.
-    Time,
-}
-
-/// The names of the files of each role, the preferred ones first. `pbs_snapshot` writes those that end in `.out`.
-const NAMES: &[(Role, &[&str])] = &[
-    (
-        Role::Queue,
-        &[
-            "qstat.json",
-            "job/qstat_f_F_json.out",
-            "qstat_f.json",
-            "qstat.dsv",
-            "job/qstat_f_F_dsv.out",
-            "qstat_f.dsv",
-            "qstat.txt",
-            "job/qstat_f.out",
-            "qstat_f.txt",
-            "jobs.json",
-            "jobs.ndjson",
-        ],
-    ),
-    (Role::Tree, &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"]),
-    (
-        Role::Server,
-        &[
-            "server.json",
-            "qstat_Bf.json",
-            "server/qstat_Bf.out",
-            "server.txt",
-            "qstat_Bf.txt",
-            "server/qmgr_ps.out",
-            "qmgr_print_server.txt",
-            "scheduler/qmgr_lsched.out",
-            "scheduler/qmgr_psched.out",
-            "qmgr_list_sched.txt",
-            "qmgr_print_sched.txt",
-        ],
-    ),
-    (
-        Role::Queues,
-        &[
-            "queues.json",
-            "qstat_Qf.json",
-            "server/qstat_Qf.out",
-            "queues.txt",
-            "qstat_Qf.txt",
-            "server/qmgr_pq.out",
-            "server/qmgr_ps.out",
-            "qmgr_print_server.txt",
-        ],
-    ),
-    (
-        Role::Resources,
-        &[
-            "resourcedef",
-            "server_priv/resourcedef",
-            "server/qmgr_pr.out",
-            "qmgr_print_resource.txt",
-            "qmgr_list_resource.txt",
-        ],
-    ),
-    (Role::SlurmConf, &["slurm.conf", "scontrol_show_config.txt"]),
-    (Role::Time, &["ctime"]),
-];
-
-/// The files of the scheduler's folder.
-const SCHED_PRIV: &[(Role, &str)] = &[
-    (Role::ResourceGroup, "resource_group"),
-    (Role::Usage, "usage"),
-    (Role::SchedConfig, "sched_config"),
-    (Role::SchedFormula, "sched_formula"),
-];
 
 /// The endings of compressed files.
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
@@ -112,27 +26,28 @@ pub(super) fn is_site_file(path: &str) -> bool {
         Some((folder, name)) => is_sched_priv(folder).then_some(name),
         None => Some(path),
     };
-    NAMES.iter().any(|(_, names)| names.contains(&path))
-        || in_sched_priv.is_some_and(|name| SCHED_PRIV.iter().any(|(_, known)| *known == name))
+    ROLES.iter().any(|files| {
+        let path = if files.role.is_of_scheduler() { in_sched_priv } else { Some(path) };
+        path.is_some_and(|path| files.names.contains(&path))
+    })
 }
 
-/// Whether a file is read for this purpose.
-fn has_role(path: &str, role: Role) -> bool {
-    NAMES.iter().any(|(known, names)| *known == role && names.contains(&uncompressed(path)))
-}
-
-/// Whether the file is one of the scheduler's own, which may be empty.
-fn is_scheduler_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    SCHED_PRIV.iter().any(|(_, known)| *known == name)
+/// The roles that a file can have, by the last part of its path for those of the scheduler.
+fn roles(path: &str) -> impl Iterator<Item = Role> {
+    let path = uncompressed(path);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let has_name =
+        move |files: &&RoleFiles| files.names.contains(if files.role.is_of_scheduler() { &last } else { &path });
+    ROLES.iter().filter(has_name).map(|files| files.role)
 }
 
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
 pub(super) fn candidates() -> impl Iterator<Item = String> {
-    let plain = NAMES.iter().flat_map(|(_, names)| names.iter().map(|name| (*name).to_owned()));
+    let others = ROLES.iter().filter(|files| !files.role.is_of_scheduler());
+    let others = others.flat_map(|files| files.names.iter().map(|name| (*name).to_owned()));
     let scheduler = ["", "sched_priv/"].into_iter().flat_map(in_scheduler_folder);
-    // a file may have several purposes
-    let all: BTreeSet<String> = plain.chain(scheduler).collect();
+    // a file may have several roles
+    let all: BTreeSet<String> = others.chain(scheduler).collect();
     all.into_iter().flat_map(|path| with_endings(&path))
 }
 
@@ -143,7 +58,8 @@ fn with_endings(path: &str) -> [String; 3] {
 
 /// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
 pub(super) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> {
-    SCHED_PRIV.iter().map(move |(_, name)| format!("{folder}{name}"))
+    let own = ROLES.iter().filter(|files| files.role.is_of_scheduler());
+    own.flat_map(move |files| files.names.iter().map(move |name| format!("{folder}{name}")))
 }
 
 /// The files that were found, by their paths relative to the folder of the site.
@@ -160,11 +76,11 @@ impl FoundFiles {
     /// Adds a file of `root`, a folder or an archive. An empty file is what a command leaves that failed: it is not used, and
     /// a warning names it, unless it lists resources, of which a site may have none. The scheduler's own may be empty.
     pub(super) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
-        if !is_empty || is_scheduler_file(&path) {
+        if !is_empty || roles(&path).any(Role::is_of_scheduler) {
             if self.by_path.insert(path.clone(), file).is_some() {
                 self.repeated.push(format!("`{root}` has `{path}` more than once; the last one counts"));
             }
-        } else if !has_role(&path, Role::Resources) {
+        } else if roles(&path).all(|role| role != Role::Resources) {
             self.warnings.push(format!(
                 "`{root}`: `{path}` is empty and is not used; check whether the command that wrote it failed"
             ));
@@ -184,26 +100,16 @@ impl FoundFiles {
     pub(super) fn into_site_files(mut self) -> SiteFiles {
         self.warn_of_unused_jobs();
         let scheduler = self.scheduler_folder();
-        let in_sched_priv = |role: Role| {
-            let name = SCHED_PRIV.iter().find(|(known, _)| *known == role).map_or("", |(_, name)| *name);
-            self.get(&format!("{scheduler}{name}"))
-        };
-        SiteFiles {
-            queue: self.all(Role::Queue).into_iter().next(),
-            resource_group: in_sched_priv(Role::ResourceGroup),
-            usage: in_sched_priv(Role::Usage),
-            sched_config: in_sched_priv(Role::SchedConfig),
-            sched_formula: in_sched_priv(Role::SchedFormula),
-            tree: self.all(Role::Tree).into_iter().next(),
-            server: self.all(Role::Server),
-            queues: self.all(Role::Queues),
-            resources: self.all(Role::Resources),
-            slurm_conf: self.all(Role::SlurmConf).into_iter().next(),
-            taken: self.all(Role::Time).into_iter().next(),
-            warnings: self.warnings,
-            repeated: self.repeated,
-            ..SiteFiles::default()
+        let mut files = SiteFiles::default();
+        for RoleFiles { role, names, .. } in &ROLES {
+            let folder = if role.is_of_scheduler() { &*scheduler } else { "" };
+            let found = names.iter().filter_map(|name| self.get(&format!("{folder}{name}")));
+            let most = if role.takes_several() { usize::MAX } else { 1 };
+            files = found.take(most).fold(files, |files, source| files.with(*role, source));
         }
+        files.warnings = self.warnings;
+        files.repeated = self.repeated;
+        files
     }
 
     /// The folder of the default scheduler, else the first one; empty if the site is such a folder itself.
@@ -213,11 +119,6 @@ impl FoundFiles {
         folder.map(|folder| format!("{folder}/")).unwrap_or_default()
     }
 
-    fn all(&self, role: Role) -> Vec<FileSource> {
-        let names = NAMES.iter().find(|(known, _)| *known == role).map_or(&[][..], |(_, names)| *names);
-        names.iter().filter_map(|name| self.get(name)).collect()
-    }
-
     fn get(&self, path: &str) -> Option<FileSource> {
         with_endings(path).into_iter().find_map(|path| self.by_path.get(&path).cloned())
     }
@@ -225,7 +126,7 @@ impl FoundFiles {
     /// Warns of the output of qstat that is not read because of another one. In a `pbs_snapshot` several formats contain the
     /// same jobs.
     fn warn_of_unused_jobs(&mut self) {
-        let names = NAMES.iter().filter(|(role, _)| *role == Role::Queue).flat_map(|(_, names)| *names);
+        let names = Role::Queue.files().names.iter();
         let paths = names.filter(|name| name.starts_with("qstat")).flat_map(|name| with_endings(name));
         let paths: Vec<String> = paths.filter(|path| self.by_path.contains_key(path)).collect();
         let Some((used, others)) = paths.split_first() else { return };
@@ -254,6 +155,6 @@ mod tests {
         let source = |name: &str| FileSource::from(name);
         let by_path = ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), source(path)));
         let files = FoundFiles { by_path: by_path.into(), ..FoundFiles::default() }.into_site_files();
-        assert_eq!(files.usage, Some(source("sched_priv/usage")));
+        assert_eq!(files.first(Role::Usage), Some(&source("sched_priv/usage")));
     }
 }

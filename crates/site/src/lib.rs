@@ -22,6 +22,7 @@ mod printed_fairshare;
 mod rank;
 mod reach_rank;
 mod replay;
+mod role;
 mod shares;
 mod simulate;
 mod source;
@@ -33,6 +34,7 @@ mod what_if;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use bundle::SiteBundle;
@@ -49,6 +51,7 @@ pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
 pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use replay::LogReplay;
+pub use role::Role;
 pub use shares::UsageChange;
 pub use shares::{PolicyShares, SharesRequest};
 pub use simulate::{SimulatedQueue, open_workload};
@@ -57,6 +60,7 @@ pub use source::read_bytes;
 pub use what_if::WhatIf;
 
 use documents::Documents;
+use file_kind::FileKind;
 use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::fairshare::{Release, Rules};
 use job_sort_formula::rank::OnError;
@@ -71,7 +75,8 @@ use source::JobDocument;
 use tree::SiteTree;
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SiteRules {
     /// The fair-share policy; `None`: the one in `slurm.conf`, else OpenPBS's.
     pub policy: Option<PolicyName>,
@@ -135,16 +140,16 @@ impl Site {
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
-        files.queue.as_ref().map(|queue| queue.check(&file_kind::JOBS)).transpose()?;
+        files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
         let Documents { schema, queues, server, partition, warnings: of_documents } =
             Documents::read(&files, rules.strict)?;
         let mut warnings = files.warnings.clone();
         warn_unless_strict(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
         warnings.extend(of_documents);
-        let config = match &files.sched_config {
+        let config = match files.first(Role::SchedConfig) {
             Some(source) => {
-                let bytes = source.read_expected(&file_kind::SCHED_CONFIG)?;
-                if file_kind::FileKind::detect(&bytes) == file_kind::FileKind::Empty {
+                let bytes = source.read_expected(Role::SchedConfig)?;
+                if FileKind::detect(&bytes) == FileKind::Empty {
                     warnings.push(format!(
                         "`{}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
                          queue before the formula",
@@ -160,11 +165,11 @@ impl Site {
         let message = |warning: &ConfigWarning| format!("sched_config: {warning}");
         warn_unless_strict(&mut warnings, repeated.into_iter().map(message), rules.strict)?;
         warnings.extend(few_of_each_kind(of_config.into_iter().map(message)));
-        let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
+        let conf = files.first(Role::SlurmConf).map(FileSource::read_slurm_conf).transpose()?;
         let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string));
         warnings.extend(few_of_each_kind(of_conf));
         let tree = SiteTree::read(&files, &config, rules.strict, &mut warnings)?;
-        if files.sched_config.is_none() && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
+        if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             warnings.push(
                 "there is no `sched_config`, so its defaults are assumed: ".to_owned()
                     + DEFAULT_SETTINGS
@@ -204,7 +209,7 @@ impl Site {
 
     /// The formula that the site's own documents have, even if another was given; `None` if they have none, or cannot be read.
     pub fn formula_in_force(&self) -> Option<FormulaText> {
-        FormulaText::in_force(&SiteFiles { formula: None, ..self.files.clone() }).ok()
+        FormulaText::in_force(&self.files.clone().without(Role::Formula)).ok()
     }
 }
 

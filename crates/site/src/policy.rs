@@ -12,26 +12,29 @@ use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
 use job_sort_formula::fairshare::{NodeId, Policy, Release, Rules};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::tree::SlurmOrigin;
 use super::{Site, SiteRules};
 
 /// A published fair-share policy, by its name on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PolicyName {
-    /// `pbs`: OpenPBS, PP-718.
+    /// OpenPBS, PP-718.
     Pbs,
-    /// `classic`: Slurm's classic fair share.
+    /// Slurm's classic fair share.
     Classic,
-    /// `depth-oblivious`: Slurm's depth-oblivious factor.
+    /// Slurm's depth-oblivious factor.
     DepthOblivious,
-    /// `ticket-based`: Slurm's ticket-based factor.
+    /// Slurm's ticket-based factor.
     TicketBased,
-    /// `fair-tree`: Slurm's fair tree.
+    /// Slurm's fair tree.
     FairTree,
-    /// `weighted-walk`: flux-accounting's weighted walk.
+    /// flux-accounting's weighted walk.
     WeightedWalk,
 }
 

@@ -20,6 +20,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
 
+use super::role::Role;
 use super::source::FileSource;
 use super::tree::{explain_unresolved, find_node, pending_nodes};
 use super::{PolicyName, SharesRequest, Site, SiteError};
@@ -257,7 +258,7 @@ impl Site {
         let mut untried = None;
         let threshold = self.threshold();
         if let Ok(formula) = submitted.formula()
-            && self.files.queue.is_some()
+            && self.files.has(Role::Queue)
         {
             let mut jobs = self.read_jobs(formula, true)?;
             warnings = mem::take(&mut jobs.warnings);
@@ -327,7 +328,7 @@ impl Site {
     }
 
     pub(super) fn queue_name(&self) -> String {
-        self.files.queue.as_ref().map(FileSource::name).unwrap_or_default()
+        self.files.first(Role::Queue).map(FileSource::name).unwrap_or_default()
     }
 
     /// The findings about the text of a formula and its names, without evaluating it.
@@ -357,7 +358,7 @@ impl Site {
     /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
-        let Some(source) = &self.files.queue else {
+        let Some(source) = self.files.first(Role::Queue) else {
             let message = "no jobs: give a queue, as `qstat -f` prints it (JSON, dsv or text), native JSON or NDJSON";
             return Err(SiteError::Missing(message.into()));
         };

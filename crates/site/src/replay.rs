@@ -12,8 +12,9 @@ use jsf_openpbs::resource_amount::NumberMode;
 
 use super::formula_text::submitted;
 use super::policy::PolicyName;
+use super::role::Role;
 use super::source::FileSource;
-use super::{FormulaText, Site, SiteError, file_kind};
+use super::{FormulaText, Site, SiteError};
 
 /// A log compared with a queue, and the warnings about the queue.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Site {
             return Err(SiteError::Missing(message.into()));
         }
         let log = FileSource::from(log);
-        let bytes = log.read_unless_binary(&file_kind::LOG)?;
+        let bytes = log.read_unless_binary(Role::Log)?;
         if logged_values(&bytes).next().is_none() {
             return Err(SiteError::Content(format!(
                 "`{}` is not a log with values: expected lines such as \
@@ -84,13 +85,12 @@ impl Site {
     /// The files that the inputs of the formula come from.
     fn replay_sources(&self) -> Sources {
         let files = &self.files;
-        let name = |source: Option<&FileSource>| source.map(FileSource::name);
-        let queues = || files.queues.iter().chain(&files.server).chain(&files.resources).next();
+        let first = |roles: &[Role]| roles.iter().find_map(|role| files.first(*role)).map(FileSource::name);
         Sources {
             jobs: self.queue_name(),
-            queues: name(queues().filter(|_| !self.queues.is_empty())),
-            tree: name(files.tree.as_ref().or(files.resource_group.as_ref())),
-            usage: name(files.tree.as_ref().or(files.usage.as_ref())),
+            queues: first(&[Role::Queues, Role::Server, Role::Resources]).filter(|_| !self.queues.is_empty()),
+            tree: first(&[Role::Tree, Role::ResourceGroup]),
+            usage: first(&[Role::Tree, Role::Usage]),
         }
     }
 
@@ -98,7 +98,7 @@ impl Site {
     /// each comes from, and its text.
     fn other_formulas(&self, log: &str, bytes: &[u8], formula: &Formula) -> Vec<(String, String)> {
         let files = &self.files;
-        let documents = files.formula.iter().chain(&files.server).chain(&files.sched_formula);
+        let documents = [Role::Formula, Role::Server, Role::SchedFormula].into_iter().flat_map(|role| files.all(role));
         // a document without a formula is no error here
         let in_files = documents.filter_map(|source| {
             let text = FormulaText::read_source(source).ok()?.text;

@@ -8,6 +8,7 @@ use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_grou
 
 use super::policy::clock;
 use super::rank::jobs_without_entity;
+use super::role::Role;
 use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
 use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
 
@@ -207,7 +208,7 @@ impl Site {
         let mut notes: Vec<String> = request.decays().filter_map(|seconds| self.no_decay(policy, seconds)).collect();
         notes.dedup();
         let has_factors =
-            policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
+            policy != PolicyName::TicketBased || !request.active.is_empty() || self.files.has(Role::Queue);
         if !has_factors {
             notes.push(
                 "ticket-based gives tickets to the entities with pending jobs, and none are known: give a queue, \
@@ -332,7 +333,7 @@ impl Site {
 
     /// The entities of the queue, and the warnings about its jobs.
     fn queue_entities(&self) -> Result<(Vec<QueueEntity>, Vec<String>), SiteError> {
-        if self.files().queue.is_none() {
+        if !self.files.has(Role::Queue) {
             return Ok((Vec::new(), Vec::new()));
         }
         let no_inputs = Formula::parse("0").map_err(SiteError::content)?;

@@ -17,6 +17,7 @@ use jsf_simulate::{
 use super::compression::decompressed;
 use super::file_kind::FileKind;
 use super::policy::PolicyName;
+use super::role::Role;
 use super::source::FileSource;
 use super::tree::SiteTree;
 use super::{Site, SiteError};
@@ -197,11 +198,9 @@ impl Site {
     /// How usage decays in a simulation unless the caller says otherwise: as in the `sched_config`, if the site has one.
     pub fn configured_decay(&self) -> Option<Decay> {
         let config = &self.config;
-        self.files
-            .sched_config
-            .as_ref()
-            .filter(|_| config.fairshare_decay_time > 0)
-            .map(|_| Decay { period: config.fairshare_decay_time, factor: config.fairshare_decay_factor.into() })
+        let is_configured = self.files.has(Role::SchedConfig) && config.fairshare_decay_time > 0;
+        is_configured
+            .then(|| Decay { period: config.fairshare_decay_time, factor: config.fairshare_decay_factor.into() })
     }
 
     /// The share of the machine of each entity of a workload, by its index, 0..=1: `None` for an entity that the tree does not

@@ -12,7 +12,8 @@ use jsf_slurm::conf::SlurmConf;
 
 use super::SiteError;
 use super::compression::{Compression, decompressed};
-use super::file_kind::{self, Expected, FileKind};
+use super::file_kind::FileKind;
+use super::role::Role;
 
 /// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
 const MAX_FILE: u64 = 256 << 20;
@@ -75,17 +76,17 @@ impl FileSource {
         }
     }
 
-    /// The whole content of a file that must be of an expected kind. A file whose start shows another kind is not read
-    /// further.
-    pub(super) fn read_expected(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
+    /// The whole content of a file that must be one of a role. A file whose start shows another kind is not read further.
+    pub(super) fn read_expected(&self, role: Role) -> Result<Vec<u8>, SiteError> {
+        let expected = role.files();
         let bytes = read_limited(self, expected.limit, |head| expected.check(&self.name(), head).map(drop))?;
         expected.check(&self.name(), &bytes)?;
         Ok(bytes)
     }
 
-    /// Checks that the file can be read and seems to be of an expected kind, by its first bytes. For a file that may not be
+    /// Checks that the file can be read and seems to be one of a role, by its first bytes. For a file that may not be
     /// needed: a wrong one is refused all the same. What can be read only once, such as a pipe, is not opened.
-    pub(super) fn check(&self, expected: &Expected) -> Result<(), SiteError> {
+    pub(super) fn check(&self, role: Role) -> Result<(), SiteError> {
         if let Self::Path(path) = self {
             let is_once = |kind: Metadata| !kind.is_file() && !kind.is_dir();
             if is_stdin(path) || is_once(path.metadata().map_err(|error| SiteError::read(path, error))?) {
@@ -95,11 +96,12 @@ impl FileSource {
         let mut head = Vec::new();
         let read = decompressed(self.open()?).and_then(|content| content.take(HEAD).read_to_end(&mut head));
         read.map_err(|error| self.error(error))?;
-        expected.check(&self.name(), &head).map(drop)
+        role.files().check(&self.name(), &head).map(drop)
     }
 
     /// The whole content of a file that may turn out to be of another kind, unless it is binary.
-    pub(super) fn read_unless_binary(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
+    pub(super) fn read_unless_binary(&self, role: Role) -> Result<Vec<u8>, SiteError> {
+        let expected = role.files();
         read_limited(self, expected.limit, |head| match FileKind::detect(head) {
             FileKind::Binary => expected.check(&self.name(), head).map(drop),
             _ => Ok(()),
@@ -107,8 +109,8 @@ impl FileSource {
     }
 
     /// The whole content as text; bytes that are not UTF-8 are replaced.
-    pub(super) fn read_text(&self, expected: &Expected) -> Result<String, SiteError> {
-        let bytes = self.read_unless_binary(expected)?;
+    pub(super) fn read_text(&self, role: Role) -> Result<String, SiteError> {
+        let bytes = self.read_unless_binary(role)?;
         Ok(decode_utf8(&bytes).into_owned())
     }
 
@@ -120,7 +122,7 @@ impl FileSource {
                 SlurmConf::read(path).map_err(SiteError::content)
             }
             _ => {
-                let bytes = self.read_unless_binary(&file_kind::SLURM_CONF)?;
+                let bytes = self.read_unless_binary(Role::SlurmConf)?;
                 self.require_settings(&bytes)?;
                 Ok(SlurmConf::parse(&self.name(), &bytes))
             }
@@ -140,7 +142,7 @@ impl FileSource {
         if FileKind::detect(bytes) == FileKind::Text && 2 * settings >= lines.len() {
             return Ok(());
         }
-        file_kind::SLURM_CONF.check(&self.name(), bytes).map(|_| ())
+        Role::SlurmConf.files().check(&self.name(), bytes).map(|_| ())
     }
 
     /// The first bytes of a file that can be read again.
@@ -260,8 +262,8 @@ impl JobDocument {
             FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
         };
         read.map_err(|error| match source.head().map(|head| (FileKind::detect(&head), head)) {
-            Some((kind, head)) if !file_kind::JOBS.kinds.contains(&kind) => {
-                file_kind::JOBS.refusal(&source.name(), kind, &head)
+            Some((kind, head)) if !Role::Queue.files().kinds.contains(&kind) => {
+                Role::Queue.files().refusal(&source.name(), kind, &head)
             }
             _ => SiteError::content(error),
         })

@@ -14,8 +14,9 @@ use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarning};
 
-use super::file_kind::{self, FileKind};
+use super::file_kind::FileKind;
 use super::files::SiteFiles;
+use super::role::Role;
 use super::source::FileSource;
 use super::{SiteError, warn_unless_strict};
 
@@ -52,19 +53,17 @@ impl SiteTree {
         is_strict: bool,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
-        if let Some(source) = &files.tree {
+        let groups = files.first(Role::ResourceGroup);
+        let usage = files.first(Role::Usage);
+        if let Some(source) = files.first(Role::Tree) {
             // refused if they are something else, although nothing of them is used
-            files
-                .resource_group
-                .as_ref()
-                .map(|unused| read_resource_group(unused, false, &mut Vec::new()))
-                .transpose()?;
-            files.usage.as_ref().map(|unused| read_usage(unused, false, &mut Vec::new())).transpose()?;
+            groups.map(|unused| read_resource_group(unused, false, &mut Vec::new())).transpose()?;
+            usage.map(|unused| read_usage(unused, false, &mut Vec::new())).transpose()?;
             return read_document(source, is_strict, warnings).map(Some);
         }
-        let Some(source) = &files.resource_group else { return Ok(None) };
+        let Some(source) = groups else { return Ok(None) };
         let lines = read_resource_group(source, is_strict, warnings)?;
-        let usage = match &files.usage {
+        let usage = match usage {
             Some(source) => read_usage(source, is_strict, warnings)?,
             None => {
                 warnings.push(format!(
@@ -164,7 +163,7 @@ impl SiteTree {
 }
 
 fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
-    let bytes = source.read_expected(&file_kind::TREE)?;
+    let bytes = source.read_expected(Role::Tree)?;
     let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
@@ -219,10 +218,10 @@ fn read_resource_group(
     is_strict: bool,
     warnings: &mut Vec<String>,
 ) -> Result<ResourceGroup, SiteError> {
-    let bytes = source.read_unless_binary(&file_kind::RESOURCE_GROUP)?;
+    let bytes = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
     if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
-        file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
+        Role::ResourceGroup.files().check(&source.name(), &bytes)?;
     }
     let name = source.name();
     let (repeated, rejected): (Vec<_>, Vec<_>) =
@@ -239,7 +238,7 @@ fn read_resource_group(
 }
 
 fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
-    let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
+    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?).map_err(SiteError::content)?;
     let is_usage = |fault: &&UsageFault| matches!(fault, UsageFault::BadUsage { .. });
     let (bad, others): (Vec<_>, Vec<_>) = usage.faults.iter().partition(is_usage);
     let name = source.name();

@@ -12,7 +12,7 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::order::Criterion;
 use jsf_site::Site;
 use jsf_site::{
-    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankedQueue, Rounding, SiteFiles, SiteRules,
+    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankedQueue, Role, Rounding, SiteFiles, SiteRules,
 };
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob};
@@ -235,7 +235,7 @@ fn check_causes(queue: &RankedQueue, explained: &Explanations) -> usize {
 
 #[test]
 fn causes_move_jobs_as_far_as_brute_force() {
-    let given = SiteFiles { sched_config: Some(bytes("sched_config", SETTINGS[0].0)), ..SiteFiles::default() };
+    let given = SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", SETTINGS[0].0));
     let files = SiteFiles::open(&jsf_testing::path("examples/site")).unwrap().replaced_by(given);
     let site = Site::from_files(files, SiteRules::default()).unwrap();
     for formula in &FORMULAS[..6] {
@@ -253,7 +253,7 @@ fn neighbours_and_criteria_are_those_of_brute_force() {
         let config = SchedConfig::parse(settings.as_bytes());
         let mut found = Vec::new();
         for formula in FORMULAS {
-            let given = SiteFiles { sched_config: Some(bytes("sched_config", settings)), ..SiteFiles::default() };
+            let given = SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", settings));
             let files = SiteFiles::open(&jsf_testing::path("examples/site")).unwrap().replaced_by(given);
             let site = Site::from_files(files, SiteRules::default()).unwrap();
             let (queue, explained) = explain_all(&site, formula);
@@ -281,7 +281,7 @@ fn explanations_of_the_recorded_queue_are_those_of_brute_force() {
     let document: String = jobs.iter().enumerate().filter_map(line).collect();
     let records: Vec<Record> = golden::lines("openpbs/bulk/evaluate.jsonl.gz");
     for record in records {
-        let files = SiteFiles { queue: Some(bytes("jobs.ndjson", &document)), ..SiteFiles::default() };
+        let files = SiteFiles::default().with(Role::Queue, bytes("jobs.ndjson", &document));
         let site = Site::from_files(files, SiteRules::default()).unwrap();
         let (queue, explained) = explain_all(&site, &record.formula);
         let config = SchedConfig::parse(SETTINGS[0].0.as_bytes());

@@ -3,7 +3,7 @@
 use job_sort_formula::rank::WorkBudget;
 use job_sort_formula::{Formula, Schema};
 use jsf_site::Site;
-use jsf_site::{FileSource, Means, RankedQueue, SiteFiles, SiteRules, Wait};
+use jsf_site::{FileSource, Means, RankedQueue, Role, SiteFiles, SiteRules, Wait};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;
 use serde_json::{Value, json};
@@ -54,12 +54,10 @@ const QUEUES: &str = "Queue: workq\n    queue_type = Execution\n    Priority = 1
 
 fn ranked(queue: &Value, config: &str, threshold: Option<f64>, formula: &Formula) -> (Site, RankedQueue, Schema) {
     let source = |name: &str, text: &str| FileSource::Bytes { name: name.into(), bytes: text.as_bytes().into() };
-    let files = SiteFiles {
-        queue: Some(source("queue.json", &queue.to_string())),
-        sched_config: Some(source("sched_config", config)),
-        queues: vec![source("qstat_Qf.txt", QUEUES)],
-        ..SiteFiles::default()
-    };
+    let files = SiteFiles::default()
+        .with(Role::Queue, source("queue.json", &queue.to_string()))
+        .with(Role::SchedConfig, source("sched_config", config))
+        .with(Role::Queues, source("qstat_Qf.txt", QUEUES));
     let site = Site::from_files(files, SiteRules { threshold, ..SiteRules::default() }).unwrap();
     let jobs = site.jobs(formula).unwrap();
     let program = formula.compile(&jobs.schema).unwrap();

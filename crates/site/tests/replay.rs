@@ -13,7 +13,7 @@ use jsf_openpbs::replay::{
 };
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::encode_usage;
-use jsf_site::{FileSource, FormulaText, SiteFiles, SiteRules};
+use jsf_site::{FileSource, FormulaText, Role, SiteFiles, SiteRules};
 use jsf_site::{Site, SiteError};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, Record};
@@ -34,19 +34,16 @@ impl Folder {
         path
     }
 
-    fn site(&self, queue: &str, change: impl FnOnce(&mut SiteFiles)) -> Site {
+    fn site(&self, queue: &str, change: impl FnOnce(SiteFiles) -> SiteFiles) -> Site {
         let golden = |name: &str| FileSource::from(golden::path("openpbs/qstat").join(name));
-        let mut files = SiteFiles {
-            queue: Some(self.put("qstat.json", queue).into()),
-            resource_group: Some(golden("resource_group")),
-            usage: Some(golden("usage")),
-            sched_config: Some(golden("sched_config")),
-            queues: vec![golden("qstat_Qf.json")],
-            resources: vec![golden("resourcedef")],
-            ..SiteFiles::default()
-        };
-        change(&mut files);
-        Site::from_files(files, SiteRules::default()).expect("a site")
+        let files = SiteFiles::default()
+            .with(Role::Queue, self.put("qstat.json", queue))
+            .with(Role::ResourceGroup, golden("resource_group"))
+            .with(Role::Usage, golden("usage"))
+            .with(Role::SchedConfig, golden("sched_config"))
+            .with(Role::Queues, golden("qstat_Qf.json"))
+            .with(Role::Resources, golden("resourcedef"));
+        Site::from_files(change(files), SiteRules::default()).expect("a site")
     }
 
     fn replay(&self, site: &Site, record: &Record) -> Replay {
@@ -87,7 +84,7 @@ fn why(different: &Difference) -> String {
 #[test]
 fn every_recorded_value_is_equal() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let (mut formulas, mut values) = (0, 0);
     // a formula that breaks the scheduler's script leaves the values of the previous one
     let is_stale = |record: &Record| record.values.values().any(|value| value == "-12345.0625");
@@ -110,7 +107,7 @@ fn every_recorded_value_is_equal() {
 #[test]
 fn a_later_cycle_is_found() {
     let folder = Folder::new();
-    let site = folder.site(&queue().replace("\"00:00:37\"", "\"00:00:34\""), |_| {});
+    let site = folder.site(&queue().replace("\"00:00:37\"", "\"00:00:34\""), |files| files);
     for formula in ["eligible_time", "10 * ncpus + 0.01*walltime + 0.5*eligible_time"] {
         let replay = folder.replay(&site, &record(formula));
         assert_eq!((replay.equal + replay.different.len(), replay.different.len(), replay.unexplained), (55, 47, 0));
@@ -124,7 +121,7 @@ fn a_later_cycle_is_found() {
 #[test]
 fn another_amount_is_found_and_explains_nothing_because_the_jobs_document_contradicts_it() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let mut compared = 0;
     for (formula, name) in [("walltime", "walltime"), ("mem / 1024 / 1024", "mem"), ("r_float * 2", "r_float")] {
         let mut recorded = record(formula);
@@ -150,13 +147,13 @@ fn another_amount_is_found_and_explains_nothing_because_the_jobs_document_contra
 #[test]
 fn decayed_usage_is_found() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
     let decay = IntervalDecay::new(config.fairshare_decay_factor, config.fairshare_decay_time);
     let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
     let usage = folder.folder.path().join("usage");
     fs::write(&usage, encode_usage(&tree, 0, |usage| decay.step(decay.step(usage)))).expect("written");
-    let later = folder.site(&queue(), |files| files.usage = Some(usage.into()));
+    let later = folder.site(&queue(), |files| files.with(Role::Usage, usage));
     // all six digits of the input reach the log, so one number of decays explains all of them
     let formula = Formula::parse("1000000 * fairshare_tree_usage").expect("a formula");
     let ranked = later.rank(&formula).expect("ranked");
@@ -177,7 +174,7 @@ fn the_usage_of_an_entity_is_found_and_explains_nothing() {
     let mut recorded = record("fairshare_factor");
     let jobs = jobs_like(&recorded, "0.vm");
     jobs.iter().for_each(|job| drop(recorded.values.insert(job.clone(), "0.1234".to_owned())));
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let replay = folder.replay(&site, &recorded);
     assert_eq!((replay.different.len(), replay.unexplained), (jobs.len(), jobs.len()));
     for different in &replay.different {
@@ -187,7 +184,7 @@ fn the_usage_of_an_entity_is_found_and_explains_nothing() {
         assert!(file.ends_with("usage"), "{file}");
     }
     // all values are those of a usage that the site does not have
-    let without = folder.site(&queue(), |files| files.usage = None);
+    let without = folder.site(&queue(), |files| files.without(Role::Usage));
     let replay = folder.replay(&without, &record("fairshare_factor"));
     assert!(replay.different.len() > 10 && replay.unexplained == replay.different.len(), "{replay:?}");
     let kinds: Vec<_> = replay.causes.iter().map(|cause| (&cause.kind, cause.lines)).collect();
@@ -203,7 +200,7 @@ fn jobs_like(recorded: &Record, job: &str) -> Vec<String> {
 #[test]
 fn a_usage_that_other_jobs_of_the_entity_contradict_explains_nothing() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let mut recorded = record("fairshare_factor");
     recorded.values.insert("0.vm".to_owned(), "0.1234".to_owned());
     let replay = folder.replay(&site, &recorded);
@@ -235,14 +232,14 @@ fn a_usage_that_other_jobs_of_the_entity_contradict_explains_nothing() {
 #[test]
 fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
     let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
     let ours = tree.tree().usage(tree.tree().find("Scott").expect("Scott"));
     let usage = folder.folder.path().join("usage");
     let change = |usage: f64| if usage == ours { 4321.0 } else { usage };
     fs::write(&usage, encode_usage(&tree, 0, change)).expect("written");
-    let changed = folder.site(&queue(), |files| files.usage = Some(usage.into()));
+    let changed = folder.site(&queue(), |files| files.with(Role::Usage, usage));
     // the first job's digits leave the usage open, those of the others do not
     let formula = Formula::parse("fairshare_factor * (1000 if ncpus > 100 else 1)").expect("a formula");
     let ranked = changed.rank(&formula).expect("ranked");
@@ -265,7 +262,7 @@ fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
 #[test]
 fn a_broken_number_is_shown_with_what_was_expected() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     for (digits, found) in [
         ("0.0o67", "found `o67` after `0.0`"),
         ("1e5", "found `e5` after `1`"),
@@ -290,7 +287,7 @@ fn a_broken_number_is_shown_with_what_was_expected() {
 #[test]
 fn an_undeclared_resource_counts_as_zero() {
     let folder = Folder::new();
-    let undeclared = folder.site(&queue(), |files| files.resources.clear());
+    let undeclared = folder.site(&queue(), |files| files.without(Role::Resources));
     let recorded = record("r_long + 0.5");
     // without `resourcedef` the jobs show which amounts there are, so the recorded values are still equal
     assert_eq!(folder.replay(&undeclared, &recorded).different, []);
@@ -315,7 +312,7 @@ fn an_undeclared_resource_counts_as_zero() {
 #[test]
 fn what_nothing_explains_is_counted() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let mut recorded = record("2/3*100");
     recorded.values.insert("3.vm".to_owned(), "66.6666".to_owned());
     recorded.values.insert("4.vm".to_owned(), "12".to_owned());
@@ -345,7 +342,7 @@ fn other_lines_are_skipped() {
 #[test]
 fn the_moment_of_a_cycle_is_that_of_most_of_its_lines() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let formula = Formula::parse("eligible_time + 1000").expect("a formula");
     let ranked = site.rank(&formula).expect("ranked");
     let scores: Vec<(&str, f64)> =
@@ -377,7 +374,7 @@ fn the_moment_of_a_cycle_is_that_of_most_of_its_lines() {
 #[test]
 fn each_cycle_has_its_own_moment_which_the_times_of_the_log_tell() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let formula = Formula::parse("eligible_time + 1000").expect("a formula");
     let ranked = site.rank(&formula).expect("ranked");
     let mut log = String::new();
@@ -403,8 +400,8 @@ fn a_formula_of_the_site_s_files_or_of_a_server_s_log_explains_the_log() {
     let recorded = record("10 * ncpus + 0.01*walltime + 0.5*eligible_time");
     let former = "### PBS INTERNAL FILE DO NOT MODIFY ###\n10 * ncpus + 0.01*walltime + 0.5*eligible_time\n";
     let former = folder.put("sched_formula", former);
-    let with_file = folder.site(&queue(), |files| files.sched_formula = Some(former.into()));
-    let without_file = folder.site(&queue(), |_| {});
+    let with_file = folder.site(&queue(), |files| files.with(Role::SchedFormula, former));
+    let without_file = folder.site(&queue(), |files| files);
     let formula = Formula::parse("ncpus / 7 + 0.3").expect("a formula");
     let set = "11/22/2026 03:00:00;0004;Server@vm;Svr;Server@vm;attributes set: job_sort_formula = ";
     let of_server = format!("{set}mem\n{set}10 * ncpus + 0.01*walltime + 0.5*eligible_time\n{set}ncpus / 7 + 0.3\n");
@@ -426,7 +423,7 @@ fn a_formula_of_the_site_s_files_or_of_a_server_s_log_explains_the_log() {
 #[test]
 fn damaged_lines_are_counted() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let log = "pbs_sched;Job;0.vm;Formula Evaluation = 1\npbs_sched;Job;1.vm;Formula Evaluation\n\
         pbs_sched;Job;;Formula Evaluation = 1\npbs_sched;Job;2.vm;Formula Eval";
     let replay =
@@ -449,9 +446,8 @@ fn a_replay_ends_whatever_the_inputs_are() {
         );
         let tree = folder.put("tree.json", &tree);
         let site = folder.site(JOBS, |files| {
-            (files.resource_group, files.usage) = (None, None);
-            files.tree = Some(tree.into());
-            files.declared = vec![("a".to_owned(), job_sort_formula::schema::InputType::Count)];
+            let declared = vec![("a".to_owned(), job_sort_formula::schema::InputType::Count)];
+            files.without(Role::ResourceGroup).without(Role::Usage).with(Role::Tree, tree).declaring(declared)
         });
         for text in
             ["fairshare_factor", "job_priority", "a", "a + eligible_time", "fairshare_tree_usage * a + job_priority"]
@@ -470,7 +466,7 @@ fn a_replay_ends_whatever_the_inputs_are() {
 #[test]
 fn one_amount_of_work_bounds_all_searches() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
+    let site = folder.site(&queue(), |files| files);
     let mut recorded = record("fairshare_factor");
     for (index, value) in recorded.values.values_mut().enumerate() {
         *value = format!("0.9{index:03}");

@@ -30,7 +30,7 @@ use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
+use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteRules};
 use jsf_slurm::conf::SlurmConf;
 
 /// A target by the name of its folder of crashers.
@@ -211,16 +211,15 @@ pub fn pbs_files(data: &[u8]) {
     let _ = formula_in("server", &text);
     let _ = pasted(&text);
     add_resources("resourcedef", &text, &mut Schema::openpbs());
-    let mut files = SiteFiles { queue: Some(file(QUEUE)), ..SiteFiles::default() };
-    files.resource_group = Some(file(b"Bob 10 root 5\n"));
-    match data.len() % 5 {
-        0 => files.resource_group = Some(file(data)),
-        1 => files.usage = Some(file(data)),
-        2 => files.sched_config = Some(file(data)),
-        3 => files.server = vec![file(data)],
-        _ => (files.queues, files.resources) = (vec![file(data)], vec![file(data)]),
-    }
-    use_site(files, &[PolicyName::Pbs]);
+    let files = SiteFiles::default().with(Role::Queue, file(QUEUE)).with(Role::ResourceGroup, file(b"Bob 10 root 5\n"));
+    let roles: &[Role] = match data.len() % 5 {
+        0 => &[Role::ResourceGroup],
+        1 => &[Role::Usage],
+        2 => &[Role::SchedConfig],
+        3 => &[Role::Server],
+        _ => &[Role::Queues, Role::Resources],
+    };
+    use_site(roles.iter().fold(files, |files, role| files.with(*role, file(data))), &[PolicyName::Pbs]);
 }
 
 /// Every request of `pbsfs`; a usage file that it writes is read without a fault.
@@ -244,7 +243,7 @@ pub fn slurm_files(data: &[u8]) {
     if let Ok(tree) = jsf_slurm::read_tree("tree", data) {
         check_document(&tree.document);
     }
-    use_site(SiteFiles { tree: Some(file(data)), queue: Some(file(QUEUE)), ..SiteFiles::default() }, &POLICIES);
+    use_site(SiteFiles::default().with(Role::Tree, file(data)).with(Role::Queue, file(QUEUE)), &POLICIES);
 }
 
 /// A tree in native JSON, under every policy.
@@ -252,7 +251,7 @@ pub fn tree_json(data: &[u8]) {
     if let Ok(document) = read_tree("tree", data) {
         check_document(&document);
     }
-    use_site(SiteFiles { tree: Some(file(data)), queue: Some(file(QUEUE)), ..SiteFiles::default() }, &POLICIES);
+    use_site(SiteFiles::default().with(Role::Tree, file(data)).with(Role::Queue, file(QUEUE)), &POLICIES);
 }
 
 /// Every factor of a tree is a number.
@@ -275,7 +274,7 @@ fn check_document(document: &TreeDocument) {
 pub fn slurm_conf(data: &[u8]) {
     SlurmConf::parse("slurm.conf", data);
     let tree = br#"{"children":[{"name":"a","shares":40,"children":[{"name":"Bob","shares":50,"usage":100}]}]}"#;
-    let files = SiteFiles { slurm_conf: Some(file(data)), tree: Some(file(tree)), ..SiteFiles::default() };
+    let files = SiteFiles::default().with(Role::SlurmConf, file(data)).with(Role::Tree, file(tree));
     use_site(files, &[]);
 }
 
@@ -291,7 +290,7 @@ pub fn snapshots(data: &[u8]) {
 /// A scheduler's log.
 pub fn replay(data: &[u8]) {
     let group = file(b"Bob 10 root 5\nSuzy 11 root 7\n");
-    let files = SiteFiles { queue: Some(file(QUEUE)), resource_group: Some(group), ..SiteFiles::default() };
+    let files = SiteFiles::default().with(Role::Queue, file(QUEUE)).with(Role::ResourceGroup, group);
     let site = Site::from_files(files, SiteRules::default()).expect("a site");
     let formula = Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");
     with_file(data, |path| {

@@ -1,29 +1,35 @@
 //! The numbers that `sshare` shows for an association (an account, or a user in an account), and the rules and the release of
 //! Slurm by which a policy computes them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::fairshare::Shares;
 
 /// The rules by which a policy computes the numbers of a tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum Rules {
     /// What the daemon does.
     #[default]
     Scheduler,
-    /// What the published document of the policy says.
+    /// What the published document says.
     Documented,
 }
 
 /// The releases of Slurm that behave alike, named after the one that was recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Release {
     /// 22.05, and every release before 23.11: siblings are in the order of the input, users before
     /// accounts. `sshare` recomputes the factor of the classic policy from the numbers that it receives, for users and
     /// accounts alike.
+    #[serde(rename = "22.05")]
     V22_05,
     /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage: their names with `/`
     /// behind them, compared as bytes, so that `a-b` (`a-b/`) is before `a` (`a/`). `sshare` shows the factor that jobs get, for users only.
     #[default]
+    #[serde(rename = "26.11")]
     V26_11,
 }
 

@@ -18,11 +18,8 @@ pub use compare::{CompareArgs, CompareFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use simulate::{BackfillArg, SimulateArgs, SimulateFormatName};
-pub use site::{
-    GivenSite, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SiteArgs, is_stdin, note_idle, refuse_idle,
-    require_one_reader, threshold,
-};
+pub use simulate::{SimulateArgs, SimulateFormatName};
+pub use site::{GivenSite, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold};
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let _progress = Progress::start("checking the formula");
-        Ok(site.check(&source.submitted(arguments.queue.site.number_mode()))?)
+        Ok(site.check(&source.submitted(arguments.queue.site.numbers))?)
     };
     let mut is_untried = false;
     let mut shown = |mut checked: Checked| {

@@ -13,8 +13,7 @@ use jsf_report::compare::{
     CompareCsv, CompareFormat, CompareJson, ComparePageParts, CompareReport, ListedJobs, compare_document,
     compared_rows,
 };
-use jsf_site::Site;
-use jsf_site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
+use jsf_site::{ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
 use super::document::{write_as_markdown, write_text};
@@ -33,7 +32,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     arguments.site.report_idle_options(&old_site, None);
     arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
     note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
-    let numbers = arguments.site.number_mode();
+    let numbers = arguments.site.numbers;
     let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
@@ -190,30 +189,19 @@ impl Sides {
         }
         let site = arguments.site.files()?.kept()?;
         let formulas = self.formula_sources()?;
-        let has_tree = site.tree.is_some() || site.resource_group.is_some() || site.sched_priv.is_some();
-        let has_config = site.sched_config.is_some() || site.sched_priv.is_some();
-        let trees = chosen(&self.trees, has_tree)?;
-        let configs = chosen(&self.sched_configs, has_config)?;
-        let files = |formula, tree: Option<FileSource>, config: Option<FileSource>| {
-            let sched_config = config.or_else(|| site.sched_config.clone());
-            let files = SiteFiles { formula, sched_config, ..site.clone() };
-            match tree {
-                Some(tree) => files.with_tree(tree),
-                None => Ok(files),
-            }
-        };
+        let site_has = |roles: &[Role]| roles.iter().any(|role| site.has(*role));
+        let trees = chosen(&self.trees, site_has(&[Role::Tree, Role::ResourceGroup, Role::SchedPriv]))?;
+        let configs = chosen(&self.sched_configs, site_has(&[Role::SchedConfig, Role::SchedPriv]))?;
         let files = OldNew {
-            old: files(formulas.old, trees.old, configs.old)?,
-            new: files(formulas.new, trees.new, configs.new)?,
+            old: side_files(&site, formulas.old, trees.old, configs.old)?,
+            new: side_files(&site, formulas.new, trees.new, configs.new)?,
         };
         let mut rules =
             OldNew { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
         rules.old.policy = self.policies.old.and_then(PolicyArg::name).or(rules.old.policy);
         rules.new.policy = self.policies.new.and_then(PolicyArg::name).or(rules.new.policy);
-        let is_same = files.old.formula == files.new.formula
-            && files.old.tree == files.new.tree
-            && files.old.resource_group == files.new.resource_group
-            && files.old.sched_config == files.new.sched_config
+        let roles = [Role::Formula, Role::Tree, Role::ResourceGroup, Role::SchedConfig];
+        let is_same = roles.into_iter().all(|role| files.old.all(role) == files.new.all(role))
             && rules.old.policy == rules.new.policy
             && rules.old.threshold == rules.new.threshold;
         let old = Site::from_files(files.old, rules.old)?;
@@ -280,6 +268,22 @@ impl Sides {
 
 fn is_given(formula: &FormulaArgs) -> bool {
     formula.formula.is_some() || formula.formula_file.is_some()
+}
+
+/// The files of a side: those of the site, and its own.
+fn side_files(
+    site: &SiteFiles,
+    formula: Option<FileSource>,
+    tree: Option<FileSource>,
+    sched_config: Option<FileSource>,
+) -> Result<SiteFiles, SiteError> {
+    let own = [(Role::Formula, formula), (Role::SchedConfig, sched_config)];
+    let own = own.into_iter().filter_map(|(role, file)| Some((role, file?)));
+    let files = own.fold(site.clone(), |files, (role, file)| files.with(role, file));
+    match tree {
+        Some(tree) => files.with_tree(tree),
+        None => Ok(files),
+    }
 }
 
 /// The files of both sides. What is given for one side only is used for both if the site has no such file.

@@ -8,7 +8,7 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
 use jsf_report::document::{Cell, Column, Document, Section, Table};
-use jsf_site::Site;
+use jsf_site::{Role, Site};
 use serde_json::{Value, json};
 
 use super::args::{NamesArgs, NamesFormatName};
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
 
 /// The site's names, and with a queue those that only its jobs have.
 fn schema_with_jobs(site: &Site) -> Result<Cow<'_, Schema>, CliError> {
-    if site.files().queue.is_none() {
+    if !site.files().has(Role::Queue) {
         return Ok(Cow::Borrowed(site.schema()));
     }
     let no_inputs = Formula::parse("0").map_err(CliError::content)?;

@@ -11,7 +11,7 @@ use jsf_report::document::{Document, GENERATOR};
 use jsf_report::what_if::WhatIfPage;
 use jsf_report::{draw_finding, few_of_each_code};
 use jsf_site::Site;
-use jsf_site::{FormulaText, PolicyShares, SharesRequest, SiteError};
+use jsf_site::{FormulaText, PolicyShares, Role, SharesRequest, SiteError};
 
 use super::args::{PageArgs, QueueArgs, is_stdin};
 use super::atomic_file::replace_file;
@@ -82,8 +82,7 @@ fn is_other_file(path: &Path) -> bool {
 
 /// The fair-share tree of a site under the policy in force; `None` if it has none.
 pub(super) fn tree(site: &Site) -> Result<Option<PolicyShares>, CliError> {
-    let files = site.files();
-    if files.tree.is_none() && files.resource_group.is_none() {
+    if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
         return Ok(None);
     }
     Ok(site.shares(&SharesRequest::default())?.into_iter().next())

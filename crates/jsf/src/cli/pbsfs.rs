@@ -11,7 +11,7 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MAX_BYTES, UsageFile};
 use jsf_openpbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
 use jsf_report::printable_lines;
-use jsf_site::{FileSource, SiteError, SiteFiles, read_bytes};
+use jsf_site::{FileSource, Role, SiteError, SiteFiles, read_bytes};
 
 use super::args::{GivenSite, PbsfsArgs};
 use super::standard_output::StandardOutput;
@@ -90,8 +90,8 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
 /// The files of a site's scheduler: the default one, or the one that `-I` names.
 fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError> {
     let files = site.open()?;
-    let own = [&files.resource_group, &files.usage, &files.sched_config];
-    let Some(first) = own.into_iter().flatten().next() else {
+    let own = [Role::ResourceGroup, Role::Usage, Role::SchedConfig];
+    let Some(first) = own.into_iter().find_map(|role| files.first(role)) else {
         let path = site.path.display();
         return Err(CliError::content(format_args!("{}`{path}` has no file of a `sched_priv`", site.prefix())));
     };
@@ -112,12 +112,12 @@ fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError
 
 /// Reads a file of the scheduler from an archive.
 fn read_member(files: &SiteFiles, name: &str) -> Result<Vec<u8>, SiteError> {
-    let source = match name {
-        "resource_group" => &files.resource_group,
-        "sched_config" => &files.sched_config,
-        _ => &files.usage,
+    let role = match name {
+        "resource_group" => Role::ResourceGroup,
+        "sched_config" => Role::SchedConfig,
+        _ => Role::Usage,
     };
-    match source {
+    match files.first(role) {
         Some(source) => source.read(),
         None => Err(SiteError::Read { path: name.into(), error: ErrorKind::NotFound.into() }),
     }

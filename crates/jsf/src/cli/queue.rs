@@ -38,7 +38,7 @@ pub(super) fn with_queue(
 ) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
-    let submitted = source.submitted(arguments.site.number_mode());
+    let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, is_human);
     warn_all(site.warnings());

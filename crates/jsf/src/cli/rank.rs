@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, ScorePrecision};
+use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError, ScorePrecision};
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::error_findings_of;
 use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
 use jsf_site::RankedQueue;
 use jsf_site::Site;
 
-use super::args::{OnErrorArg, RankArgs, RankFormatName, note_idle};
+use super::args::{RankArgs, RankFormatName, note_idle};
 use super::document::{write_as_markdown, write_text};
 use super::queue::{ReadQueue, draw_submitted, with_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, Progress, page, report, warn_all};
@@ -108,7 +108,7 @@ fn write(arguments: &RankArgs, report: RankReport<'_>, out: &mut impl Write) -> 
 
 /// Counts the jobs with an error on standard error, for formats without a summary: a line for each consequence in OpenPBS.
 /// `formula` names the formula.
-pub(super) fn report_errors(on_error: OnErrorArg, formula: &str, table: &JobTable, ranking: &Ranking) {
+pub(super) fn report_errors(on_error: OnError, formula: &str, table: &JobTable, ranking: &Ranking) {
     for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
         let mut errors = ranking.scores().errors().filter(|(_, error)| error.consequence() == consequence);
         let Some((row, error)) = errors.next() else { continue };
@@ -117,9 +117,9 @@ pub(super) fn report_errors(on_error: OnErrorArg, formula: &str, table: &JobTabl
             count => format!("{count} jobs"),
         };
         let (kind, effect) = match on_error {
-            OnErrorArg::Zero => ("warning", consequence.in_words()),
-            OnErrorArg::Null => ("warning", "ranked last"),
-            OnErrorArg::Fail => ("error", "--on-error is fail"),
+            OnError::ZeroLikePbs => ("warning", consequence.in_words()),
+            OnError::Null => ("warning", "ranked last"),
+            OnError::Fail => ("error", "--on-error is fail"),
         };
         report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {effect}", table.id(row)));
     }

@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     }
     let site = open_site(&arguments.site, &arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
-    let submitted = source.submitted(arguments.site.number_mode());
+    let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());

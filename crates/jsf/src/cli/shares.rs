@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_report::shares::{Assumed, PolicyView, write_json};
 use jsf_report::{SharesHead, shares_document};
 use jsf_site::Site;
-use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
+use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest};
 use jsf_slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
@@ -126,7 +126,7 @@ fn places(
     notes: &[String],
 ) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
     let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
-    if !request.assumes_usage() || site.files().queue.is_none() {
+    if !request.assumes_usage() || !site.files().has(Role::Queue) {
         return match is_given {
             true => Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue")),
             false => Ok(Some(None)),
@@ -144,7 +144,7 @@ fn places(
         }
         None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
     };
-    let submitted = source.submitted(arguments.site.number_mode());
+    let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
     let mut places = site.places(formula, request)?;
     places.warnings.retain(|warning| !notes.contains(warning));

@@ -7,23 +7,23 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{Consequence, OldNew, ScorePrecision};
+use job_sort_formula::fairshare::Rules;
+use job_sort_formula::rank::{Consequence, OldNew, OnError, ScorePrecision};
 use job_sort_formula::{Formula, JobTable, Schema};
+use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
 use jsf_report::{printable, simulated_change_document, simulation_document, validation_sentence, waiting_time};
 use jsf_simulate::{
-    Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics, Validation,
-    Workload, WorkloadModel, generate,
+    Backfill, Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics,
+    Validation, Workload, WorkloadModel, generate,
 };
-use jsf_site::Site;
-use jsf_site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules};
+use jsf_site::{FileSource, FormulaText, Role, SimulatedQueue, Site, SiteFiles, SiteJobs};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use super::args::{
-    BackfillArg, FormulaArgs, GivenSite, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SimulateArgs, SimulateFormatName,
-    is_stdin, note_idle, require_one_reader,
+    FormulaArgs, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle, refuse_idle, require_one_reader,
 };
 use super::document::{write_as_markdown, write_text};
 use super::page::{self, drawn};
@@ -79,9 +79,9 @@ impl Names<'_> {
 
     /// What is shown in place of a quoted text: a file of the command line, a job and what every server knows stay.
     fn shown(&self, quoted: &str) -> String {
-        let SimulateArgs { sched_priv, tree, server, queues, resources, workload, .. } = self.arguments;
-        let site = &GivenSite::find(self.arguments.site.as_deref()).map(|site| site.path);
-        let paths = [site, sched_priv, tree, server, queues, resources].into_iter().flatten().chain(workload);
+        let SimulateArgs { site, workload, .. } = self.arguments;
+        let given_site = site.given_site().map(|site| site.path);
+        let mut paths = given_site.iter().chain(site.files.paths()).chain(workload);
         if let Some(Log { workload, anonymous: Some(anonymous) }) = self.log {
             for (names, others) in
                 [(workload.entities(), anonymous.entities()), (workload.groups(), anonymous.groups())]
@@ -94,7 +94,7 @@ impl Names<'_> {
                 return quoted.to_owned();
             }
         }
-        let is_file = paths.into_iter().any(|path| quoted.starts_with(&*path.to_string_lossy()));
+        let is_file = paths.any(|path| quoted.starts_with(&*path.to_string_lossy()));
         if is_file || Schema::openpbs().entry(quoted).is_some() { quoted.to_owned() } else { "…".to_owned() }
     }
 }
@@ -251,7 +251,7 @@ fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]
     }
     let progress = Progress::start("reading the workload");
     let logs: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
-    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(site_rules(arguments).numbers)).collect();
+    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     let workload = site.open_workload(&logs, &formulas)?;
@@ -305,7 +305,7 @@ fn simulate(
 ) -> Result<Option<Side>, CliError> {
     let (workload, names) = (&log.workload, Names { arguments, log: Some(log) });
     let rules = simulation_rules(arguments);
-    let submitted = source.submitted(site_rules(arguments).numbers);
+    let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
     let declared = SiteJobs { table: JobTable::default(), schema: site.schema().clone(), warnings: Vec::new() };
     let findings = site.lint(formula, &declared);
@@ -327,10 +327,11 @@ fn simulate(
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
     }
     let errors = &simulated.schedule.errors;
-    let failures = failures(arguments.on_error, errors, workload);
+    let failures = failures(arguments.site.on_error, errors, workload);
     failures.iter().for_each(|(kind, text)| report(kind, text));
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
-    let fails = errors.jobs() > 0 && (arguments.on_error == OnErrorArg::Fail || errors.jobs() == workload.jobs().len());
+    let fails =
+        errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
     let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
     let shares = site.entity_shares(workload)?.filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
     let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, &shares, warm_up(arguments)));
@@ -346,11 +347,11 @@ fn warm_up(arguments: &SimulateArgs) -> i64 {
 }
 
 /// The errors of the formula, each with the kind of its message.
-fn failures(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
-    let kind = if on_error == OnErrorArg::Fail { "error" } else { "warning" };
+fn failures(on_error: OnError, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
+    let kind = if on_error == OnError::Fail { "error" } else { "warning" };
     let failure = |(_, error): (_, &ErrorKind)| {
         let value = match (on_error, error.consequence) {
-            (OnErrorArg::Null, _) => "it comes last",
+            (OnError::Null, _) => "it comes last",
             (_, Consequence::Crash) => "it counts 0 and OpenPBS's scheduler would crash",
             (_, Consequence::Unknown) => "it counts 0 and jsf cannot tell what the scheduler makes of it",
             (_, Consequence::Zero) => "it counts 0",
@@ -368,19 +369,14 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
     let SimulateArgs { formula, old, new, old_file, new_file, .. } = arguments;
     let reads =
         |text: &Option<String>, file: Option<&Path>| text.as_deref() == Some(STDIN) || file.is_some_and(is_stdin);
-    let site = |path: &Option<_>| Option::as_ref(path).is_some_and(|path: &std::path::PathBuf| is_stdin(path));
-    let single = [
+    let formulas = [
         ("the formula", reads(&formula.formula, formula.formula_file.as_deref())),
         ("--old", reads(old, old_file.as_deref())),
         ("--new", reads(new, new_file.as_deref())),
-        ("--tree", site(&arguments.tree)),
-        ("--server", site(&arguments.server)),
-        ("--queues", site(&arguments.queues)),
-        ("--resources", site(&arguments.resources)),
     ];
-    let given = GivenSite::find(arguments.site.as_deref()).filter(|site| is_stdin(&site.path)).map(|site| site.origin);
-    let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload").chain(given);
-    single.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name).chain(workloads).collect()
+    let formulas = formulas.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name);
+    let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
+    formulas.chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
 }
 
 /// The files that are read besides those of the site.
@@ -390,42 +386,34 @@ fn read_files(arguments: &SimulateArgs) -> impl Iterator<Item = &PathBuf> {
 }
 
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
-    if arguments.numbers == NumbersArg::Decimal {
+    if arguments.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage("a simulation computes with doubles, not with decimals"));
     }
-    if arguments.policy == Some(PolicyArg::All) {
+    if arguments.site.policy == Some(PolicyArg::All) {
         return Err(CliError::usage("a simulation needs one policy, not `all` of them"));
     }
+    let of_queue = [("--queue", arguments.site.files.has(Role::Queue)), ("--verbose", arguments.site.verbose)];
+    refuse_idle(&of_queue, "in a simulation, whose jobs are those of --workload")?;
     let formula = match &arguments.formula.formula {
         Some(text) if text == STDIN => Some(FormulaText::source(STDIN.as_ref())?),
         Some(_) => None,
         None => arguments.formula.formula_file.as_deref().map(FormulaText::source).transpose()?,
     };
-    let given = SiteFiles {
-        sched_priv: arguments.sched_priv.clone(),
-        tree: arguments.tree.clone().map(FileSource::Path),
-        server: arguments.server.clone().map(FileSource::Path).into_iter().collect(),
-        queues: arguments.queues.clone().map(FileSource::Path).into_iter().collect(),
-        resources: arguments.resources.clone().map(FileSource::Path).into_iter().collect(),
-        declared: arguments.resource.clone(),
-        formula,
-        ..SiteFiles::default()
-    };
-    let site = GivenSite::find(arguments.site.as_deref());
-    let files = match &site {
-        Some(site) => SiteFiles { queue: None, ..site.open()?.replaced_by(given) },
-        None => given,
-    };
+    let files = formula.into_iter().fold(arguments.site.files()?, |files, formula| files.with(Role::Formula, formula));
+    let files = files.without(Role::Queue);
     if !has_tree(&files) {
         let options = [
             ("--decay", arguments.decay.is_some()),
             ("--decay-factor", arguments.decay_factor.is_some()),
-            ("--policy", arguments.policy.is_some()),
+            ("--policy", arguments.site.policy.is_some()),
+            ("--slurm-conf", arguments.site.files.has(Role::SlurmConf)),
+            ("--slurm-release", arguments.site.slurm_release.is_some()),
         ];
         note_idle(&options, "without a fair-share tree: give --tree FILE or --sched-priv DIR");
     }
-    let opened = Site::from_files(files, site_rules(arguments))?;
+    let opened = Site::from_files(files, arguments.site.rules(None))?;
     // what the jobs lack does not matter here, but a site that is not on the command line is named
+    let site = arguments.site.given_site();
     if let Some(site) = site.filter(|site| !site.prefix().is_empty() && arguments.format.is_document()) {
         report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
     }
@@ -433,28 +421,18 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
 }
 
 fn has_tree(files: &SiteFiles) -> bool {
-    files.tree.is_some() || files.resource_group.is_some() || files.sched_priv.is_some()
-}
-
-fn site_rules(arguments: &SimulateArgs) -> SiteRules {
-    SiteRules {
-        policy: arguments.policy.and_then(PolicyArg::name),
-        rules: arguments.rules.into(),
-        numbers: arguments.numbers.into(),
-        on_error: arguments.on_error.into(),
-        ..SiteRules::default()
-    }
+    [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| files.has(role))
 }
 
 fn simulation_rules(arguments: &SimulateArgs) -> SimulationRules {
     SimulationRules {
         processors: arguments.processors,
-        backfill: arguments.backfill.into(),
-        precision: match arguments.numbers {
-            NumbersArg::Openpbs => ScorePrecision::Float32,
-            NumbersArg::Exact | NumbersArg::Decimal => ScorePrecision::Double,
+        backfill: arguments.backfill,
+        precision: match arguments.site.numbers {
+            NumberMode::OpenPbs => ScorePrecision::Float32,
+            NumberMode::Exact | NumberMode::Decimal => ScorePrecision::Double,
         },
-        on_error: arguments.on_error.into(),
+        on_error: arguments.site.on_error,
     }
 }
 
@@ -469,9 +447,9 @@ fn decay(arguments: &SimulateArgs, site: &Site) -> Option<Decay> {
 /// What is shown above the tables.
 fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText) -> Vec<(&'static str, String)> {
     let backfill = match arguments.backfill {
-        BackfillArg::Easy => "easy",
-        BackfillArg::Greedy => "greedy",
-        BackfillArg::None => "none",
+        Backfill::Easy => "easy",
+        Backfill::Greedy => "greedy",
+        Backfill::None => "none",
     };
     let processors = match arguments.processors {
         1 => "1 processor".to_owned(),
@@ -482,9 +460,9 @@ fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText)
         ("machine:", format!("{processors}, backfill {backfill}")),
     ];
     if has_tree(site.files()) {
-        let whose = match arguments.rules {
-            RulesArg::Documented => "the published document",
-            RulesArg::Scheduler => "the daemon",
+        let whose = match arguments.site.rules {
+            Rules::Documented => "the published document",
+            Rules::Scheduler => "the daemon",
         };
         let decay = decay(arguments, site).map_or_else(
             || "usage does not decay".to_owned(),

@@ -5,16 +5,17 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
+use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::trajectory::TrajectoryReport;
 use jsf_site::Site;
 
-use super::args::{NumbersArg, TrajectoryArgs, TrajectoryFormatName};
+use super::args::{TrajectoryArgs, TrajectoryFormatName};
 use super::document::{write_as_markdown, write_text};
 use super::queue::{ReadQueue, with_queue};
 use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    if arguments.queue.site.numbers == NumbersArg::Decimal {
+    if arguments.queue.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage("a trajectory follows Python's arithmetic: do not choose decimal numbers"));
     }
     let is_document = arguments.format.is_document();

@@ -6,7 +6,7 @@ use jsf_testing::golden;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::command::{jsf, success};
+use crate::command::{jsf, stderr, success};
 
 /// The options for the rules of the cases, which are not those of OpenPBS's scheduler.
 const TEXTBOOK: [&str; 4] = ["--rules", "documented", "--numbers", "exact"];
@@ -52,4 +52,42 @@ fn the_command_starts_every_recorded_job_at_its_second_with_the_options_of_the_t
         assert!(found == start, "{formula} with {backfill}");
     }
     assert_eq!(compared.len(), 4, "{compared:?}");
+}
+
+#[test]
+fn a_file_that_gives_something_twice_is_refused_with_strict_and_a_queue_always() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let twice = folder.path().join("tree.json").display().to_string();
+    std::fs::write(&twice, r#"{"children":[{"name":"u1","shares":1,"shares":2}]}"#).expect("written");
+    let simulate = |options: &[&str]| {
+        let jobs = ["simulate", "fairshare_factor + 0.5", "--generate", "20", "--processors", "8", "--format", "json"];
+        jsf(&[&jobs[..], options].concat())
+    };
+    let strict = simulate(&["--tree", &twice, "--strict"]);
+    assert_eq!((strict.status.code(), simulate(&["--tree", &twice]).status.code()), (Some(2), Some(0)));
+    assert!(stderr(&strict).contains("has `shares` more than once"), "{}", stderr(&strict));
+    let queue = simulate(&["--queue", "examples/site/qstat.json"]);
+    assert_eq!(stderr(&queue), "jsf: --queue has no effect in a simulation, whose jobs are those of --workload\n");
+}
+
+/// The jobs of an association that has used more of its shares come later under the policy of `slurm.conf`.
+#[test]
+fn the_policy_is_that_of_slurm_conf() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = folder.path().join("slurm.conf").display().to_string();
+    std::fs::write(&conf, "PriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\n").expect("written");
+    let job = |(index, user): (usize, &str)| {
+        format!(r#"{{"id":{index},"entity":"{user}","submit":{index},"run":100,"resources":{{"ncpus":1}}}}"#)
+    };
+    let users = ["mara", "ines", "lise", "otto"];
+    let log: Vec<String> = users.iter().cycle().take(40).copied().enumerate().map(job).collect();
+    let log_file = folder.path().join("log.ndjson").display().to_string();
+    std::fs::write(&log_file, log.join("\n")).expect("written");
+    let simulate = |options: &[&str]| {
+        let jobs = ["simulate", "fairshare_factor", "--workload", &log_file, "--processors", "1", "--format", "json"];
+        success(&jsf(&[&jobs[..], &["--tree", "examples/slurm/sshare.txt"], options].concat()))
+    };
+    let by_conf = simulate(&["--slurm-conf", &conf]);
+    assert_eq!(by_conf, simulate(&["--policy", "classic"]));
+    assert_ne!(by_conf, simulate(&[]));
 }

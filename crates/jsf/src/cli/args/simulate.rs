@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use job_sort_formula::schema::InputType;
 use jsf_simulate::{Backfill, MAX_JOBS};
 use jsf_site::parse_duration;
 
-use super::site::{NumbersArg, RulesArg, declaration};
-use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg, page_path};
+use super::{CsvArgs, FormulaArgs, SiteArgs, page_path};
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -58,6 +56,34 @@ Examples:
       '2 5 -1 60 4 -1 -1 4 90 -1 1 8 1 -1 1 -1 -1 -1' \\
       '3 9 -1 30 2 -1 -1 2 30 -1 1 9 1 -1 1 -1 -1 -1' \\
       | jsf simulate 'eligible_time' --workload - --processors 4")]
+#[command(
+    mut_arg("site", |site| site.help(
+        "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
+         limits, and fair-share tree with its decay are used"
+    )),
+    mut_arg("verbose", |verbose| verbose.hide(true)),
+    mut_arg("queue", |queue| queue.hide(true)),
+    mut_arg("sched-priv", |folder| {
+        folder.help("The scheduler's folder sched_priv; only its shares and its decay are used")
+    }),
+    mut_arg("sched-config", |config| {
+        config.help("The sched_config, instead of the one in --sched-priv; only its unknown_shares and its decay are used")
+    }),
+    mut_arg("server", |server| server.help(
+        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given) and its max_run \
+         are used"
+    )),
+    mut_arg("queues", |queues| {
+        queues.help("The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
+    }),
+    mut_arg("numbers", |numbers| numbers.help(
+        "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; \
+         decimal is not available here"
+    )),
+    mut_arg("on_error", |on_error| on_error.help(
+        "The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last"
+    ))
+)]
 pub struct SimulateArgs {
     /// The formula.
     #[command(flatten)]
@@ -92,49 +118,17 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub processors: u32,
     /// Which jobs may start even though an earlier job does not fit
-    #[arg(long, value_enum, default_value_t = BackfillArg::Easy, value_name = "MODE")]
-    pub backfill: BackfillArg,
-    /// The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their limits, and fair-share tree with its decay are
-    /// used
-    #[arg(long, value_name = "PATH", help_heading = "Context")]
-    pub site: Option<PathBuf>,
-    /// The scheduler's folder sched_priv; only its shares and its decay are used
-    #[arg(long, value_name = "DIR", help_heading = "Context")]
-    pub sched_priv: Option<PathBuf>,
-    /// The fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub tree: Option<PathBuf>,
-    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given) and its max_run are used
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub server: Option<PathBuf>,
-    /// The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub queues: Option<PathBuf>,
-    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub resources: Option<PathBuf>,
-    /// Declare a resource of the site, repeatable, as for `jsf rank`
-    #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
-    pub resource: Vec<(String, InputType)>,
+    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
+    pub backfill: Backfill,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
     /// The interval of the decay of usage [default: as in the sched_config; without one, nothing decays]
     #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
     pub decay: Option<u64>,
     /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
-    /// The fair-share policy [default: pbs, or that of Slurm's tree]
-    #[arg(long, value_enum, help_heading = "Rules")]
-    pub policy: Option<PolicyArg>,
-    /// Whose rules apply: what the daemon does, or what the published document says
-    #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
-    pub rules: RulesArg,
-    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal is
-    /// not available here
-    #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
-    pub numbers: NumbersArg,
-    /// The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last
-    #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
-    pub on_error: OnErrorArg,
     /// Leave out of the statistics the jobs submitted within this time of the first, while the machine fills up
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub warm_up: Option<u64>,
@@ -154,27 +148,6 @@ pub struct SimulateArgs {
     /// Also write the result to FILE as a page for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-/// Which jobs may start before their turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BackfillArg {
-    /// Those that do not delay the first job that does not fit
-    Easy,
-    /// All that fit
-    Greedy,
-    /// None
-    None,
-}
-
-impl From<BackfillArg> for Backfill {
-    fn from(backfill: BackfillArg) -> Self {
-        match backfill {
-            BackfillArg::Easy => Self::Easy,
-            BackfillArg::Greedy => Self::Greedy,
-            BackfillArg::None => Self::None,
-        }
-    }
 }
 
 /// The formats of a simulation.

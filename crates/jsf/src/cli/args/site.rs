@@ -1,14 +1,16 @@
 //! The arguments that describe a site: its files, and the rules that apply.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use clap::{Args, ValueEnum};
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use job_sort_formula::fairshare::{Release, Rules};
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, SiteFiles, SiteRules};
+use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteRules};
 
 use crate::cli::{CliError, report};
 
@@ -59,44 +61,17 @@ pub struct SiteArgs {
     /// List each file of --site that was found, and what follows from those that are missing, instead of one line
     #[arg(short, long, help_heading = "Context")]
     pub verbose: bool,
-    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub queue: Option<PathBuf>,
+    /// The single files.
+    #[command(flatten)]
+    pub files: FileArgs,
     /// Refuse a job document that is not valid JSON, any file that gives something twice, and a usage that no job causes, instead of
     /// reading what can be read of it
     #[arg(long, help_heading = "Context")]
     pub strict: bool,
-    /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given
-    #[arg(long, value_name = "DIR", help_heading = "Context")]
-    pub sched_priv: Option<PathBuf>,
-    /// The resource_group with the fair-share tree, instead of the one in --sched-priv
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub resource_group: Option<PathBuf>,
-    /// The binary usage file, instead of the one in --sched-priv
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub usage: Option<PathBuf>,
-    /// The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the jobs
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub sched_config: Option<PathBuf>,
-    /// A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
-    #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
-    pub tree: Option<PathBuf>,
-    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub server: Option<PathBuf>,
-    /// The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub queues: Option<PathBuf>,
-    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub resources: Option<PathBuf>,
     /// Declare a resource of the site, repeatable; TYPE as in resourcedef: long (the default), float, size, duration,
     /// boolean, string
     #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
     pub resource: Vec<(String, InputType)>,
-    /// The slurm.conf, which chooses the policy, its dampening factor and half-life
-    #[arg(long, value_name = "FILE", help_heading = "Context")]
-    pub slurm_conf: Option<PathBuf>,
     /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the newest]. Only 22.05 and
     /// 26.11 have been compared with Slurm itself; following the release notes, releases before 23.11 use the rules of 22.05,
     /// and later ones those of 26.11
@@ -106,66 +81,184 @@ pub struct SiteArgs {
     #[arg(long, value_enum, help_heading = "Rules")]
     pub policy: Option<PolicyArg>,
     /// Whose rules apply: what the daemon does, or what the published document says
-    #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
-    pub rules: RulesArg,
+    #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
+    pub rules: Rules,
     /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal,
     /// 28 digits in base ten
-    #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
-    pub numbers: NumbersArg,
+    #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
+    pub numbers: NumberMode,
     /// The value of a job whose evaluation fails: that of OpenPBS (0, or -1 if its scheduler crashes), 0 with exit code 1, or
     /// no value, so that the job ranks last
-    #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
-    pub on_error: OnErrorArg,
+    #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
+    pub on_error: OnError,
 }
 
-/// The fair-share policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The fair-share policy of `--policy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolicyArg {
-    /// OpenPBS, PP-718
-    Pbs,
-    /// Slurm's classic fair share
-    Classic,
-    /// Slurm's depth-oblivious factor
-    DepthOblivious,
-    /// Slurm's ticket-based factor
-    TicketBased,
-    /// Slurm's fair tree
-    FairTree,
-    /// flux-accounting's weighted walk
-    WeightedWalk,
-    /// Every one of them (`jsf shares` only)
+    /// One.
+    One(PolicyName),
+    /// Every one of them, for `jsf shares`.
     All,
 }
 
-/// Whose rules apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RulesArg {
-    /// What the daemon does
-    Scheduler,
-    /// What the published document says
-    Documented,
+impl PolicyArg {
+    /// The policy; `None` for all of them.
+    pub fn name(self) -> Option<PolicyName> {
+        match self {
+            Self::One(name) => Some(name),
+            Self::All => None,
+        }
+    }
 }
 
-/// The number systems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NumbersArg {
-    /// As OpenPBS passes and keeps them
-    Openpbs,
-    /// Doubles, unrounded
-    Exact,
-    /// Base ten, 28 digits.
-    Decimal,
+impl ValueEnum for PolicyArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<PolicyArg>> =
+            LazyLock::new(|| PolicyName::ALL.map(PolicyArg::One).into_iter().chain([PolicyArg::All]).collect());
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::One(name) => name.to_possible_value(),
+            Self::All => Some(PossibleValue::new("all").help("Every one of them (`jsf shares` only)")),
+        }
+    }
 }
 
-/// The value of a job whose evaluation fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnErrorArg {
-    /// 0, or -1 if OpenPBS's scheduler crashes
-    Zero,
-    /// 0, and exit code 1
-    Fail,
-    /// No value: ranked last
-    Null,
+/// The option that gives the file of a role.
+struct FileOption {
+    role: Role,
+    option: &'static str,
+    help: &'static str,
+    /// The arguments beside which it cannot be given.
+    conflicts: &'static [&'static str],
+}
+
+impl FileOption {
+    /// The name without the dashes.
+    fn id(&self) -> &'static str {
+        self.option.trim_start_matches('-')
+    }
+}
+
+/// The options that give single files, in the order of the help.
+const FILE_OPTIONS: [FileOption; 10] = [
+    FileOption {
+        role: Role::Queue,
+        option: "--queue",
+        help: "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::SchedPriv,
+        option: "--sched-priv",
+        help: "The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::ResourceGroup,
+        option: "--resource-group",
+        help: "The resource_group with the fair-share tree, instead of the one in --sched-priv",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::Usage,
+        option: "--usage",
+        help: "The binary usage file, instead of the one in --sched-priv",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::SchedConfig,
+        option: "--sched-config",
+        help: "The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the \
+               jobs",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::Tree,
+        option: "--tree",
+        help: "A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file",
+        conflicts: &["resource-group", "usage"],
+    },
+    FileOption {
+        role: Role::Server,
+        option: "--server",
+        help: "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::Queues,
+        option: "--queues",
+        help: "The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::Resources,
+        option: "--resources",
+        help: "The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`",
+        conflicts: &[],
+    },
+    FileOption {
+        role: Role::SlurmConf,
+        option: "--slurm-conf",
+        help: "The slurm.conf, which chooses the policy, its dampening factor and half-life",
+        conflicts: &[],
+    },
+];
+
+/// The files of a site that are given one by one.
+#[derive(Debug)]
+pub struct FileArgs(BTreeMap<Role, PathBuf>);
+
+impl FileArgs {
+    /// Whether a file of a role is given.
+    pub fn has(&self, role: Role) -> bool {
+        self.0.contains_key(&role)
+    }
+
+    /// The paths.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.values()
+    }
+
+    /// The options whose file is this one.
+    fn options_of(&self, is_file: impl Fn(&Path) -> bool) -> impl Iterator<Item = &'static str> {
+        let given = FILE_OPTIONS.iter().filter(move |one| self.0.get(&one.role).is_some_and(|path| is_file(path)));
+        given.filter(|given| given.role != Role::SchedPriv).map(|given| given.option)
+    }
+}
+
+impl Args for FileArgs {
+    fn augment_args(command: Command) -> Command {
+        let argument = |option: &FileOption| {
+            Arg::new(option.id())
+                .long(option.id())
+                .value_name(if option.role == Role::SchedPriv { "DIR" } else { "FILE" })
+                .value_parser(value_parser!(PathBuf))
+                .conflicts_with_all(option.conflicts)
+                .help(option.help)
+                .help_heading("Context")
+        };
+        command.args(FILE_OPTIONS.iter().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FileArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |option: &FileOption| Some((option.role, matches.get_one::<PathBuf>(option.id())?.clone()));
+        Ok(Self(FILE_OPTIONS.iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Parses a threshold.
@@ -187,7 +280,7 @@ fn release(text: &str) -> Result<Release, String> {
 }
 
 /// Parses `NAME[=TYPE]`.
-pub(super) fn declaration(text: &str) -> Result<(String, InputType), String> {
+fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -217,19 +310,7 @@ impl SiteArgs {
     /// The options whose file is this one.
     pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
         let site = self.given_site().filter(|site| is_file(&site.path));
-        let options = [
-            ("--queue", &self.queue),
-            ("--resource-group", &self.resource_group),
-            ("--usage", &self.usage),
-            ("--sched-config", &self.sched_config),
-            ("--tree", &self.tree),
-            ("--server", &self.server),
-            ("--queues", &self.queues),
-            ("--resources", &self.resources),
-            ("--slurm-conf", &self.slurm_conf),
-        ];
-        let given = options.into_iter().filter(|(_, path)| path.as_deref().is_some_and(&is_file));
-        site.map(|site| site.origin).into_iter().chain(given.map(|(option, _)| option)).collect()
+        site.map(|site| site.origin).into_iter().chain(self.files.options_of(is_file)).collect()
     }
 
     /// Opens the site for `jsf shares`, which can show all policies.
@@ -239,9 +320,11 @@ impl SiteArgs {
 
     fn open_with(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
         require_one_reader(&self.files_from(is_stdin))?;
-        let files = SiteFiles { formula, ..self.files()? };
+        let given = self.files()?;
+        let files = formula.into_iter().fold(given, |files, formula| files.with(Role::Formula, formula));
         let in_folder = |folder: &PathBuf| folder.join("resource_group").exists();
-        if self.usage.is_some() && files.resource_group.is_none() && !files.sched_priv.as_ref().is_some_and(in_folder) {
+        let has_group = files.has(Role::ResourceGroup) || self.files.0.get(&Role::SchedPriv).is_some_and(in_folder);
+        if self.files.has(Role::Usage) && !has_group {
             return Err(CliError::usage(
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
             ));
@@ -254,16 +337,17 @@ impl SiteArgs {
     /// Says which of the options have no effect at this site.
     pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
         let files = site.files();
-        if self.tree.is_some() && self.sched_priv.is_some() {
+        if self.files.has(Role::Tree) && self.files.has(Role::SchedPriv) {
             note("--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect");
         }
-        let of_jobs = [("--on-error", self.on_error != OnErrorArg::Zero), ("--threshold", threshold.is_some())];
-        if files.queue.is_none() {
+        let of_jobs = [("--on-error", self.on_error != OnError::ZeroLikePbs), ("--threshold", threshold.is_some())];
+        if !files.has(Role::Queue) {
             note_idle(&of_jobs, "without jobs: give --queue FILE");
         }
-        let of_slurm = [("--slurm-conf", self.slurm_conf.is_some()), ("--slurm-release", self.slurm_release.is_some())];
-        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != RulesArg::Scheduler)];
-        if files.tree.is_none() && files.resource_group.is_none() {
+        let of_slurm =
+            [("--slurm-conf", self.files.has(Role::SlurmConf)), ("--slurm-release", self.slurm_release.is_some())];
+        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != Rules::Scheduler)];
+        if !files.has(Role::Tree) && !files.has(Role::ResourceGroup) {
             note_idle(
                 &[of_policy, of_slurm].concat(),
                 "without a fair-share tree: give --sched-priv DIR or --tree FILE",
@@ -275,21 +359,8 @@ impl SiteArgs {
 
     /// The files, without a formula's.
     pub fn files(&self) -> Result<SiteFiles, CliError> {
-        let file = |path: &Option<PathBuf>| path.clone().map(FileSource::Path);
-        let given = SiteFiles {
-            queue: file(&self.queue),
-            sched_priv: self.sched_priv.clone(),
-            resource_group: file(&self.resource_group),
-            usage: file(&self.usage),
-            sched_config: file(&self.sched_config),
-            tree: file(&self.tree),
-            server: file(&self.server).into_iter().collect(),
-            queues: file(&self.queues).into_iter().collect(),
-            resources: file(&self.resources).into_iter().collect(),
-            declared: self.resource.clone(),
-            slurm_conf: file(&self.slurm_conf),
-            ..SiteFiles::default()
-        };
+        let given: SiteFiles = self.files.0.iter().map(|(role, path)| (*role, path.into())).collect();
+        let given = given.declaring(self.resource.clone());
         Ok(match self.given_site() {
             Some(site) => site.open()?.replaced_by(given),
             None => given,
@@ -301,45 +372,11 @@ impl SiteArgs {
         SiteRules {
             policy: self.policy.and_then(PolicyArg::name),
             slurm_release: self.slurm_release,
-            rules: self.rules.into(),
-            numbers: self.number_mode(),
-            on_error: self.on_error.into(),
+            rules: self.rules,
+            numbers: self.numbers,
+            on_error: self.on_error,
             threshold,
             strict: self.strict,
-        }
-    }
-
-    /// How numbers reach the formula.
-    pub fn number_mode(&self) -> NumberMode {
-        self.numbers.into()
-    }
-}
-
-impl From<RulesArg> for Rules {
-    fn from(rules: RulesArg) -> Self {
-        match rules {
-            RulesArg::Scheduler => Self::Scheduler,
-            RulesArg::Documented => Self::Documented,
-        }
-    }
-}
-
-impl From<NumbersArg> for NumberMode {
-    fn from(numbers: NumbersArg) -> Self {
-        match numbers {
-            NumbersArg::Openpbs => Self::OpenPbs,
-            NumbersArg::Exact => Self::Exact,
-            NumbersArg::Decimal => Self::Decimal,
-        }
-    }
-}
-
-impl From<OnErrorArg> for OnError {
-    fn from(on_error: OnErrorArg) -> Self {
-        match on_error {
-            OnErrorArg::Zero => Self::ZeroLikePbs,
-            OnErrorArg::Fail => Self::Fail,
-            OnErrorArg::Null => Self::Null,
         }
     }
 }
@@ -386,20 +423,5 @@ pub fn require_one_reader(readers: &[&str]) -> Result<(), CliError> {
             "standard input cannot be both {}: give a file for all but one of them",
             several.join(" and ")
         ))),
-    }
-}
-
-impl PolicyArg {
-    /// The policy; `None` for all of them.
-    pub fn name(self) -> Option<PolicyName> {
-        Some(match self {
-            Self::Pbs => PolicyName::Pbs,
-            Self::Classic => PolicyName::Classic,
-            Self::DepthOblivious => PolicyName::DepthOblivious,
-            Self::TicketBased => PolicyName::TicketBased,
-            Self::FairTree => PolicyName::FairTree,
-            Self::WeightedWalk => PolicyName::WeightedWalk,
-            Self::All => return None,
-        })
     }
 }

@@ -1,0 +1,342 @@
+//! What a site's files are read for: the names that each of them usually has, what it has to contain, and what follows
+//! where it is missing.
+
+use serde::{Deserialize, Serialize};
+
+use super::file_kind::FileKind;
+
+/// What a file of a site is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Role {
+    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON.
+    Queue,
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`, `qmgr -c 'list sched'`. Of several that contain
+    /// a setting, the first one counts.
+    Server,
+    /// The queues: `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`; the first one that contains a queue counts.
+    Queues,
+    /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`.
+    Resources,
+    /// The scheduler's folder `sched_priv`, for those of the next four that are not given.
+    SchedPriv,
+    /// `resource_group`, the fair-share tree of OpenPBS.
+    ResourceGroup,
+    /// The binary `usage`.
+    Usage,
+    /// `sched_config`.
+    SchedConfig,
+    /// `sched_formula`.
+    SchedFormula,
+    /// Another fair-share tree: native JSON, `sshare`, or a `sacctmgr dump`.
+    Tree,
+    /// `slurm.conf`, or the output of `scontrol show config`.
+    SlurmConf,
+    /// The file with the formula, instead of the formula in force: as for [`FormulaText::read`](super::FormulaText::read).
+    Formula,
+    /// A log of the scheduler.
+    Log,
+    /// The file in which `pbs_snapshot` writes when it was called.
+    Time,
+}
+
+/// What is known of the files of a role.
+pub(super) struct RoleFiles {
+    pub role: Role,
+    /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first. `pbs_snapshot` writes
+    /// those that end in `.out`.
+    pub names: &'static [&'static str],
+    /// What such a file may be.
+    pub kinds: &'static [FileKind],
+    /// The file, for messages.
+    pub what: &'static str,
+    /// The largest file that is read, in bytes: many times what the largest sites have.
+    pub limit: u64,
+    /// What a file with another name must be to have this role.
+    pub shown_by: &'static [FileKind],
+    /// The heading of the files in a list; empty if they are not listed.
+    pub heading: &'static str,
+    /// What a list says where there is no such file.
+    pub missing: Option<MissingFile>,
+}
+
+/// What a list says where a file is missing.
+pub(super) struct MissingFile {
+    pub expected: ExpectedAt,
+    /// The file.
+    pub what: &'static str,
+    /// What follows.
+    pub consequence: &'static str,
+}
+
+/// The sites of which a file is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExpectedAt {
+    EverySite,
+    /// Sites with neither a tree nor settings of Slurm.
+    OpenPbs,
+    /// Sites that have a file of another role.
+    SitesWith(Role),
+}
+
+/// The limit for files with a line or a record for each entity, association or queue.
+const LARGE: u64 = 256 << 20;
+/// The limit for files that a person writes.
+const SMALL: u64 = 16 << 20;
+
+/// Every role, in the order of the enum.
+pub(super) static ROLES: [RoleFiles; 14] = [
+    RoleFiles {
+        role: Role::Queue,
+        names: &[
+            "qstat.json",
+            "job/qstat_f_F_json.out",
+            "qstat_f.json",
+            "qstat.dsv",
+            "job/qstat_f_F_dsv.out",
+            "qstat_f.dsv",
+            "qstat.txt",
+            "job/qstat_f.out",
+            "qstat_f.txt",
+            "jobs.json",
+            "jobs.ndjson",
+        ],
+        kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
+        what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
+        limit: LARGE,
+        shown_by: &[FileKind::Jobs],
+        heading: "jobs",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::EverySite,
+            what: "the jobs",
+            consequence: "a formula is checked, but nothing can be ranked",
+        }),
+    },
+    RoleFiles {
+        role: Role::Server,
+        names: &[
+            "server.json",
+            "qstat_Bf.json",
+            "server/qstat_Bf.out",
+            "server.txt",
+            "qstat_Bf.txt",
+            "server/qmgr_ps.out",
+            "qmgr_print_server.txt",
+            "scheduler/qmgr_lsched.out",
+            "scheduler/qmgr_psched.out",
+            "qmgr_list_sched.txt",
+            "qmgr_print_sched.txt",
+        ],
+        kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+        what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
+        limit: LARGE,
+        shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
+        heading: "server",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::OpenPbs,
+            what: "the server (`qstat -Bf`)",
+            consequence: "its defaults, its threshold and `eligible_time_enable` are not known",
+        }),
+    },
+    RoleFiles {
+        role: Role::Queues,
+        names: &[
+            "queues.json",
+            "qstat_Qf.json",
+            "server/qstat_Qf.out",
+            "queues.txt",
+            "qstat_Qf.txt",
+            "server/qmgr_pq.out",
+            "server/qmgr_ps.out",
+            "qmgr_print_server.txt",
+        ],
+        kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+        what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
+        limit: LARGE,
+        shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
+        heading: "queues",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::OpenPbs,
+            what: "the queues (`qstat -Qf`)",
+            consequence: "`queue_priority` is 0 for every job",
+        }),
+    },
+    RoleFiles {
+        role: Role::Resources,
+        names: &[
+            "resourcedef",
+            "server_priv/resourcedef",
+            "server/qmgr_pr.out",
+            "qmgr_print_resource.txt",
+            "qmgr_list_resource.txt",
+        ],
+        // a site without resources of its own has an empty file
+        kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef, FileKind::Empty],
+        what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
+        limit: LARGE,
+        shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+        heading: "resources",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::OpenPbs,
+            what: "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
+            consequence: "a resource of the site is known only where a job, a queue or the server lists it",
+        }),
+    },
+    RoleFiles {
+        role: Role::SchedPriv,
+        names: &[],
+        kinds: &[],
+        what: "the scheduler's folder `sched_priv`",
+        limit: 0,
+        shown_by: &[],
+        heading: "",
+        missing: None,
+    },
+    RoleFiles {
+        role: Role::ResourceGroup,
+        names: &["resource_group"],
+        kinds: &[FileKind::ResourceGroup, FileKind::Empty],
+        what: "`resource_group` with lines `name cgroup parent shares`",
+        limit: LARGE,
+        shown_by: &[FileKind::ResourceGroup],
+        heading: "scheduler",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::OpenPbs,
+            what: "`sched_priv/resource_group`",
+            consequence: "there is no fair-share tree",
+        }),
+    },
+    RoleFiles {
+        role: Role::Usage,
+        names: &["usage"],
+        kinds: &[FileKind::Usage, FileKind::Binary, FileKind::Empty],
+        what: "the scheduler's binary file `usage`",
+        limit: LARGE,
+        shown_by: &[FileKind::Usage],
+        heading: "scheduler",
+        // the site itself warns of it
+        missing: None,
+    },
+    RoleFiles {
+        role: Role::SchedConfig,
+        names: &["sched_config"],
+        kinds: &[FileKind::SchedConfig, FileKind::Empty],
+        what: "`sched_config` with lines `name: value`",
+        limit: SMALL,
+        shown_by: &[FileKind::SchedConfig],
+        heading: "scheduler",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::OpenPbs,
+            what: "`sched_priv/sched_config`",
+            consequence: "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
+                          fairshare_usage_res, the decay and the fair-share entity",
+        }),
+    },
+    RoleFiles {
+        role: Role::SchedFormula,
+        names: &["sched_formula"],
+        kinds: FORMULA,
+        what: A_FORMULA,
+        limit: LARGE,
+        shown_by: &[FileKind::SchedFormula],
+        heading: "scheduler",
+        missing: None,
+    },
+    RoleFiles {
+        role: Role::Tree,
+        names: &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"],
+        kinds: &[
+            FileKind::SlurmTree,
+            FileKind::NativeTree,
+            FileKind::Json,
+            FileKind::Text,
+            FileKind::Empty,
+            FileKind::Binary,
+        ],
+        what: "native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump`",
+        limit: LARGE,
+        shown_by: &[FileKind::SlurmTree, FileKind::NativeTree],
+        heading: "tree",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::SitesWith(Role::SlurmConf),
+            what: "Slurm's tree (`sshare -a -l -P`, `sshare -a --json`)",
+            consequence: "there are no shares",
+        }),
+    },
+    RoleFiles {
+        role: Role::SlurmConf,
+        names: &["slurm.conf", "scontrol_show_config.txt"],
+        kinds: &[FileKind::SlurmConf, FileKind::Empty],
+        what: "`slurm.conf` or `scontrol show config`",
+        limit: SMALL,
+        shown_by: &[FileKind::SlurmConf],
+        heading: "Slurm",
+        missing: Some(MissingFile {
+            expected: ExpectedAt::SitesWith(Role::Tree),
+            what: "`slurm.conf`",
+            consequence: "Slurm's defaults apply: fair tree, a half-life of 7 days",
+        }),
+    },
+    RoleFiles {
+        role: Role::Formula,
+        names: &[],
+        kinds: FORMULA,
+        what: A_FORMULA,
+        limit: LARGE,
+        shown_by: &[],
+        heading: "",
+        missing: None,
+    },
+    RoleFiles {
+        role: Role::Log,
+        names: &[],
+        kinds: &[FileKind::Log, FileKind::Text],
+        what: "a log of `pbs_sched`",
+        limit: 1 << 30,
+        shown_by: &[],
+        heading: "",
+        missing: None,
+    },
+    RoleFiles {
+        role: Role::Time,
+        names: &["ctime"],
+        kinds: &[FileKind::Text],
+        what: "the time of the snapshot",
+        limit: 4096,
+        shown_by: &[],
+        heading: "",
+        missing: None,
+    },
+];
+
+const FORMULA: &[FileKind] =
+    &[FileKind::Server, FileKind::Qmgr, FileKind::SchedFormula, FileKind::Text, FileKind::Json, FileKind::Empty];
+const A_FORMULA: &str = "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`";
+
+impl Role {
+    /// What is known of the files of this role.
+    pub(super) fn files(self) -> &'static RoleFiles {
+        &ROLES[self as usize]
+    }
+
+    /// Whether the file is one of the scheduler's own, in its folder.
+    pub(super) fn is_of_scheduler(self) -> bool {
+        matches!(self, Self::ResourceGroup | Self::Usage | Self::SchedConfig | Self::SchedFormula)
+    }
+
+    /// Whether several files can have this role at the same time.
+    pub(super) fn takes_several(self) -> bool {
+        matches!(self, Self::Server | Self::Queues | Self::Resources)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_order_of_the_roles() {
+        assert!(ROLES.iter().zip(0..).all(|(files, index)| files.role as usize == index));
+    }
+}
