@@ -70,8 +70,7 @@ impl jsf_tree {
         let Some(of_policy) = site.shares(&request).map_err(|error| site_error(&error))?.pop() else {
             return Err(jsf_error::new(jsf_status::Internal, "no policy was applied"));
         };
-        let settings = site.policy_settings(policy);
-        let release = settings.get("release").and_then(|release| Release::from_version(release.as_str()?));
+        let release = of_policy.settings.get("release").and_then(|release| Release::from_version(release.as_str()?));
         let warnings = lines(site.warnings().iter().chain(&of_policy.notes));
         let policy_in_force = build_policy(policy, release.unwrap_or_default())?;
         let tree = of_policy.assessed.into_tree();

@@ -16,9 +16,9 @@ use jsf_report::explain::{ExplainReport, write_json as write_explanations};
 use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
 use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
-    ExplainOptions, FormulaText, PolicyName, RankedQueue, Role, SharesRequest, SiteFiles, SiteJobs, SiteRules,
+    CompareRequest, ComparedJobs, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, Role,
+    SharesRequest, Site as OpenedSite, SiteFiles, SiteJobs, SiteRules,
 };
-use jsf_site::{Site as OpenedSite, SiteError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -125,8 +125,8 @@ impl Site {
     fn rank(&self, py: Python<'_>, formula: Option<&Bound<'_, PyAny>>, inputs: bool) -> PyResult<Table> {
         let given = self.given(formula)?;
         py.detach(|| {
-            let (queue, schema) = self.ranked(&given, OpenedSite::jobs)?;
-            ranking(&given, &queue, &schema, inputs)
+            let queue = self.ranked(&given, false)?;
+            ranking(&given, &queue, inputs)
         })
     }
 
@@ -141,7 +141,7 @@ impl Site {
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = self.given(formula)?;
         let document = py.detach(|| {
-            let (queue, schema) = self.ranked(&given, OpenedSite::jobs_to_explain)?;
+            let queue = self.ranked(&given, true)?;
             let rows = queue.table.find_jobs(job).map_err(PyValueError::new_err)?;
             let considered = queue.ranking.order().len();
             if let Some(rank) = to.filter(|rank| !(1..=considered).contains(rank)) {
@@ -149,16 +149,14 @@ impl Site {
                 return Err(PyValueError::new_err(message));
             }
             let options = ExplainOptions { to, ..ExplainOptions::default() };
-            let explanations = self.site.explain(&queue, &schema, &rows, &options);
+            let explanations = self.site.explain(&queue, &rows, &options);
             let explanations = explanations.map_err(|error| site_error(&error))?;
-            let rules = self.site.rules_of(&queue);
-            let usage_unit = self.site.usage_unit();
             let report = ExplainReport {
                 formula: &given.text,
                 queue: &queue,
                 explanations: &explanations,
-                rules: &rules,
-                usage_unit: &usage_unit,
+                rules: &queue.rules,
+                usage_unit: &explanations.usage_unit,
             };
             written(|out| write_explanations(&report, out))
         });
@@ -211,19 +209,19 @@ impl Site {
         }
     }
 
-    /// The ranked queue, and the names that its formula may use.
-    fn ranked(
-        &self,
-        given: &Given,
-        read: impl FnOnce(&OpenedSite, &Parsed) -> Result<SiteJobs, SiteError>,
-    ) -> PyResult<(RankedQueue, Schema)> {
-        let jobs = read(&self.site, &given.parsed).map_err(|error| site_error(&error))?;
-        let doubts = doubts(&self.site.lint(&given.parsed, &jobs));
-        let SiteJobs { table, schema, warnings } = jobs;
-        let program = given.parsed.compile(&schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut queue = self.site.rank_jobs(program, table, usize::MAX).map_err(|error| site_error(&error))?;
-        queue.warnings.splice(..0, self.site.warnings().iter().cloned().chain(warnings).chain(doubts));
-        Ok((queue, schema))
+    /// The ranked queue.
+    fn ranked(&self, given: &Given, record_origins: bool) -> PyResult<RankedQueue> {
+        let mut known = 0;
+        let mut count_warnings = |jobs: &SiteJobs| {
+            known = jobs.warnings.len();
+            Ok(())
+        };
+        let request =
+            RankRequest { record_origins, on_read: Some(&mut count_warnings), ..RankRequest::from(&given.parsed) };
+        let mut queue = self.site.rank(request).map_err(|error| site_error(&error))?;
+        queue.warnings.splice(known..known, doubts(&queue.findings));
+        queue.warnings.splice(..0, self.site.warnings().iter().cloned());
+        Ok(queue)
     }
 }
 
@@ -258,7 +256,7 @@ fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -
     String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn ranking(given: &Given, queue: &RankedQueue, schema: &Schema, with_inputs: bool) -> PyResult<Table> {
+fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Table> {
     let RankedQueue { table, ranking, not_considered, program, warnings, .. } = queue;
     let rows = RankedRow::all(ranking);
     let reasons: std::collections::HashMap<usize, _> = not_considered.iter().copied().collect();
@@ -295,7 +293,7 @@ fn ranking(given: &Given, queue: &RankedQueue, schema: &Schema, with_inputs: boo
         rows: &[],
         inputs: &[],
         terms: None,
-        schema,
+        schema: &queue.schema,
         rules: &[],
     };
     let document = written(|out| Json.write(&report, out))?;
@@ -311,14 +309,14 @@ fn inputs(table: &JobTable, name: &str, rows: impl Iterator<Item = usize>) -> Ve
 }
 
 fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
-    let jobs = site.compared_jobs(&old.parsed, site, &new.parsed).map_err(|error| site_error(&error))?;
-    let mut doubts = doubts(jobs.findings.old.iter().chain(&jobs.findings.new));
-    doubts.dedup();
-    let compile = |given: &Given| given.parsed.compile(&jobs.schema);
-    let (Ok(old_program), Ok(new_program)) = (compile(old), compile(new)) else {
-        return Err(site_error(&SiteError::NotArithmetic));
+    let mut doubted = Vec::new();
+    let mut note_doubts = |jobs: &ComparedJobs| {
+        doubted = doubts(jobs.findings.old.iter().chain(&jobs.findings.new));
+        doubted.dedup();
+        Ok(())
     };
-    let compared = site.compare_jobs(old_program, site, new_program, jobs).map_err(|error| site_error(&error))?;
+    let request = CompareRequest { on_read: Some(&mut note_doubts), ..CompareRequest::new(&old.parsed, &new.parsed) };
+    let compared = site.compare(request).map_err(|error| site_error(&error))?;
     let (table, sides) = (&compared.table, &compared.sides);
     let rows = compared_rows(&compared.comparison);
     let jobs: Vec<_> = rows.iter().map(|ranked| compared.comparison.job(ranked.row())).collect();
@@ -344,14 +342,13 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
     };
     let document = written(|out| CompareJson.write(&report, out))?;
-    columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubts).cloned().collect(), document)
+    columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted).cloned().collect(), document)
 }
 
 fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
     let of_policies = site.shares(request).map_err(|error| site_error(&error))?;
     let Some(shares) = of_policies.first() else { return Err(PyValueError::new_err("no policy")) };
     let nodes = shares.nodes(&[], false);
-    let settings = site.policy_settings(shares.policy);
     let view = PolicyView {
         name: shares.policy.as_str(),
         tree: shares.assessed.tree(),
@@ -359,7 +356,7 @@ fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
         is_pbs: shares.policy == PolicyName::Pbs,
         has_factors: shares.has_factors,
         nodes: &nodes,
-        settings: Some(&settings),
+        settings: Some(&shares.settings),
         assumed: None,
     };
     let objects: Vec<_> = nodes.iter().map(|&node| fields(&view, node)).collect();
@@ -395,7 +392,7 @@ fn read_queue(path: &Path, wanted: Option<Vec<String>>, declared: Vec<(String, I
     let site = OpenedSite::from_files(files, SiteRules::default()).map_err(|error| site_error(&error))?;
     let read = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        site.jobs_with_inputs(&names).map_err(|error| site_error(&error))
+        site.jobs(&names).map_err(|error| site_error(&error))
     };
     let numeric = |schema: &Schema| {
         let known = schema.iter().filter(|(_, entry)| entry.input_type.is_numeric() && entry.replaced_by.is_none());

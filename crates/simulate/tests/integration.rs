@@ -9,12 +9,12 @@ mod site_rules;
 
 use std::sync::Arc;
 
+use job_sort_formula::Formula;
 use job_sort_formula::fairshare::Rules;
-use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Backfill, Decay, Observer, Schedule, SimulationRules, Workload};
+use jsf_simulate::{Backfill, Observer, Schedule, SimulationRules, Workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, Role, SiteFiles, SiteRules, open_workload};
+use jsf_site::{FileSource, Role, SimulateRequest, SiteError, SiteFiles, SiteRules};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -42,6 +42,11 @@ fn read(log: &str) -> Workload {
     open_workload(&[bytes("log", log)]).expect("a log")
 }
 
+/// Reads logs for formulas that need nothing besides.
+fn open_workload(logs: &[FileSource]) -> Result<Workload, SiteError> {
+    Site::from_files(SiteFiles::default(), SiteRules::default())?.open_workload(logs, &[])
+}
+
 impl Case {
     fn backfill(&self) -> Backfill {
         match self.backfill.as_str() {
@@ -56,11 +61,15 @@ impl Case {
         let tree = self.tree.as_ref().map(|tree| (Role::Tree, bytes("tree", &tree.to_string())));
         let rules = SiteRules { rules: Rules::Documented, numbers: NumberMode::Exact, ..SiteRules::default() };
         let site = Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
-        let program = Formula::parse(&self.formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+        let formula = Formula::parse(&self.formula).expect("a formula");
         let rules =
             SimulationRules { processors: self.processors, backfill: self.backfill(), ..SimulationRules::default() };
-        let decay = self.decay.map(|period| Decay { period, factor: self.decay_factor.expect("a factor") });
-        site.simulate(&program, workload, &rules, decay, observer).expect("a schedule").schedule
+        let request = SimulateRequest {
+            decay_period: self.decay,
+            decay_factor: self.decay_factor,
+            ..SimulateRequest::new(&formula, workload, rules, observer)
+        };
+        site.simulate(request).expect("a schedule").schedule
     }
 }
 

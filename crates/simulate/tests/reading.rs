@@ -1,8 +1,8 @@
 //! Logs of jobs: what is read of them, and what is said about the rest.
 
 use jsf_simulate::{Statistics, Workload, WorkloadBuilder, read_workload};
-use jsf_site::open_workload;
 
+use super::open_workload;
 use super::{Case, bytes, read};
 
 const LINE: &str = "1 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1";

@@ -5,7 +5,7 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Fairness, Schedule, SimulationRules, Workload};
 use jsf_site::Site;
-use jsf_site::{Role, SiteFiles, SiteRules};
+use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteRules};
 
 use super::bytes;
 
@@ -15,13 +15,17 @@ fn site(files: SiteFiles) -> Site {
 
 /// The workload, the schedule, the start of each job, and the warnings.
 fn run(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, Schedule, Vec<Option<i64>>, Vec<String>) {
-    let formula = Formula::parse(formula).expect("a formula");
-    let workload = site.open_workload(&[bytes("log", log)], &[&formula]).expect("a log");
-    let program = formula.compile(site.schema()).expect("a program");
-    let rules = SimulationRules { processors, ..SimulationRules::default() };
-    let simulated = site.simulate(&program, &workload, &rules, None, &mut ()).expect("a schedule");
+    let (workload, simulated) = simulated(site, log, formula, processors);
     let starts = (0..workload.jobs().len()).map(|job| simulated.schedule.start(job)).collect();
     (workload, simulated.schedule, starts, simulated.warnings)
+}
+
+fn simulated(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, SimulatedQueue) {
+    let formula = &Formula::parse(formula).expect("a formula");
+    let workload = site.open_workload(&[bytes("log", log)], &[formula]).expect("a log");
+    let rules = SimulationRules { processors, ..SimulationRules::default() };
+    let simulated = site.simulate(SimulateRequest::new(formula, &workload, rules, &mut ())).expect("a schedule");
+    (workload, simulated)
 }
 
 fn record(id: u32, resources: &str) -> String {
@@ -111,10 +115,11 @@ fn limits_of_running_jobs_are_kept() {
     let log = native(&[("ada", "q"), ("ada", "q"), ("ada", "q"), ("bob", "q"), ("ada", "other"), ("cy", "q")]);
     let starts = |limits: &str| {
         let server = format!("create queue q\ncreate queue other\nset server eligible_time_enable = True\n{limits}\n");
-        let (workload, _, starts, warnings) = run(&limited(&server), &log, "eligible_time", 8);
-        assert_eq!(warnings, [""; 0]);
-        assert_eq!(limited(&server).run_limits(&workload).is_empty(), limits.is_empty());
-        starts.into_iter().map(|start| start.expect("a start")).collect::<Vec<_>>()
+        let (workload, simulated) = simulated(&limited(&server), &log, "eligible_time", 8);
+        assert_eq!(simulated.warnings, [""; 0]);
+        assert_eq!(simulated.limits.is_empty(), limits.is_empty());
+        let starts = (0..workload.jobs().len()).map(|job| simulated.schedule.start(job));
+        starts.map(|start| start.expect("a start")).collect::<Vec<_>>()
     };
     assert_eq!(starts(""), [0; 6]);
     assert_eq!(starts("set queue q max_run = [u:PBS_GENERIC=1]"), [0, 100, 200, 0, 0, 0]);
@@ -155,9 +160,9 @@ fn the_use_is_compared_with_the_shares() {
     let site = site(SiteFiles::default().with(Role::Tree, bytes("tree", tree)));
     // both want the only processor at once, and ada is served first
     let log = native(&[("ada", "q"), ("bob", "q")]);
-    let (workload, schedule, starts, _) = run(&site, &log, "eligible_time", 1);
-    assert_eq!(starts, [Some(0), Some(100)]);
-    let shares = site.entity_shares(&workload).expect("a tree").expect("a tree");
+    let (workload, SimulatedQueue { schedule, shares, .. }) = simulated(&site, &log, "eligible_time", 1);
+    assert_eq!([0, 1].map(|job| schedule.start(job)), [Some(0), Some(100)]);
+    let shares = shares.expect("a tree");
     assert_eq!(shares, [Some(0.5), Some(0.5)]);
     let fairness = Fairness::new(&workload, &schedule, &shares, 0);
     // in the five blocks of 21 s in which both ask for the processor, half of it is promised to each, and then all to bob

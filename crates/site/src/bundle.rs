@@ -15,8 +15,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
+use super::jobs::ColumnsRequest;
 use super::layout::{FoundFiles, is_site_file};
-use super::rank::ColumnsRequest;
 use super::role::{ROLES, Role};
 use super::source::FileSource;
 use super::{Site, SiteError, SiteJobs, SiteRules};

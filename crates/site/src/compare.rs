@@ -10,9 +10,11 @@ use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, Ranking};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 
-use super::rank::{AppliedTree, ColumnsRequest, require_own_shares};
+use super::applied_tree::{AppliedTree, require_own_shares};
+use super::jobs::ColumnsRequest;
+use super::rank::require_values;
 use super::role::Role;
-use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use super::{Listener, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 
 /// The inputs that give the size of a job.
 pub(super) const SIZES: [&str; 2] = ["ncpus", "nodect"];
@@ -32,6 +34,30 @@ pub struct ComparedJobs {
     pub warnings: Vec<String>,
 }
 
+/// Two rankings of the same jobs that are compared.
+pub struct CompareRequest<'a> {
+    /// The old formula.
+    pub old: &'a Formula,
+    /// The site of the new side, whose tree, policy, settings and threshold count there; `None`: the same as that of the old
+    /// side.
+    pub new_site: Option<&'a Site>,
+    /// The new formula.
+    pub new: &'a Formula,
+    /// Whether there is a comparison although a job fails under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
+    pub keep_failed: bool,
+    /// Is called with the jobs as soon as they are read, before they are ranked. An error that it returns is that of the
+    /// comparison.
+    pub on_read: Option<Listener<'a, ComparedJobs>>,
+}
+
+impl<'a> CompareRequest<'a> {
+    /// Two formulas at the same site; a job that fails under
+    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) is an error.
+    pub fn new(old: &'a Formula, new: &'a Formula) -> Self {
+        Self { old, new_site: None, new, keep_failed: false, on_read: None }
+    }
+}
+
 /// The jobs of a site under two rankings.
 #[derive(Debug)]
 pub struct ComparedQueue {
@@ -41,7 +67,7 @@ pub struct ComparedQueue {
     pub sides: OldNew<ComparedSide>,
     /// What changes.
     pub comparison: Comparison,
-    /// The warnings about the inputs of the formulas, one sentence each.
+    /// The warnings, one sentence each: those about the jobs, then those about the inputs of the formulas.
     pub warnings: Vec<String>,
 }
 
@@ -65,42 +91,37 @@ impl Site {
     ///
     /// ```
     /// use job_sort_formula::Formula;
-    /// use jsf_site::Site;
+    /// use jsf_site::{CompareRequest, Site};
     ///
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
     /// let site = Site::open("examples/site")?;
     /// let (old, new) = (Formula::parse("ncpus")?, Formula::parse("-ncpus")?);
-    /// let compared = site.compare(&old, &site, &new)?;
+    /// let compared = site.compare(CompareRequest::new(&old, &new))?;
     /// assert_eq!((compared.comparison.jobs, compared.comparison.tau_b), (33, Some(-1.0)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// As for [`rank`](Self::rank).
-    pub fn compare(&self, formula: &Formula, new: &Self, new_formula: &Formula) -> Result<ComparedQueue, SiteError> {
-        let jobs = self.compared_jobs(formula, new, new_formula)?;
-        let old_program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let new_program = new_formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let compared = self.compare_jobs(old_program, new, new_program, jobs)?;
-        for side in [&compared.sides.old, &compared.sides.new] {
-            if let Some((row, error)) = side.ranking.failure() {
-                let (job, count) = (compared.table.id(row).to_owned(), side.ranking.error_count());
-                return Err(SiteError::JobFailed { job, error: error.to_string(), count });
-            }
+    /// As for [`rank`](Self::rank); or the new site's entity gives it other jobs.
+    pub fn compare(&self, request: CompareRequest<'_>) -> Result<ComparedQueue, SiteError> {
+        let CompareRequest { old, new_site, new, keep_failed, on_read } = request;
+        let new_site = new_site.unwrap_or(self);
+        let jobs = self.compared_jobs(old, new_site, new)?;
+        if let Some(on_read) = on_read {
+            on_read(&jobs)?;
+        }
+        let old_program = old.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let new_program = new.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let compared = self.compare_jobs(old_program, new_site, new_program, jobs)?;
+        if !keep_failed {
+            require_values(&compared.table, &compared.sides.old.ranking)?;
+            require_values(&compared.table, &compared.sides.new.ranking)?;
         }
         Ok(compared)
     }
 
     /// Reads the jobs for a comparison.
-    ///
-    /// # Errors
-    /// The site has no job document, it cannot be read, or the new site's entity gives it other jobs.
-    pub fn compared_jobs(
-        &self,
-        formula: &Formula,
-        new: &Self,
-        new_formula: &Formula,
-    ) -> Result<ComparedJobs, SiteError> {
+    fn compared_jobs(&self, formula: &Formula, new: &Self, new_formula: &Formula) -> Result<ComparedJobs, SiteError> {
         let mut names = [formula.names(), new_formula.names(), new.order_columns(), SIZES.to_vec()].concat();
         if self.tree.is_none() || new.tree.is_none() {
             names.push("fairshare_perc");
@@ -116,7 +137,7 @@ impl Site {
         let is_read_again = entities.old != entities.new;
         let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
         let read = |entity| self.read_columns(&ColumnsRequest { entity, ..request });
-        let SiteJobs { table, schema: seen, warnings } = read(entities.old)?;
+        let SiteJobs { table, schema: seen, warnings, .. } = read(entities.old)?;
         let new_table = if is_read_again { Some(read(entities.new)?.table) } else { None };
         let has_same_jobs =
             |other: &JobTable| other.len() == table.len() && (0..table.len()).all(|row| other.id(row) == table.id(row));
@@ -128,19 +149,15 @@ impl Site {
         Ok(ComparedJobs { table, new_table, schema: seen, findings, warnings })
     }
 
-    /// Compares two rankings of jobs that were read by [`compared_jobs`](Self::compared_jobs).
-    ///
-    /// # Errors
-    /// A tree cannot be read, or neither it nor the jobs have the fair-share numbers that a formula needs.
-    pub fn compare_jobs(
+    /// Compares two rankings of jobs that were read for both.
+    fn compare_jobs(
         &self,
         old_program: Program,
         new: &Self,
         new_program: Program,
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
-        let ComparedJobs { mut table, new_table, .. } = jobs;
-        let mut warnings = Vec::new();
+        let ComparedJobs { mut table, new_table, mut warnings, .. } = jobs;
         let has_one_table = new_table.is_none() && self.has_shares_of(new);
         if has_one_table {
             let inputs = [old_program.inputs(), new_program.inputs()].concat();
@@ -191,25 +208,24 @@ impl Site {
         let rules = self.rules(&program, table, tree);
         ComparedSide { ranking, not_considered, program, rules }
     }
-
-    /// A ranked queue as a side of a comparison.
-    pub(super) fn ranked(&self, queue: RankedQueue) -> (JobTable, ComparedSide) {
-        let rules = self.rules_of(&queue);
-        let RankedQueue { table, ranking, not_considered, program, .. } = queue;
-        (table, ComparedSide { ranking, not_considered, program, rules })
-    }
 }
 
 impl ComparedQueue {
-    /// Compares two rankings without a tree.
-    pub(super) fn from_ranked(
-        (old_table, old): (JobTable, ComparedSide),
-        (table, new): (JobTable, ComparedSide),
-        warnings: Vec<String>,
-    ) -> Self {
+    /// Compares two rankings without a tree. The warnings are those of the new one.
+    pub(super) fn from_ranked(old: RankedQueue, new: RankedQueue) -> Self {
+        let warnings = new.warnings.clone();
+        let (old_table, old) = ComparedSide::from_ranked(old);
+        let (table, new) = ComparedSide::from_ranked(new);
         let tables = OldNew { old: &old_table, new: &table };
         let comparison = compare(&old, &new, tables, OldNew { old: None, new: None });
         Self { table, sides: OldNew { old, new }, comparison, warnings }
+    }
+}
+
+impl ComparedSide {
+    fn from_ranked(queue: RankedQueue) -> (JobTable, Self) {
+        let RankedQueue { table, ranking, not_considered, program, rules, .. } = queue;
+        (table, Self { ranking, not_considered, program, rules })
     }
 }
 

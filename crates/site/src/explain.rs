@@ -3,7 +3,6 @@
 use std::cmp::{Ordering, Reverse};
 
 use job_sort_formula::fairshare::NodeId;
-use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::{Term, Trace};
 use job_sort_formula::jobs::InputOrigin;
 use job_sort_formula::python::{Python, Value};
@@ -12,15 +11,14 @@ use job_sort_formula::rank::{
     FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first, python_result,
     row_work,
 };
-use job_sort_formula::schema::{FairshareInput, Schema};
+use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::order::{Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
 
-use super::rank::ColumnsRequest;
 use super::reach_rank::{SmallestChanges, Wait};
 use super::role::Role;
 use super::tree::pending_entities;
-use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError};
 
 /// The most neighbours above and below a job.
 const NEIGHBOURS: usize = 5;
@@ -36,6 +34,8 @@ pub struct Explanations {
     pub lacks_usage: bool,
     /// The fair-share tree under the policy in force; `None` if the site has none.
     pub shares: Option<PolicyShares>,
+    /// The unit of the usage in the tree.
+    pub usage_unit: String,
 }
 
 /// Why a job has its place in the queue.
@@ -211,23 +211,13 @@ impl Rounding {
 }
 
 impl Site {
-    /// Reads the jobs as [`jobs`](Self::jobs) does, and records where their inputs come from.
-    ///
-    /// # Errors
-    /// As for [`jobs`](Self::jobs).
-    pub fn jobs_to_explain(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
-        self.read_columns(&ColumnsRequest { record_origins: true, ..self.request(&formula.names()) })
-    }
-
-    /// Explains the places of jobs in a queue that was [ranked](Self::rank_jobs) without a limit. `schema` and the jobs
-    /// come from [`jobs_to_explain`](Self::jobs_to_explain).
+    /// Explains the places of jobs in a queue that was [ranked](Self::rank) without a limit, with the origins of its inputs.
     ///
     /// # Errors
     /// The tree cannot be built, or numbers are decimals.
     pub fn explain(
         &self,
         ranked: &RankedQueue,
-        schema: &Schema,
         rows: &[usize],
         options: &ExplainOptions,
     ) -> Result<Explanations, SiteError> {
@@ -241,7 +231,6 @@ impl Site {
         let explainer = Explainer {
             site: self,
             ranked,
-            schema,
             options,
             ranks,
             medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
@@ -253,7 +242,7 @@ impl Site {
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
         let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs()) && !self.files.has(Role::Usage);
-        Ok(Explanations { jobs, lacks_usage, shares })
+        Ok(Explanations { jobs, lacks_usage, shares, usage_unit: self.usage_unit() })
     }
 
     /// The fair-share tree with the entities of the jobs, under the policy in force.
@@ -270,7 +259,6 @@ impl Site {
 struct Explainer<'a> {
     site: &'a Site,
     ranked: &'a RankedQueue,
-    schema: &'a Schema,
     options: &'a ExplainOptions,
     /// By row.
     ranks: Vec<Option<usize>>,
@@ -325,7 +313,7 @@ impl Explainer<'_> {
         }
         let reached = self.options.to.map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
         let changes = goal.map_or_else(SmallestChanges::default, |goal| {
-            self.site.smallest_changes(self.ranked, self.schema, row, goal, &mut budget)
+            self.site.smallest_changes(self.ranked, row, goal, &mut budget)
         });
         is_complete &= changes.unknown.is_empty();
         is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
@@ -409,8 +397,8 @@ impl Explainer<'_> {
 
     fn reached(&self, row: usize, rank: usize, budget: &mut WorkBudget) -> RankReached {
         let within = self.options.within;
-        let wait = self.site.first_wait(self.ranked, self.schema, row, rank, within, budget);
-        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, self.schema, row, rank, budget);
+        let wait = self.site.first_wait(self.ranked, row, rank, within, budget);
+        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, row, rank, budget);
         RankReached { rank, within, wait, gain_alike }
     }
 
@@ -436,7 +424,7 @@ impl Explainer<'_> {
             ExplainedInput {
                 name: name.to_owned(),
                 value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
-                unit: self.schema.entry(name).and_then(|entry| entry.input_type.unit()),
+                unit: self.ranked.schema.entry(name).and_then(|entry| entry.input_type.unit()),
                 origin,
             }
         };

@@ -6,16 +6,19 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod applied_tree;
 mod archive;
 mod bundle;
+mod check;
 mod compare;
 mod compression;
 mod documents;
-mod duration;
 mod explain;
 mod file_kind;
 mod files;
 mod formula_text;
+mod job_warnings;
+mod jobs;
 mod layout;
 mod policy;
 mod printed_fairshare;
@@ -38,25 +41,22 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use bundle::SiteBundle;
-pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
-pub use duration::parse_duration;
-pub use explain::Explanation;
+pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
 pub use explain::{
-    Against, Cause, ExplainOptions, ExplainedInput, Explanations, Neighbour, OtherValues, RankReached, Rounding,
+    Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour, OtherValues, RankReached,
+    Rounding,
 };
 pub use files::SiteFiles;
-pub use formula_text::FormulaText;
-pub use formula_text::WrittenDifference;
+pub use formula_text::{FormulaText, WrittenDifference};
+pub use jobs::SiteJobs;
 pub use policy::PolicyName;
-pub use rank::{RankedQueue, SiteJobs};
+pub use rank::{RankRequest, RankedQueue};
 pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use replay::LogReplay;
 pub use role::Role;
-pub use shares::UsageChange;
-pub use shares::{PolicyShares, SharesRequest};
-pub use simulate::{SimulatedQueue, open_workload};
+pub use shares::{PolicyShares, SharesRequest, UsageChange};
+pub use simulate::{SimulateRequest, SimulatedQueue};
 pub use source::FileSource;
-pub use source::read_bytes;
 pub use what_if::WhatIf;
 
 use documents::Documents;
@@ -123,6 +123,9 @@ pub struct Site {
     jobs: JobDocument,
     warnings: Vec<String>,
 }
+
+/// What a caller does with a first result, before the long rest of the work. An error that it returns ends the work.
+type Listener<'a, T> = &'a mut dyn FnMut(&T) -> Result<(), SiteError>;
 
 impl Site {
     /// Opens a folder or a tar archive by the usual names of the files in it, see [`SiteFiles::open`].
@@ -197,6 +200,11 @@ impl Site {
     /// The names that a formula may use at this site.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// Whether a document of the site describes a queue of this name.
+    pub fn has_queue(&self, name: &str) -> bool {
+        self.queues.contains(name)
     }
 
     /// The formula in force: the server's, else that in `sched_priv/sched_formula`.

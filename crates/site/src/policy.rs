@@ -218,9 +218,8 @@ pub(super) fn clock(seconds: u64) -> String {
 }
 
 impl Site {
-    /// The settings of a policy that are in force: the release of Slurm, the dampening factor, the half-life in seconds
-    /// (0: no decay), or OpenPBS's decay factor and the time between two decays in seconds.
-    pub fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
+    /// The settings of a policy that are in force.
+    pub(super) fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
         let conf = &self.policy.conf;
         let mut settings = match name {
             PolicyName::Pbs => vec![
@@ -242,7 +241,7 @@ impl Site {
 
     /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files, `billing` seconds for a
     /// tree of Slurm, and the unit of the document for another.
-    pub fn usage_unit(&self) -> String {
+    pub(super) fn usage_unit(&self) -> String {
         match &self.tree {
             Some(tree) if tree.is_of_openpbs() => match self.config.fairshare_usage_res.as_str() {
                 "cput" | "walltime" => format!("seconds of {}", self.config.fairshare_usage_res),
@@ -262,25 +261,5 @@ impl Site {
     /// The policy in force.
     pub fn policy(&self) -> PolicyName {
         self.policy.name
-    }
-
-    /// A policy, whose rules it follows and how usage decays under it, in a few words; `None`: the policy in force, and
-    /// where it comes from.
-    ///
-    /// ```
-    /// use jsf_site::Site;
-    /// use jsf_site::PolicyName;
-    ///
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
-    /// let site = Site::open("examples/site")?;
-    /// let fair_tree = site.describe_policy(Some(PolicyName::FairTree));
-    /// assert_eq!(fair_tree, "fair-tree, as in Slurm 26.11 (default), half-life 7-00:00:00 (default)");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn describe_policy(&self, policy: Option<PolicyName>) -> String {
-        match policy {
-            Some(policy) => self.policy.described(policy, &self.config),
-            None => self.policy.in_force(&self.config),
-        }
     }
 }

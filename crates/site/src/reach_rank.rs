@@ -110,16 +110,15 @@ impl Site {
     ///
     /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. Unknown with
     /// decimals, where there are no bounds, and where the budget is spent.
-    pub fn first_wait(
+    pub(super) fn first_wait(
         &self,
         ranked: &RankedQueue,
-        schema: &Schema,
         row: usize,
         rank: usize,
         within: i64,
         budget: &mut WorkBudget,
     ) -> Wait {
-        let Some(race) = self.race(ranked, schema, row) else {
+        let Some(race) = self.race(ranked, row) else {
             return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
         };
         let Some(places) = race.competition.places(rank) else { return Wait::Never };
@@ -135,15 +134,8 @@ impl Site {
     }
 
     /// Whether a job never has this rank because the value of every considered job grows by the same in the same time.
-    pub(super) fn gain_alike(
-        &self,
-        ranked: &RankedQueue,
-        schema: &Schema,
-        row: usize,
-        rank: usize,
-        budget: &mut WorkBudget,
-    ) -> bool {
-        let Some(race) = self.race(ranked, schema, row) else { return false };
+    pub(super) fn gain_alike(&self, ranked: &RankedQueue, row: usize, rank: usize, budget: &mut WorkBudget) -> bool {
+        let Some(race) = self.race(ranked, row) else { return false };
         let Some(places) = race.competition.places(rank) else { return false };
         let Some(competitors) = race.waiting_competitors(ranked, budget) else { return false };
         let job = race.waiting(ranked, row);
@@ -159,16 +151,15 @@ impl Site {
     /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
     /// `resources_max` of its queue or the server, those that a user can honestly make first. A job never asks for more of a
     /// resource: a job that needs no more gains its rank from those that do. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
-    pub fn smallest_changes(
+    pub(super) fn smallest_changes(
         &self,
         ranked: &RankedQueue,
-        schema: &Schema,
         row: usize,
         rank: usize,
         budget: &mut WorkBudget,
     ) -> SmallestChanges {
         let mut changes = SmallestChanges::default();
-        let Some(race) = self.race(ranked, schema, row) else { return changes };
+        let Some(race) = self.race(ranked, row) else { return changes };
         // whoever is now at the place must not be ahead
         let at_place = race.competition.places(rank).and_then(|places| race.competition.competitors.get(places - 1));
         let Some(&(other, wins_ties)) = at_place else { return changes };
@@ -182,9 +173,9 @@ impl Site {
                 race: &race,
                 competitors: &competitors,
                 name,
-                most: self.maximum(ranked.table.queue(row), name, schema),
-                steps_per_unit: self.steps_per_unit(name, schema),
-                means: Means::from_input(name, schema),
+                most: self.maximum(ranked.table.queue(row), name, &ranked.schema),
+                steps_per_unit: self.steps_per_unit(name, &ranked.schema),
+                means: Means::from_input(name, &ranked.schema),
             };
             changes.has_requests |= search.means == Means::AskForLess;
             let parts = (names.len() - index) as u64;
@@ -221,7 +212,7 @@ impl Site {
         }
     }
 
-    pub(super) fn race<'a>(&'a self, ranked: &'a RankedQueue, schema: &'a Schema, row: usize) -> Option<Race<'a>> {
+    pub(super) fn race<'a>(&'a self, ranked: &'a RankedQueue, row: usize) -> Option<Race<'a>> {
         let precision = self.precision();
         let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
         if precision == ScorePrecision::Decimal || !is_waiting {
@@ -229,7 +220,12 @@ impl Site {
         }
         let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
         Some(Race {
-            rules: ScoreRules { program: &ranked.program, schema, precision, on_error: self.rules.on_error },
+            rules: ScoreRules {
+                program: &ranked.program,
+                schema: &ranked.schema,
+                precision,
+                on_error: self.rules.on_error,
+            },
             competition: order.competition(&ranked.ranking, &ranked.table, row),
         })
     }

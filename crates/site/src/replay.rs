@@ -14,7 +14,7 @@ use super::formula_text::submitted;
 use super::policy::PolicyName;
 use super::role::Role;
 use super::source::FileSource;
-use super::{FormulaText, Site, SiteError};
+use super::{FormulaText, SharesRequest, Site, SiteError};
 
 /// A log compared with a queue, and the warnings about the queue.
 #[derive(Debug)]
@@ -55,11 +55,8 @@ impl Site {
             )));
         }
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
-        let jobs = self.read_jobs(formula, !candidates.is_empty())?;
-        let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let mut warnings = jobs.warnings;
-        let mut ranked = self.rank_jobs(program, jobs.table, usize::MAX)?;
-        warnings.append(&mut ranked.warnings);
+        let jobs = self.read_jobs(formula, !candidates.is_empty(), false)?;
+        let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
         let others: Vec<OtherFormula> =
             candidates.into_iter().filter_map(|(origin, text)| self.score_other(origin, text)).collect();
         let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
@@ -70,7 +67,7 @@ impl Site {
         let queue = ReplayedQueue {
             reread: &reread,
             formula,
-            schema: &jobs.schema,
+            schema: &ranked.schema,
             table: &ranked.table,
             scores: ranked.ranking.scores(),
             tree: ranked.tree.as_ref(),
@@ -79,7 +76,7 @@ impl Site {
             others: &others,
             sources: &self.replay_sources(),
         };
-        Ok(LogReplay { replay: replay_within(&bytes, &queue, work), warnings })
+        Ok(LogReplay { replay: replay_within(&bytes, &queue, work), warnings: ranked.warnings })
     }
 
     /// The files that the inputs of the formula come from.
@@ -120,9 +117,8 @@ impl Site {
     fn score_other(&self, origin: String, text: String) -> Option<OtherFormula> {
         let submission = submitted(&text, NumberMode::OpenPbs);
         let formula = submission.formula().ok()?;
-        let jobs = self.read_jobs(formula, true).ok()?;
-        let program = formula.compile(&jobs.schema).ok()?;
-        let scores = self.rank_jobs(program, jobs.table, usize::MAX).ok()?.ranking.scores().clone();
+        let jobs = self.read_jobs(formula, true, false).ok()?;
+        let scores = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default()).ok()?.ranking.scores().clone();
         Some(OtherFormula { origin, scores, text })
     }
 }

@@ -85,6 +85,22 @@ const LARGE: u64 = 256 << 20;
 /// The limit for files that a person writes.
 const SMALL: u64 = 16 << 20;
 
+/// What a row of the table has unless it says otherwise.
+const NO_FILE: RoleFiles = RoleFiles {
+    role: Role::SchedPriv,
+    names: &[],
+    kinds: &[],
+    what: "",
+    limit: LARGE,
+    shown_by: &[],
+    heading: "",
+    missing: None,
+};
+
+const fn missing(expected: ExpectedAt, what: &'static str, consequence: &'static str) -> Option<MissingFile> {
+    Some(MissingFile { expected, what, consequence })
+}
+
 /// Every role, in the order of the enum.
 pub(super) static ROLES: [RoleFiles; 14] = [
     RoleFiles {
@@ -104,14 +120,10 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         ],
         kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
         what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
-        limit: LARGE,
         shown_by: &[FileKind::Jobs],
         heading: "jobs",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::EverySite,
-            what: "the jobs",
-            consequence: "a formula is checked, but nothing can be ranked",
-        }),
+        missing: missing(ExpectedAt::EverySite, "the jobs", "a formula is checked, but nothing can be ranked"),
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Server,
@@ -130,14 +142,14 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         ],
         kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
-        limit: LARGE,
         shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
         heading: "server",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::OpenPbs,
-            what: "the server (`qstat -Bf`)",
-            consequence: "its defaults, its threshold and `eligible_time_enable` are not known",
-        }),
+        missing: missing(
+            ExpectedAt::OpenPbs,
+            "the server (`qstat -Bf`)",
+            "its defaults, its threshold and `eligible_time_enable` are not known",
+        ),
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Queues,
@@ -153,14 +165,10 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         ],
         kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
-        limit: LARGE,
         shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
         heading: "queues",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::OpenPbs,
-            what: "the queues (`qstat -Qf`)",
-            consequence: "`queue_priority` is 0 for every job",
-        }),
+        missing: missing(ExpectedAt::OpenPbs, "the queues (`qstat -Qf`)", "`queue_priority` is 0 for every job"),
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Resources,
@@ -174,49 +182,36 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         // a site without resources of its own has an empty file
         kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef, FileKind::Empty],
         what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
-        limit: LARGE,
         shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
         heading: "resources",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::OpenPbs,
-            what: "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
-            consequence: "a resource of the site is known only where a job, a queue or the server lists it",
-        }),
+        missing: missing(
+            ExpectedAt::OpenPbs,
+            "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
+            "a resource of the site is known only where a job, a queue or the server lists it",
+        ),
+        ..NO_FILE
     },
-    RoleFiles {
-        role: Role::SchedPriv,
-        names: &[],
-        kinds: &[],
-        what: "the scheduler's folder `sched_priv`",
-        limit: 0,
-        shown_by: &[],
-        heading: "",
-        missing: None,
-    },
+    // a folder
+    RoleFiles { role: Role::SchedPriv, ..NO_FILE },
     RoleFiles {
         role: Role::ResourceGroup,
         names: &["resource_group"],
         kinds: &[FileKind::ResourceGroup, FileKind::Empty],
         what: "`resource_group` with lines `name cgroup parent shares`",
-        limit: LARGE,
         shown_by: &[FileKind::ResourceGroup],
         heading: "scheduler",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::OpenPbs,
-            what: "`sched_priv/resource_group`",
-            consequence: "there is no fair-share tree",
-        }),
+        missing: missing(ExpectedAt::OpenPbs, "`sched_priv/resource_group`", "there is no fair-share tree"),
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Usage,
         names: &["usage"],
         kinds: &[FileKind::Usage, FileKind::Binary, FileKind::Empty],
         what: "the scheduler's binary file `usage`",
-        limit: LARGE,
         shown_by: &[FileKind::Usage],
         heading: "scheduler",
-        // the site itself warns of it
-        missing: None,
+        // that it is missing is a warning of the site
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::SchedConfig,
@@ -226,22 +221,21 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         limit: SMALL,
         shown_by: &[FileKind::SchedConfig],
         heading: "scheduler",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::OpenPbs,
-            what: "`sched_priv/sched_config`",
-            consequence: "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
-                          fairshare_usage_res, the decay and the fair-share entity",
-        }),
+        missing: missing(
+            ExpectedAt::OpenPbs,
+            "`sched_priv/sched_config`",
+            "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
+             fairshare_usage_res, the decay and the fair-share entity",
+        ),
     },
     RoleFiles {
         role: Role::SchedFormula,
         names: &["sched_formula"],
         kinds: FORMULA,
         what: A_FORMULA,
-        limit: LARGE,
         shown_by: &[FileKind::SchedFormula],
         heading: "scheduler",
-        missing: None,
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Tree,
@@ -255,14 +249,14 @@ pub(super) static ROLES: [RoleFiles; 14] = [
             FileKind::Binary,
         ],
         what: "native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump`",
-        limit: LARGE,
         shown_by: &[FileKind::SlurmTree, FileKind::NativeTree],
         heading: "tree",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::SitesWith(Role::SlurmConf),
-            what: "Slurm's tree (`sshare -a -l -P`, `sshare -a --json`)",
-            consequence: "there are no shares",
-        }),
+        missing: missing(
+            ExpectedAt::SitesWith(Role::SlurmConf),
+            "Slurm's tree (`sshare -a -l -P`, `sshare -a --json`)",
+            "there are no shares",
+        ),
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::SlurmConf,
@@ -272,31 +266,19 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         limit: SMALL,
         shown_by: &[FileKind::SlurmConf],
         heading: "Slurm",
-        missing: Some(MissingFile {
-            expected: ExpectedAt::SitesWith(Role::Tree),
-            what: "`slurm.conf`",
-            consequence: "Slurm's defaults apply: fair tree, a half-life of 7 days",
-        }),
+        missing: missing(
+            ExpectedAt::SitesWith(Role::Tree),
+            "`slurm.conf`",
+            "Slurm's defaults apply: fair tree, a half-life of 7 days",
+        ),
     },
-    RoleFiles {
-        role: Role::Formula,
-        names: &[],
-        kinds: FORMULA,
-        what: A_FORMULA,
-        limit: LARGE,
-        shown_by: &[],
-        heading: "",
-        missing: None,
-    },
+    RoleFiles { role: Role::Formula, kinds: FORMULA, what: A_FORMULA, ..NO_FILE },
     RoleFiles {
         role: Role::Log,
-        names: &[],
         kinds: &[FileKind::Log, FileKind::Text],
         what: "a log of `pbs_sched`",
         limit: 1 << 30,
-        shown_by: &[],
-        heading: "",
-        missing: None,
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Time,
@@ -304,9 +286,7 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         kinds: &[FileKind::Text],
         what: "the time of the snapshot",
         limit: 4096,
-        shown_by: &[],
-        heading: "",
-        missing: None,
+        ..NO_FILE
     },
 ];
 

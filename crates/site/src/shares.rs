@@ -6,11 +6,13 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
 
+use super::job_warnings::jobs_without_entity;
+use serde_json::{Map, Value};
+
 use super::policy::clock;
-use super::rank::jobs_without_entity;
 use super::role::Role;
 use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
-use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
+use super::{ComparedQueue, PolicyName, Site, SiteError};
 
 /// A change of the usage in a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +65,16 @@ pub struct PolicyShares {
     pub before: Option<AssessedTree>,
     /// Whether the policy has a factor: the ticket-based one has none where nobody is known to have pending jobs.
     pub has_factors: bool,
+    /// The policy, whose rules it follows and how usage decays under it, in a few words; where it was not asked for, also where
+    /// it comes from.
+    pub description: String,
+    /// Its settings in force: the release of Slurm, the dampening factor, the half-life in seconds (0: no decay), or OpenPBS's
+    /// decay factor and the time between two decays in seconds.
+    pub settings: Map<String, Value>,
+    /// The changes of the usage that the request assumes, in words and in their order.
+    pub assumed: String,
+    /// The unit of the usage in the tree.
+    pub usage_unit: String,
     /// What the numbers leave out, one sentence each; those of the first policy begin with the warnings about the jobs.
     pub notes: Vec<String>,
 }
@@ -150,7 +162,7 @@ impl Site {
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
     /// let site = Site::open("examples/site/sched_priv")?;
     /// let shares = site.shares(&SharesRequest { policies: vec![PolicyName::FairTree], ..Default::default() })?;
-    /// assert_eq!(shares[0].policy, PolicyName::FairTree);
+    /// assert_eq!(shares[0].description, "fair-tree, as in Slurm 26.11 (default), half-life 7-00:00:00 (default)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -227,24 +239,37 @@ impl Site {
         };
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
-        Ok(PolicyShares { policy, assessed: AssessedTree::new(tree, &rules), before, has_factors, notes })
+        let description = match request.policies.as_slice() {
+            [] => self.policy.in_force(&self.config),
+            _ => self.policy.described(policy, &self.config),
+        };
+        Ok(PolicyShares {
+            policy,
+            assessed: AssessedTree::new(tree, &rules),
+            before,
+            has_factors,
+            description,
+            settings: self.policy_settings(policy),
+            assumed: self.describe_assumptions(policy, request),
+            usage_unit: self.usage_unit(),
+            notes,
+        })
     }
 
     /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
     ///
     /// # Errors
-    /// As for [`rank_jobs`](Self::rank_jobs) and [`shares`](Self::shares).
+    /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
     pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<ComparedQueue, SiteError> {
-        let SiteJobs { table, schema, mut warnings } = self.read_jobs(formula, true)?;
-        let program = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
+        let mut jobs = self.read_jobs(formula, true, false)?;
+        let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
         if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
-            warnings.push("the formula does not use fair share, so its values do not depend on usage".to_owned());
+            jobs.warnings.push("the formula does not use fair share, so its values do not depend on usage".to_owned());
         }
         let as_it_is = SharesRequest { changes: Vec::new(), ..request.clone() };
-        let before = self.rank_assuming(program.clone(), table.clone(), usize::MAX, &as_it_is)?;
-        let mut after = self.rank_assuming(program, table, usize::MAX, request)?;
-        warnings.append(&mut after.warnings);
-        Ok(ComparedQueue::from_ranked(self.ranked(before), self.ranked(after), warnings))
+        let before = self.rank_jobs(jobs.clone(), usize::MAX, &as_it_is)?;
+        let after = self.rank_jobs(jobs, usize::MAX, request)?;
+        Ok(ComparedQueue::from_ranked(before, after))
     }
 
     /// Changes the usage of a tree as the request assumes.
@@ -296,8 +321,8 @@ impl Site {
         }
     }
 
-    /// The assumed usage in words: the changes in their order.
-    pub fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
+    /// The assumed usage in words.
+    fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
         let described = request.changes.iter().map(|change| match change {
             UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
             UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
@@ -337,7 +362,7 @@ impl Site {
             return Ok((Vec::new(), Vec::new()));
         }
         let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
-        let mut jobs = self.read_jobs(&no_inputs, true)?;
+        let mut jobs = self.read_jobs(&no_inputs, true, false)?;
         jobs.warnings.extend(jobs_without_entity(&jobs.table, self.config.fairshare_entity));
         let mut entities: Vec<QueueEntity> =
             jobs.table.entities().iter().map(|entity| (entity.to_string(), false)).collect();

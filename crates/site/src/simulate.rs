@@ -3,8 +3,10 @@
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
+use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::fairshare::{Rules, ShareTree};
 use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::queues::RunLimits;
@@ -20,29 +22,60 @@ use super::policy::PolicyName;
 use super::role::Role;
 use super::source::FileSource;
 use super::tree::SiteTree;
-use super::{Site, SiteError};
+use super::{Listener, Site, SiteError};
 
 /// How many bytes of a log decide what it is.
 const HEAD: u64 = 64 << 10;
 /// The most names in a warning.
 const MAX_NAMES: usize = 5;
 
-/// A simulated workload, and the warnings about it.
+/// A workload that is run through time under a formula.
+pub struct SimulateRequest<'a> {
+    /// The formula.
+    pub formula: &'a Formula,
+    /// The jobs, as [`Site::open_workload`] reads them for this formula.
+    pub workload: &'a Workload,
+    /// The machine and the rules.
+    pub rules: SimulationRules,
+    /// The seconds between two decays of usage; `None`: as in the `sched_config`, and no decay without one.
+    pub decay_period: Option<u64>,
+    /// The factor of a decay; `None`: as in the `sched_config`, else 0.5.
+    pub decay_factor: Option<f64>,
+    /// Is called with the findings about the text of the formula before the simulation. An error that it returns is that of the
+    /// simulation.
+    pub on_lint: Option<Listener<'a, Vec<Diagnostic>>>,
+    /// Follows the simulation.
+    pub observer: &'a mut dyn Observer,
+}
+
+impl<'a> SimulateRequest<'a> {
+    /// A simulation in which usage decays as in the `sched_config`.
+    pub fn new(
+        formula: &'a Formula,
+        workload: &'a Workload,
+        rules: SimulationRules,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        Self { formula, workload, rules, decay_period: None, decay_factor: None, on_lint: None, observer }
+    }
+}
+
+/// A simulated workload.
 #[derive(Debug)]
 pub struct SimulatedQueue {
     /// When the jobs start.
     pub schedule: Schedule,
+    /// How usage decays.
+    pub decay: Option<Decay>,
+    /// The limits of running jobs that matter to the workload, in words: the queue or the server, and the limit.
+    pub limits: Vec<String>,
+    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an entity that the tree does not
+    /// have, and no list without a tree.
+    pub shares: Option<Vec<Option<f64>>>,
+    /// The findings about the text of the formula and its names.
+    pub findings: Vec<Diagnostic>,
     /// What the simulation leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,
-}
-
-/// Reads logs of jobs as one workload. Of a folder, all files are read. What cannot be read of a log is in
-/// [`Workload::faults`].
-///
-/// # Errors
-/// A log cannot be read, or has no job in a known format.
-pub fn open_workload(sources: &[FileSource]) -> Result<Workload, SiteError> {
-    read_logs(sources, WorkloadBuilder::new())
 }
 
 fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
@@ -97,7 +130,8 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 }
 
 impl Site {
-    /// Reads logs of jobs as [`open_workload`] does, with the resources and the priorities that these formulas need.
+    /// Reads logs of jobs as one workload, with the resources and the priorities that these formulas need. Of a folder, all
+    /// files are read. What cannot be read of a log is in [`Workload::faults`].
     ///
     /// # Errors
     /// A log cannot be read, or has no job in a known format.
@@ -120,18 +154,18 @@ impl Site {
     }
 
     /// Runs a workload through time under a formula. Fair share is charged to the site's tree, where every entity begins with
-    /// a usage of 1, and decays as `decay` says, or else as the `sched_config` says if the site has one.
+    /// a usage of 1.
     ///
     /// # Errors
-    /// The formula needs fair share and the site has no tree, or the tree cannot be built.
-    pub fn simulate(
-        &self,
-        program: &Program,
-        workload: &Workload,
-        rules: &SimulationRules,
-        decay: Option<Decay>,
-        observer: &mut dyn Observer,
-    ) -> Result<SimulatedQueue, SiteError> {
+    /// The formula is not arithmetic, it needs fair share and the site has no tree, or the tree cannot be built.
+    pub fn simulate(&self, request: SimulateRequest<'_>) -> Result<SimulatedQueue, SiteError> {
+        let SimulateRequest { formula, workload, rules, decay_period, decay_factor, on_lint, observer } = request;
+        let findings = lint(formula.expr(), &self.schema);
+        if let Some(on_lint) = on_lint {
+            on_lint(&findings)?;
+        }
+        let program = &formula.compile(&self.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let decay = self.simulated_decay(decay_period, decay_factor);
         let mut warnings = Vec::new();
         let is_unknown = |name: &&str| !is_always_known(name) && !workload.has_input(name);
         let unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).filter(is_unknown).collect();
@@ -144,7 +178,7 @@ impl Site {
             warnings.push(format!("the simulation has no limits of the kinds {}", few(others.into_iter())));
         }
         let limits = self.limited_queues(workload);
-        let schedule = simulate(program, workload, rules, fairshare, limits, observer).map_err(SiteError::content)?;
+        let schedule = simulate(program, workload, &rules, fairshare, limits, observer).map_err(SiteError::content)?;
         if !schedule.too_large.is_empty() {
             let ids = schedule.too_large.iter().map(|&job| workload.id(job));
             let (list, count) = (few(ids), schedule.too_large.len());
@@ -165,11 +199,13 @@ impl Site {
         if !held.is_empty() {
             warnings.push(format!("jobs that never start, because a limit lets none run: {}", few(held.into_iter())));
         }
-        Ok(SimulatedQueue { schedule, warnings })
+        let limits = self.run_limits(workload);
+        let shares = self.entity_shares(workload)?;
+        Ok(SimulatedQueue { schedule, decay, limits, shares, findings, warnings })
     }
 
-    /// The limits of running jobs that matter to a workload, in words: the queue, or nothing for the server, and the limit.
-    pub fn run_limits(&self, workload: &Workload) -> Vec<String> {
+    /// The limits of running jobs that matter to a workload, in words.
+    fn run_limits(&self, workload: &Workload) -> Vec<String> {
         let queues =
             std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
         let describe = |queue: &str| {
@@ -195,23 +231,21 @@ impl Site {
         queues.filter_map(limited).collect()
     }
 
-    /// How usage decays in a simulation unless the caller says otherwise: as in the `sched_config`, if the site has one.
-    pub fn configured_decay(&self) -> Option<Decay> {
+    /// How usage decays: as is asked for, else as in the `sched_config`.
+    fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
         let config = &self.config;
         let is_configured = self.files.has(Role::SchedConfig) && config.fairshare_decay_time > 0;
-        is_configured
-            .then(|| Decay { period: config.fairshare_decay_time, factor: config.fairshare_decay_factor.into() })
+        let configured = is_configured.then(|| (config.fairshare_decay_time, f64::from(config.fairshare_decay_factor)));
+        let period = period.or(configured.map(|(period, _)| period))?;
+        let factor = factor.or(configured.map(|(_, factor)| factor)).unwrap_or(0.5);
+        Some(Decay { period, factor })
     }
 
-    /// The share of the machine of each entity of a workload, by its index, 0..=1: `None` for an entity that the tree does not
-    /// have, and no list without a tree.
-    ///
-    /// # Errors
-    /// The tree cannot be built.
-    pub fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
+    /// The share of the machine of each entity of a workload.
+    fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
         let Some(tree) = &self.tree else { return Ok(None) };
-        let (tree, name) = (self.simulated_tree(tree, workload)?, self.policy.name);
-        let shares = self.policy.build_policy(name, &[]).assess(&tree);
+        let tree = self.simulated_tree(tree, workload)?;
+        let shares = self.policy.build_policy(self.policy.name, &[]).assess(&tree);
         let perc = |entity: &str| Some(shares.get(tree.resolve(entity)?)?.fairshare_perc);
         Ok(Some(workload.entities().iter().map(|entity| perc(entity)).collect()))
     }

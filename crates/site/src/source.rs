@@ -62,7 +62,15 @@ impl FileSource {
     /// # Errors
     /// The file cannot be read or is larger.
     pub fn read(&self) -> Result<Vec<u8>, SiteError> {
-        read_limited(self, MAX_FILE, |_| Ok(()))
+        self.read_up_to(MAX_FILE)
+    }
+
+    /// The whole content, at most `limit` bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read or is larger.
+    pub fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, SiteError> {
+        read_limited(self, limit, |_| Ok(()))
     }
 
     /// The file as a source that can be read several times: the content of standard input is kept.
@@ -174,14 +182,6 @@ impl FileSource {
 
 pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
-}
-
-/// Reads a whole file of at most `limit` bytes, or standard input for `-`.
-///
-/// # Errors
-/// The file cannot be read or is larger.
-pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
-    read_limited(&FileSource::from(path), limit, |_| Ok(()))
 }
 
 /// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait for that. What a shell

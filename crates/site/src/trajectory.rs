@@ -2,7 +2,6 @@
 
 use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory, TrajectoryPoint};
 use job_sort_formula::rank::{Crossings, Sweep, WorkBudget, crossings};
-use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::NO_THRESHOLD;
 
 use super::reach_rank::Race;
@@ -16,17 +15,10 @@ const SHORT_RANGE: i64 = 1024;
 impl Site {
     /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs overtake each other are
     /// exact. `work` is the most work for one job, in units of a [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out; so are all if the site computes with decimals.
-    pub fn trajectory(
-        &self,
-        ranked: &RankedQueue,
-        schema: &Schema,
-        rows: &[usize],
-        seconds: i64,
-        work: u64,
-    ) -> Trajectory {
+    pub fn trajectory(&self, ranked: &RankedQueue, rows: &[usize], seconds: i64, work: u64) -> Trajectory {
         let mut trajectory = Trajectory { seconds, jobs: Vec::new(), overtakings: Vec::new() };
         for &row in rows {
-            if let Some(race) = self.race(ranked, schema, row) {
+            if let Some(race) = self.race(ranked, row) {
                 add(&mut trajectory, &race, ranked, row, WorkBudget::new(work));
             }
         }

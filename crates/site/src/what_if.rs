@@ -14,9 +14,10 @@ use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue};
 use jsf_openpbs::order::Ordered;
 
+use super::applied_tree::AppliedTree;
 use super::compare::{SIZES, compare};
 use super::formula_text::submitted;
-use super::rank::{AppliedTree, ColumnsRequest};
+use super::jobs::ColumnsRequest;
 use super::{ComparedQueue, ComparedSide, Site, SiteError, SiteJobs};
 
 /// A site whose queue is ranked by one formula after another.
@@ -136,7 +137,7 @@ impl WhatIf {
         }
         let needed: Vec<&str> = names.iter().copied().collect();
         let request = ColumnsRequest { again: true, ..site.request(&needed) };
-        let SiteJobs { mut table, schema, mut warnings } = site.read_columns(&request)?;
+        let SiteJobs { mut table, schema, mut warnings, .. } = site.read_columns(&request)?;
         let not_arithmetic = |_| SiteError::NotArithmetic;
         let old = old.compile(&schema).map_err(|_| unusable("it is not arithmetic"))?;
         let new = formula.compile(&schema).map_err(not_arithmetic)?;

@@ -12,7 +12,8 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::order::Criterion;
 use jsf_site::Site;
 use jsf_site::{
-    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankedQueue, Role, Rounding, SiteFiles, SiteRules,
+    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue, Role, Rounding,
+    SiteFiles, SiteRules,
 };
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob};
@@ -60,13 +61,10 @@ fn bytes(name: &str, text: &str) -> FileSource {
 /// Explains every job of a site.
 fn explain_all(site: &Site, formula: &str) -> (RankedQueue, Explanations) {
     let formula = Formula::parse(formula).unwrap();
-    let jobs = site.jobs_to_explain(&formula).unwrap();
-    let program = formula.compile(&jobs.schema).unwrap();
-    let queue = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
+    let queue = site.rank(RankRequest { record_origins: true, ..RankRequest::from(&formula) }).unwrap();
     let rows: Vec<usize> = (0..queue.table.len()).collect();
-    let explanations = site
-        .explain(&queue, &jobs.schema, &rows, &ExplainOptions { changes: false, ..ExplainOptions::default() })
-        .unwrap();
+    let explanations =
+        site.explain(&queue, &rows, &ExplainOptions { changes: false, ..ExplainOptions::default() }).unwrap();
     (queue, explanations)
 }
 

@@ -1,9 +1,8 @@
 //! What it takes for a job to reach a rank, against the ranking of changed queues.
 
-use job_sort_formula::rank::WorkBudget;
-use job_sort_formula::{Formula, Schema};
-use jsf_site::Site;
-use jsf_site::{FileSource, Means, RankedQueue, Role, SiteFiles, SiteRules, Wait};
+use job_sort_formula::Formula;
+use job_sort_formula::rank::SEARCH_WORK;
+use jsf_site::{ExplainOptions, FileSource, Means, RankedQueue, Role, Site, SiteFiles, SiteRules, Wait};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;
 use serde_json::{Value, json};
@@ -52,17 +51,15 @@ const CONFIGS: &[&str] = &[
 const QUEUES: &str = "Queue: workq\n    queue_type = Execution\n    Priority = 10\n\nQueue: short\n    queue_type = Execution\n    \
                       Priority = 200\n\nQueue: fast\n    queue_type = Execution\n    Priority = 10\n\n";
 
-fn ranked(queue: &Value, config: &str, threshold: Option<f64>, formula: &Formula) -> (Site, RankedQueue, Schema) {
+fn ranked(queue: &Value, config: &str, threshold: Option<f64>, formula: &Formula) -> (Site, RankedQueue) {
     let source = |name: &str, text: &str| FileSource::Bytes { name: name.into(), bytes: text.as_bytes().into() };
     let files = SiteFiles::default()
         .with(Role::Queue, source("queue.json", &queue.to_string()))
         .with(Role::SchedConfig, source("sched_config", config))
         .with(Role::Queues, source("qstat_Qf.txt", QUEUES));
     let site = Site::from_files(files, SiteRules { threshold, ..SiteRules::default() }).unwrap();
-    let jobs = site.jobs(formula).unwrap();
-    let program = formula.compile(&jobs.schema).unwrap();
-    let ranked = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
-    (site, ranked, jobs.schema)
+    let ranked = site.rank(formula).unwrap();
+    (site, ranked)
 }
 
 fn rank_of(ranked: &RankedQueue, id: &str) -> Option<usize> {
@@ -93,7 +90,7 @@ fn the_wait_for_a_rank_is_minimal() {
         let formula = Formula::parse(text).unwrap();
         let config = CONFIGS[random.next() as usize % CONFIGS.len()];
         let threshold = random.next().is_multiple_of(5).then_some(20.0);
-        let (site, now, schema) = ranked(&queue, config, threshold, &formula);
+        let (site, now) = ranked(&queue, config, threshold, &formula);
         let row = random.next() as usize % now.table.len();
         let id = now.table.id(row).to_owned();
         let places = 1 + random.next() as usize % 3;
@@ -101,7 +98,9 @@ fn the_wait_for_a_rank_is_minimal() {
         let rank_after =
             |wait: i64| rank_of(&ranked(&aged(&queue, &now, &id, wait), config, threshold, &formula).1, &id);
         let fits = |wait: i64| rank_after(wait).is_some_and(|rank| rank <= goal);
-        match site.first_wait(&now, &schema, row, goal, within, &mut WorkBudget::default()) {
+        let options = ExplainOptions { to: Some(goal), within, changes: false, work: 8 * SEARCH_WORK };
+        let found = site.explain(&now, &[row], &options).unwrap().jobs[0].reached.unwrap();
+        match found.wait {
             Wait::Until(result) => {
                 assert!(fits(result.wait), "{text} {config} {id} to {goal} in {queue}: {result:?}");
                 let earlier = (0..60).map(|_| (random.next() % result.wait.max(1) as u64) as i64);
@@ -133,7 +132,7 @@ fn the_change_of_an_input_is_smallest() {
         let text = FORMULAS[case as usize % FORMULAS.len()];
         let formula = Formula::parse(text).unwrap();
         let config = CONFIGS[random.next() as usize % CONFIGS.len()];
-        let (site, now, schema) = ranked(&queue, config, None, &formula);
+        let (site, now) = ranked(&queue, config, None, &formula);
         let row = random.next() as usize % now.table.len();
         let id = now.table.id(row).to_owned();
         let Some(rank) = rank_of(&now, &id).filter(|rank| *rank > 1) else { continue };
@@ -149,7 +148,8 @@ fn the_change_of_an_input_is_smallest() {
             }
             rank_of(&ranked(&queue, config, None, &formula).1, &id).unwrap()
         };
-        let changes = site.smallest_changes(&now, &schema, row, goal, &mut WorkBudget::default());
+        let options = ExplainOptions { to: Some(goal), work: 8 * SEARCH_WORK, ..ExplainOptions::default() };
+        let changes = site.explain(&now, &[row], &options).unwrap().jobs.remove(0).changes;
         assert!(changes.unknown.is_empty(), "{text}");
         assert!(changes.found.is_sorted_by_key(|change| change.means), "{text}: {changes:?}");
         for change in changes.found {

@@ -1,17 +1,37 @@
-//! The public items of a crate, as its source declares them.
+//! The public items of a crate, and their methods, as its source declares them.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Panics unless the public items of the crate in `folder` are those in its `tests/public_api.txt`, and at most `most`.
 pub fn assert_public_items(folder: &Path, most: usize) {
+    assert_listed(folder, &items_of(folder), most);
+}
+
+/// As [`assert_public_items`], with the public methods of the items, which do not count for `most`. No two types of the crate
+/// may have the same name.
+pub fn assert_public_items_and_methods(folder: &Path, most: usize) {
+    let items = items_of(folder);
+    assert!(items.len() <= most, "{} public items, at most {most}", items.len());
+    let mut all = items.clone();
+    for file in sources(&folder.join("src")) {
+        all.extend(methods(&file).filter(|(type_name, _)| items.contains(type_name)).map(|(_, method)| method));
+    }
+    assert_listed(folder, &all, usize::MAX);
+}
+
+fn items_of(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     public_items(&folder.join("src/lib.rs"), &folder.join("src"), "", &mut found);
+    found
+}
+
+fn assert_listed(folder: &Path, found: &BTreeSet<String>, most: usize) {
     let listed = fs::read_to_string(folder.join("tests/public_api.txt")).expect("the list");
     let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
     let added: Vec<_> = found.difference(&listed).collect();
-    let removed: Vec<_> = listed.difference(&found).collect();
+    let removed: Vec<_> = listed.difference(found).collect();
     assert!(
         added.is_empty() && removed.is_empty(),
         "not in tests/public_api.txt: {added:#?}; only there: {removed:#?}"
@@ -48,6 +68,44 @@ fn public_items(file: &Path, children: &Path, module: &str, found: &mut BTreeSet
             }
         }
     }
+}
+
+/// The Rust files in a folder and below.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let files = paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
+/// The public methods in the `impl` blocks at the margin of a file: the name of the type, and the method with it.
+fn methods(file: &Path) -> impl Iterator<Item = (String, String)> {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut found = Vec::new();
+    let mut type_name = None;
+    for line in text.lines() {
+        if let Some(block) = line.strip_prefix("impl") {
+            type_name = Some(block).filter(|block| !block.contains(" for ")).map(implemented_type);
+        } else if let (Some(type_name), Some(item)) = (&type_name, line.strip_prefix("    pub ")) {
+            let item = item.trim_start_matches("const ");
+            if let Some(rest) = item.strip_prefix("fn ").or_else(|| item.contains(": ").then_some(item)) {
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+                found.push((type_name.clone(), format!("{type_name}::{}", &rest[..end])));
+            }
+        } else if line == "}" {
+            type_name = None;
+        }
+    }
+    found.into_iter()
+}
+
+/// The name of the type of `impl<…> TYPE<…> {`, from what follows `impl`.
+fn implemented_type(block: &str) -> String {
+    let rest = match block.strip_prefix('<') {
+        Some(generics) => generics.split_once("> ").map_or("", |(_, rest)| rest),
+        None => block.trim_start(),
+    };
+    rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
 /// The lines at the margin of a file, with a `pub use` of several lines joined.

@@ -13,7 +13,9 @@ use jsf_report::compare::{
     CompareCsv, CompareFormat, CompareJson, ComparePageParts, CompareReport, ListedJobs, compare_document,
     compared_rows,
 };
-use jsf_site::{ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
+use jsf_site::{
+    CompareRequest, ComparedJobs, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles,
+};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
 use super::document::{write_as_markdown, write_text};
@@ -38,30 +40,40 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &old_site, arguments.format.is_document());
     warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
-    let progress = Progress::start("reading the jobs");
-    let jobs = old_site.compared_jobs(old, new_site, new)?;
+    let mut progress = Some(Progress::start("reading the jobs"));
+    let mut findings = None;
+    let mut shown_warnings = 0;
+    let mut show_jobs = |jobs: &ComparedJobs| {
+        progress = None;
+        warn_all(&jobs.warnings);
+        shown_warnings = jobs.warnings.len();
+        findings = Some(jobs.findings.clone());
+        progress = Some(Progress::start("ranking the jobs"));
+        Ok(())
+    };
+    let request = CompareRequest {
+        new_site: Some(new_site),
+        keep_failed: true,
+        on_read: Some(&mut show_jobs),
+        ..CompareRequest::new(old, new)
+    };
+    let compared = old_site.compare(request);
     drop(progress);
-    warn_all(&jobs.warnings);
+    let Some(mut findings) = findings else { return compared.map(|_| Outcome::Fine).map_err(CliError::from) };
     let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
-    let mut findings = jobs.findings.clone();
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
     let has_error_finding = findings.old.iter().chain(&findings.new).any(is_error);
-    let programs = (old.compile(&jobs.schema), new.compile(&jobs.schema));
-    let (Ok(old_program), Ok(new_program)) = programs else {
-        drawn.draw(&findings);
-        return Ok(Outcome::Findings);
-    };
-    let progress = Progress::start("ranking the jobs");
-    let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs);
-    drop(progress);
     if let (Ok(compared), true) = (&compared, arguments.format.is_document()) {
         let errors = |ranking| error_findings(&compared.table, ranking);
         findings.old.extend(errors(&compared.sides.old.ranking));
         findings.new.extend(errors(&compared.sides.new.ranking));
     }
     drawn.draw(&findings);
-    let compared = compared?;
-    warn_all(&compared.warnings);
+    let compared = match compared {
+        Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
+        compared => compared?,
+    };
+    warn_all(&compared.warnings[shown_warnings..]);
     let rows = rows(arguments, new_site, &compared)?;
     let OldNew { old, new } = &compared.sides;
     let compare_report = CompareReport {

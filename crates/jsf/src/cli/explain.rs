@@ -7,29 +7,27 @@ use jsf_openpbs::check::job_error;
 use jsf_report::document::DrawingStyle;
 use jsf_report::draw_finding;
 use jsf_report::explain::{ExplainReport, explain_document, write_json};
-use jsf_site::Site;
 use jsf_site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::document::{PIPED_WIDTH, write_as_markdown, write_text};
-use super::queue::{ReadQueue, with_queue};
+use super::queue::{RankedByFormula, Wanted, with_ranked_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
     note_idle(&[("--wide", arguments.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
-    with_queue(&arguments.queue, is_document, Site::jobs_to_explain, is_error, |queue| explain(arguments, queue, out))
+    let jobs = Some(&arguments.jobs);
+    let wanted = Wanted { is_document, jobs, limit: usize::MAX, origins: true, shown: is_error };
+    with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
 }
 
 fn is_error(found: &Diagnostic) -> bool {
     found.severity == Severity::Error
 }
 
-fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let ReadQueue { site, source, submitted, table, schema, program, findings } = queue;
-    let rows = arguments.jobs.rows(&table)?;
-    let progress = Progress::start("ranking the jobs");
-    let queue = site.rank_jobs(program, table, usize::MAX)?;
+fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let RankedByFormula { site, source, submitted, queue, rows } = ranked;
     let considered = queue.ranking.order().len();
     if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
         let jobs = if considered == 1 { "1 job is" } else { &format!("{considered} jobs are") };
@@ -40,18 +38,18 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
         within: arguments.within as i64,
         ..ExplainOptions::default()
     };
-    let explanations = site.explain(&queue, &schema, &rows, &options)?;
+    let progress = Progress::start("explaining the jobs");
+    let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
     warn_all(&queue.warnings);
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
-    rules.extend(site.rules_of(&queue));
-    let usage_unit = site.usage_unit();
+    rules.extend_from_slice(&queue.rules);
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
         explanations: &explanations,
         rules: &rules,
-        usage_unit: &usage_unit,
+        usage_unit: &explanations.usage_unit,
     };
     let draw = |job: &Explanation, style: DrawingStyle| {
         let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
@@ -66,7 +64,7 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
         ExplainFormatName::Markdown => write_as_markdown(&document, out)?,
         ExplainFormatName::Json => write_json(&report, out)?,
     }
-    Ok(if findings.iter().any(is_error) || queue.ranking.failure().is_some() {
+    Ok(if queue.findings.iter().any(is_error) || queue.ranking.failure().is_some() {
         Outcome::Findings
     } else {
         Outcome::Fine

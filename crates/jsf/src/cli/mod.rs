@@ -5,6 +5,7 @@ mod atomic_file;
 mod check;
 mod compare;
 mod document;
+mod duration;
 mod explain;
 mod fatal_error;
 mod names;

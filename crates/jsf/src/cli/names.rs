@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use job_sort_formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
@@ -65,8 +64,7 @@ fn schema_with_jobs(site: &Site) -> Result<Cow<'_, Schema>, CliError> {
     if !site.files().has(Role::Queue) {
         return Ok(Cow::Borrowed(site.schema()));
     }
-    let no_inputs = Formula::parse("0").map_err(CliError::content)?;
-    let jobs = site.jobs(&no_inputs)?;
+    let jobs = site.jobs(&[])?;
     warn_all(&jobs.warnings);
     Ok(Cow::Owned(jobs.schema))
 }

@@ -11,7 +11,7 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MAX_BYTES, UsageFile};
 use jsf_openpbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
 use jsf_report::printable_lines;
-use jsf_site::{FileSource, Role, SiteError, SiteFiles, read_bytes};
+use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
 use super::args::{GivenSite, PbsfsArgs};
 use super::standard_output::StandardOutput;
@@ -128,7 +128,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(SiteError::Content(format!("`{}` is not a file", path.display())));
     }
-    read_bytes(path, limit)
+    FileSource::from(path).read_up_to(limit)
 }
 
 fn cannot_replace(folder: &Path, error: &io::Error) -> CliError {

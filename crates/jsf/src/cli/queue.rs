@@ -1,12 +1,11 @@
-//! The jobs of the commands that rank a queue: read once, for the formula that is given.
+//! What the commands that rank a queue have in common.
 
+use job_sort_formula::JobTable;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::jobs::FoundJobs;
-use job_sort_formula::{Formula, JobTable, Program, Schema};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{JobFilter, RankedRow};
-use jsf_site::Site;
-use jsf_site::{FormulaText, SiteError, SiteJobs};
+use jsf_site::{FormulaText, RankRequest, RankedQueue, Site, SiteError, SiteJobs};
 
 use super::args::{FilterArgs, JobArgs, QueueArgs};
 use super::{CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
@@ -14,43 +13,71 @@ use super::{CliError, Outcome, Progress, draw_all, open_site, parsed_formula, re
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(super) const MAX_UNKNOWN: usize = 10;
 
-/// A queue whose jobs are read, and the formula for which they are.
-pub(super) struct ReadQueue<'a> {
+/// A ranked queue, and the formula that ranks it.
+pub(super) struct RankedByFormula<'a> {
     pub(super) site: &'a Site,
     pub(super) source: &'a FormulaText,
     pub(super) submitted: &'a FormulaSubmission<'a>,
-    pub(super) table: JobTable,
-    pub(super) schema: Schema,
-    /// The formula, compiled for the names of the site and the jobs.
-    pub(super) program: Program,
-    /// The findings about the text of the formula and its names.
-    pub(super) findings: Vec<Diagnostic>,
+    pub(super) queue: RankedQueue,
+    /// The rows of the jobs that the command is about.
+    pub(super) rows: Vec<usize>,
 }
 
-/// Reads the formula and the jobs with `read`, draws the findings that are `shown`, and passes the queue to `run`, unless
-/// the formula is not arithmetic.
-pub(super) fn with_queue(
+/// What a command wants of a ranking.
+pub(super) struct Wanted<'a> {
+    pub(super) is_document: bool,
+    /// The jobs that the command is about.
+    pub(super) jobs: Option<&'a JobArgs>,
+    /// How many ranks are determined at most.
+    pub(super) limit: usize,
+    /// Whether the command shows where the inputs come from.
+    pub(super) origins: bool,
+    /// Which findings are drawn.
+    pub(super) shown: fn(&Diagnostic) -> bool,
+}
+
+/// Ranks the jobs and passes the queue to `run`, unless the formula is not arithmetic. What is found in the jobs and the
+/// formula is shown before they are ranked; the warnings of the queue are the others.
+pub(super) fn with_ranked_queue(
     arguments: &QueueArgs,
-    is_human: bool,
-    read: impl FnOnce(&Site, &Formula) -> Result<SiteJobs, SiteError>,
-    shown: impl Fn(&Diagnostic) -> bool,
-    run: impl FnOnce(ReadQueue<'_>) -> Result<Outcome, CliError>,
+    wanted: &Wanted<'_>,
+    run: impl FnOnce(RankedByFormula<'_>) -> Result<Outcome, CliError>,
 ) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &site, is_human);
+    show_site(&arguments.site, &site, wanted.is_document);
     warn_all(site.warnings());
-    let progress = Progress::start("reading the jobs");
-    let jobs = read(&site, formula)?;
+    let mut progress = Some(Progress::start("reading the jobs"));
+    let mut rows = Vec::new();
+    let mut shown_warnings = 0;
+    let mut show_jobs = |jobs: &SiteJobs| {
+        progress = None;
+        warn_all(&jobs.warnings);
+        shown_warnings = jobs.warnings.len();
+        draw_submitted(&source, &submitted, jobs.findings.iter().filter(|found| (wanted.shown)(found)).cloned());
+        if let (Some(arguments), Some(_)) = (wanted.jobs, &jobs.program) {
+            rows = arguments.rows(&jobs.table)?;
+        }
+        progress = Some(Progress::start("ranking the jobs"));
+        Ok(())
+    };
+    let request = RankRequest {
+        limit: wanted.limit,
+        record_origins: wanted.origins,
+        keep_failed: true,
+        on_read: Some(&mut show_jobs),
+        ..RankRequest::from(formula)
+    };
+    let ranked = site.rank(request);
     drop(progress);
-    warn_all(&jobs.warnings);
-    let findings = site.lint(formula, &jobs);
-    draw_submitted(&source, &submitted, findings.iter().filter(|found| shown(found)).cloned());
-    let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
-    let SiteJobs { table, schema, .. } = jobs;
-    run(ReadQueue { site: &site, source: &source, submitted: &submitted, table, schema, program, findings })
+    let mut queue = match ranked {
+        Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
+        ranked => ranked?,
+    };
+    queue.warnings.drain(..shown_warnings);
+    run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, rows })
 }
 
 /// Draws findings on the parsed formula under the text that was submitted.
@@ -86,7 +113,7 @@ impl FilterArgs {
         let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(table)? };
         let filtered = filter.select(rows, table, tree.as_ref());
         if !filtered.has_known && !self.queue_name.iter().any(|name| site.has_queue(name)) {
-            return Err(none_exists(filtered.unmatched));
+            return Err(none_exists(filtered.unmatched).into());
         }
         warn_all(&filtered.unmatched);
         Ok(filtered.rows)
@@ -94,13 +121,13 @@ impl FilterArgs {
 }
 
 /// The error where nothing exists that is asked for.
-pub(super) fn none_exists(mut unknown: Vec<String>) -> CliError {
+pub(super) fn none_exists(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);
     if more > 0 {
         unknown.push(format!("and {more} more names that do not exist"));
     }
-    SiteError::Missing(unknown.join("; ")).into()
+    SiteError::Missing(unknown.join("; "))
 }
 
 impl JobArgs {
@@ -108,7 +135,7 @@ impl JobArgs {
     ///
     /// # Errors
     /// None of them exists.
-    pub(super) fn rows(&self, table: &JobTable) -> Result<Vec<usize>, CliError> {
+    fn rows(&self, table: &JobTable) -> Result<Vec<usize>, SiteError> {
         let FoundJobs { rows, unmatched } = table.find_all_jobs(&self.job);
         if rows.is_empty() {
             return Err(none_exists(unmatched));

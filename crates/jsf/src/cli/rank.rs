@@ -3,39 +3,37 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError, ScorePrecision};
+use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::error_findings_of;
+use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
-use jsf_site::RankedQueue;
-use jsf_site::Site;
+use jsf_site::{RankedQueue, Site};
 
 use super::args::{RankArgs, RankFormatName, note_idle};
 use super::document::{write_as_markdown, write_text};
-use super::queue::{ReadQueue, draw_submitted, with_queue};
-use super::{CliError, NOT_A_TABLE, Outcome, Progress, page, report, warn_all};
+use super::queue::{RankedByFormula, Wanted, draw_submitted, with_ranked_queue};
+use super::{CliError, NOT_A_TABLE, Outcome, page, report, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
     note_idle(&[("--wide", arguments.wide && arguments.format != RankFormatName::Human)], NOT_A_TABLE);
     arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
-    with_queue(&arguments.queue, is_document, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
+    let wanted = Wanted { is_document, jobs: None, limit: limit(arguments), origins: false, shown: |_| true };
+    with_ranked_queue(&arguments.queue, &wanted, |queue| rank(arguments, queue, out))
 }
 
-fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let ReadQueue { site, source, submitted, table, schema, program, findings } = queue;
-    let progress = Progress::start("ranking the jobs");
-    let ranked = site.rank_jobs(program, table, limit(arguments))?;
-    drop(progress);
+fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let RankedByFormula { site, source, submitted, queue: ranked, .. } = ranked;
     warn_all(&ranked.warnings);
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
-    if arguments.terms && site.precision() == ScorePrecision::Decimal {
+    if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage("terms follow Python's arithmetic: do not choose decimal numbers"));
     }
     let terms = arguments.terms.then(|| TermColumns::new(&ranked.program));
     let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
-    rules.extend(site.rules_of(&ranked));
+    rules.extend_from_slice(&ranked.rules);
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -44,12 +42,12 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
         rows: &rows,
         inputs: &inputs,
         terms: terms.as_ref(),
-        schema: &schema,
+        schema: &ranked.schema,
         rules: &rules,
     };
     if let Some(path) = &arguments.report {
         let errors = shown_errors(&ranked, &rows);
-        let drawn = page::drawn(source, submitted, &[findings.clone(), errors].concat());
+        let drawn = page::drawn(source, submitted, &[&*ranked.findings, &errors].concat());
         let shares = page::tree(site)?;
         let tree = shares.as_ref().map(|shares| &shares.assessed);
         let side = ComparedRanking { table: &ranked.table, ranking: &ranked.ranking, under_threshold: &[], tree };
@@ -70,7 +68,7 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
         RankFormatName::Json => {}
     }
     let scores = ranked.ranking.scores();
-    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
+    let cannot_work = ranked.findings.iter().any(|found| found.severity == Severity::Error)
         || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
     Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
 }

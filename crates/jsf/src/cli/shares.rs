@@ -9,7 +9,6 @@ use jsf_report::{SharesHead, shares_document};
 use jsf_site::Site;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest};
 use jsf_slurm::load_file::format_load_file;
-use serde_json::{Map, Value};
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
 use super::document::{write_as_markdown, write_text};
@@ -51,36 +50,27 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     warn_all(&notes);
     let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
     let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
-    let shown: Vec<ShownPolicy> = shares
-        .iter()
-        .map(|one| {
-            // a table shows entities together with their paths
-            let nodes = one.nodes(&arguments.entity, arguments.format.is_document());
-            let settings = site.policy_settings(one.policy);
-            ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) }
-        })
-        .collect();
-    let views = shares.iter().zip(&shown).map(|(one, shown)| PolicyView {
+    // a table shows entities together with their paths
+    let with_paths = arguments.format.is_document();
+    let nodes: Vec<Vec<NodeId>> = shares.iter().map(|one| one.nodes(&arguments.entity, with_paths)).collect();
+    let views = shares.iter().zip(&nodes).map(|(one, nodes)| PolicyView {
         name: one.policy.as_str(),
         tree: one.assessed.tree(),
         shares: one.assessed.shares(),
         is_pbs: one.policy == PolicyName::Pbs,
         has_factors: one.has_factors,
-        nodes: &shown.nodes,
-        settings: Some(&shown.settings),
+        nodes,
+        settings: Some(&one.settings),
         assumed: one.before.as_ref().map(|before| Assumed {
             before,
             changes: &request.changes,
-            described: &shown.assumed,
+            described: &one.assumed,
             places,
         }),
     });
     let views: Vec<PolicyView<'_>> = views.collect();
-    let policies: Vec<String> = match shares.as_slice() {
-        [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.describe_policy(None)],
-        all => all.iter().map(|one| site.describe_policy(Some(one.policy))).collect(),
-    };
-    let document = shares_document(&views, &SharesHead { policies: &policies, usage_unit: &site.usage_unit() });
+    let policies: Vec<String> = shares.iter().map(|one| one.description.clone()).collect();
+    let document = shares_document(&views, &SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit });
     if let Some(path) = &arguments.report {
         page::write_document(path, &[&site], &arguments.formula_file, &document)?;
     }
@@ -104,17 +94,10 @@ fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliErr
     let unknown: Vec<String> =
         unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
-        return Err(none_exists(unknown));
+        return Err(none_exists(unknown).into());
     }
     warn_all(&unknown);
     Ok(())
-}
-
-/// What is shown of one policy.
-struct ShownPolicy {
-    nodes: Vec<NodeId>,
-    settings: Map<String, Value>,
-    assumed: String,
 }
 
 /// The formula that orders the queue, and the places before and after the assumed usage, if there are a queue and such

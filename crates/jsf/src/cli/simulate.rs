@@ -1,5 +1,6 @@
 //! `jsf simulate`
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::fairshare::Rules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError, ScorePrecision};
-use job_sort_formula::{Formula, JobTable, Schema};
+use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
@@ -18,7 +19,7 @@ use jsf_simulate::{
     Backfill, Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics,
     Validation, Workload, WorkloadModel, generate,
 };
-use jsf_site::{FileSource, FormulaText, Role, SimulatedQueue, Site, SiteFiles, SiteJobs};
+use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
@@ -122,7 +123,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
     let validation = validation.map(|validation| ("against the log:", validation_sentence(&validation)));
     let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| {
-        let rules = rules(arguments, &site, &log, source);
+        let rules = rules(arguments, &site, &log, source, &old.simulated);
         rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
     });
     let sides = OldNew {
@@ -190,7 +191,7 @@ fn write_side(
             "the log does not say when its jobs started, so there is nothing to compare with",
         ));
     }
-    let rules = rules(arguments, site, log, source);
+    let rules = rules(arguments, site, log, source, &side.simulated);
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
         ..side_report(workload, source, side, &rules)
@@ -262,7 +263,7 @@ fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]
 
 /// Shows how far a simulation is, and ends it after Ctrl-C.
 struct Counter<'p> {
-    progress: &'p Progress,
+    progress: &'p OnceCell<Progress>,
     jobs: usize,
     /// After how many starts it ends because Ctrl-C ended the one before there.
     most: Option<usize>,
@@ -270,7 +271,9 @@ struct Counter<'p> {
 
 impl Observer for Counter<'_> {
     fn progress(&mut self, started: usize) -> ControlFlow<()> {
-        self.progress.show_fraction(started, self.most.unwrap_or(self.jobs));
+        if let Some(progress) = self.progress.get() {
+            progress.show_fraction(started, self.most.unwrap_or(self.jobs));
+        }
         let is_over = match self.most {
             Some(most) => started >= most,
             None => IS_INTERRUPTED.load(Ordering::Relaxed),
@@ -303,21 +306,33 @@ fn simulate(
     source: &FormulaText,
     before: Option<&SimulatedQueue>,
 ) -> Result<Option<Side>, CliError> {
-    let (workload, names) = (&log.workload, Names { arguments, log: Some(log) });
+    let workload = &log.workload;
+    let names = Names { arguments, log: Some(log) };
     let rules = simulation_rules(arguments);
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
-    let declared = SiteJobs { table: JobTable::default(), schema: site.schema().clone(), warnings: Vec::new() };
-    let findings = site.lint(formula, &declared);
-    draw_submitted(source, &submitted, findings.iter().cloned());
-    let Ok(program) = formula.compile(&declared.schema) else { return Ok(None) };
-    end_simulation_at_interrupt();
-    let progress = Progress::start("simulating");
     let interrupted = before.filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
+    let progress = OnceCell::new();
     let mut counter = Counter { progress: &progress, jobs: workload.jobs().len(), most };
-    let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
+    let mut show_findings = |findings: &Vec<Diagnostic>| {
+        draw_submitted(source, &submitted, findings.iter().cloned());
+        end_simulation_at_interrupt();
+        progress.get_or_init(|| Progress::start("simulating"));
+        Ok(())
+    };
+    let request = SimulateRequest {
+        decay_period: arguments.decay,
+        decay_factor: arguments.decay_factor,
+        on_lint: Some(&mut show_findings),
+        ..SimulateRequest::new(formula, workload, rules, &mut counter)
+    };
+    let simulated = site.simulate(request);
     drop(progress);
+    let simulated = match simulated {
+        Err(SiteError::NotArithmetic) => return Ok(None),
+        simulated => simulated?,
+    };
     let is_new = |warning: &&String| before.is_none_or(|before| !before.warnings.contains(warning));
     let warnings: Vec<String> =
         simulated.warnings.iter().filter(is_new).map(|warning| names.without(warning)).collect();
@@ -333,10 +348,10 @@ fn simulate(
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
     let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
-    let shares = site.entity_shares(workload)?.filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
-    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, &shares, warm_up(arguments)));
-    let is_fine = !fails && !findings.iter().any(is_error);
-    let mut findings = drawn(source, &submitted, &findings);
+    let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
+    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
+    let is_fine = !fails && !simulated.findings.iter().any(is_error);
+    let mut findings = drawn(source, &submitted, &simulated.findings);
     let warnings = warnings.into_iter().map(|warning| ("warning", warning));
     findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
     Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))
@@ -436,16 +451,14 @@ fn simulation_rules(arguments: &SimulateArgs) -> SimulationRules {
     }
 }
 
-/// How usage decays: what is given, else what the site's `sched_config` says.
-fn decay(arguments: &SimulateArgs, site: &Site) -> Option<Decay> {
-    let configured = site.configured_decay();
-    let period = arguments.decay.or(configured.map(|decay| decay.period))?;
-    let factor = arguments.decay_factor.or(configured.map(|decay| decay.factor)).unwrap_or(0.5);
-    Some(Decay { period, factor })
-}
-
 /// What is shown above the tables.
-fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText) -> Vec<(&'static str, String)> {
+fn rules(
+    arguments: &SimulateArgs,
+    site: &Site,
+    log: &Log,
+    source: &FormulaText,
+    simulated: &SimulatedQueue,
+) -> Vec<(&'static str, String)> {
     let backfill = match arguments.backfill {
         Backfill::Easy => "easy",
         Backfill::Greedy => "greedy",
@@ -464,7 +477,7 @@ fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText)
             Rules::Documented => "the published document",
             Rules::Scheduler => "the daemon",
         };
-        let decay = decay(arguments, site).map_or_else(
+        let decay = simulated.decay.map_or_else(
             || "usage does not decay".to_owned(),
             |Decay { period, factor }| {
                 let every = waiting_time(i64::try_from(period).unwrap_or(i64::MAX));
@@ -473,7 +486,7 @@ fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText)
         );
         rules.push(("fair share:", format!("by the rules of {whose} (--rules); {decay}")));
     }
-    let limits = Names { arguments, log: Some(log) }.without_all(&site.run_limits(&log.workload));
+    let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
     rules.extend((!limits.is_empty()).then(|| ("limits:", limits.join("; "))));
     rules
 }

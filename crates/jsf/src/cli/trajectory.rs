@@ -7,11 +7,10 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::trajectory::TrajectoryReport;
-use jsf_site::Site;
 
 use super::args::{TrajectoryArgs, TrajectoryFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::queue::{ReadQueue, with_queue};
+use super::queue::{RankedByFormula, Wanted, with_ranked_queue};
 use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -20,18 +19,18 @@ pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     }
     let is_document = arguments.format.is_document();
     arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
-    with_queue(&arguments.queue, is_document, Site::jobs, |_| true, |queue| follow(arguments, queue, out))
+    let jobs = Some(&arguments.jobs);
+    let wanted = Wanted { is_document, jobs, limit: usize::MAX, origins: false, shown: |_| true };
+    with_ranked_queue(&arguments.queue, &wanted, |ranked| follow(arguments, ranked, out))
 }
 
-fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let ReadQueue { site, source, table, schema, program, findings, .. } = queue;
-    let mut rows = arguments.jobs.rows(&table)?;
+fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let RankedByFormula { site, source, queue: ranked, mut rows, .. } = ranked;
     rows.sort_unstable();
-    let progress = Progress::start("following the jobs");
-    let ranked = site.rank_jobs(program, table, usize::MAX)?;
     warn_all(&ranked.warnings);
+    let progress = Progress::start("following the jobs");
     let seconds = i64::from(arguments.hours);
-    let trajectory = site.trajectory(&ranked, &schema, &rows, seconds, SEARCH_WORK);
+    let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
     drop(progress);
     if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
         report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
@@ -45,7 +44,7 @@ fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write
     let eligible_time = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
     let eligible_times: Vec<i64> = trajectory.jobs.iter().map(|job| eligible_time(job.row)).collect();
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
-    rules.extend(site.rules_of(&ranked));
+    rules.extend_from_slice(&ranked.rules);
     let report = TrajectoryReport {
         formula: &source.text,
         table: &ranked.table,
@@ -63,6 +62,6 @@ fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write
         TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         TrajectoryFormatName::Svg => report.write_svg(out)?,
     }
-    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error);
+    let cannot_work = ranked.findings.iter().any(|found| found.severity == Severity::Error);
     Ok(if cannot_work { Outcome::Findings } else { Outcome::Fine })
 }

@@ -4,7 +4,7 @@ use job_sort_formula::Formula;
 use jsf_report::document::TerminalStyle;
 use jsf_report::explain::{ExplainReport, explain_document, write_json};
 use jsf_site::Site;
-use jsf_site::{ExplainOptions, SiteFiles, SiteRules};
+use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteRules};
 use serde_json::{Value, json};
 
 use crate::command::{jsf, jsf_with_input, json, stderr, success};
@@ -314,21 +314,18 @@ fn with_report<T>(
     let site =
         Site::from_files(SiteFiles::open(&jsf_testing::path("examples/site")).unwrap(), SiteRules::default()).unwrap();
     let parsed: Formula = formula.parse().unwrap();
-    let jobs = site.jobs_to_explain(&parsed).unwrap();
-    let program = parsed.compile(&jobs.schema).unwrap();
-    let queue = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
+    let queue = site.rank(RankRequest { record_origins: true, ..RankRequest::from(&parsed) }).unwrap();
     let rows: Vec<usize> = ids.iter().flat_map(|id| queue.table.find_jobs(id).unwrap()).collect();
     let options = ExplainOptions { to, work, ..ExplainOptions::default() };
-    let explanations = site.explain(&queue, &jobs.schema, &rows, &options).unwrap();
+    let explanations = site.explain(&queue, &rows, &options).unwrap();
     let mut rules = vec![("formula:", formula.to_owned())];
-    rules.extend(site.rules_of(&queue));
-    let usage_unit = site.usage_unit();
+    rules.extend_from_slice(&queue.rules);
     write(&ExplainReport {
         formula,
         queue: &queue,
         explanations: &explanations,
         rules: &rules,
-        usage_unit: &usage_unit,
+        usage_unit: &explanations.usage_unit,
     })
 }
 

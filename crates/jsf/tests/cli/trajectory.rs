@@ -73,12 +73,10 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     let queue = FileSource::Bytes { name: "jobs".into(), bytes: jobs.into_bytes().into() };
     let site = Site::from_files(SiteFiles::default().with(Role::Queue, queue), SiteRules::default()).unwrap();
     let parsed: Formula = formula.parse().unwrap();
-    let jobs = site.jobs(&parsed).unwrap();
-    let program = parsed.compile(&jobs.schema).unwrap();
-    let ranked = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
+    let ranked = site.rank(&parsed).unwrap();
     let rows = ranked.table.find_jobs("30").unwrap();
     // enough for a part of the time
-    let trajectory = site.trajectory(&ranked, &jobs.schema, &rows, 8784 * 3600, 1 << 26);
+    let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
     let (table, considered) = (&ranked.table, ranked.ranking.order().len());
     let report =
         TrajectoryReport { formula, table, considered, eligible_times: &[29_310], trajectory: &trajectory, rules: &[] };

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jsf_site::parse_duration;
+
+use crate::cli::duration::parse_duration;
 
 use super::{JobArgs, QueueArgs, page_path};
 

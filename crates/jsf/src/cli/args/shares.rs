@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use jsf_site::{UsageChange, parse_duration};
+use jsf_site::UsageChange;
+
+use crate::cli::duration::parse_duration;
 
 use super::{SiteArgs, listed_name, page_path};
 

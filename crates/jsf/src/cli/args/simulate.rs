@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jsf_simulate::{Backfill, MAX_JOBS};
-use jsf_site::parse_duration;
+
+use crate::cli::duration::parse_duration;
 
 use super::{CsvArgs, FormulaArgs, SiteArgs, page_path};
 

@@ -127,85 +127,46 @@ impl ValueEnum for PolicyArg {
     }
 }
 
-/// The option that gives the file of a role.
-struct FileOption {
-    role: Role,
-    option: &'static str,
-    help: &'static str,
-    /// The arguments beside which it cannot be given.
-    conflicts: &'static [&'static str],
-}
-
-impl FileOption {
-    /// The name without the dashes.
-    fn id(&self) -> &'static str {
-        self.option.trim_start_matches('-')
-    }
-}
-
-/// The options that give single files, in the order of the help.
-const FILE_OPTIONS: [FileOption; 10] = [
-    FileOption {
-        role: Role::Queue,
-        option: "--queue",
-        help: "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::SchedPriv,
-        option: "--sched-priv",
-        help: "The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::ResourceGroup,
-        option: "--resource-group",
-        help: "The resource_group with the fair-share tree, instead of the one in --sched-priv",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::Usage,
-        option: "--usage",
-        help: "The binary usage file, instead of the one in --sched-priv",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::SchedConfig,
-        option: "--sched-config",
-        help: "The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the \
-               jobs",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::Tree,
-        option: "--tree",
-        help: "A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file",
-        conflicts: &["resource-group", "usage"],
-    },
-    FileOption {
-        role: Role::Server,
-        option: "--server",
-        help: "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::Queues,
-        option: "--queues",
-        help: "The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::Resources,
-        option: "--resources",
-        help: "The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`",
-        conflicts: &[],
-    },
-    FileOption {
-        role: Role::SlurmConf,
-        option: "--slurm-conf",
-        help: "The slurm.conf, which chooses the policy, its dampening factor and half-life",
-        conflicts: &[],
-    },
+/// The options that give single files, in the order of the help: the role, the option and its help.
+const FILE_OPTIONS: [(Role, &str, &str); 10] = [
+    (Role::Queue, "--queue", "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input"),
+    (
+        Role::SchedPriv,
+        "--sched-priv",
+        "The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given",
+    ),
+    (
+        Role::ResourceGroup,
+        "--resource-group",
+        "The resource_group with the fair-share tree, instead of the one in --sched-priv",
+    ),
+    (Role::Usage, "--usage", "The binary usage file, instead of the one in --sched-priv"),
+    (
+        Role::SchedConfig,
+        "--sched-config",
+        "The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the jobs",
+    ),
+    (
+        Role::Tree,
+        "--tree",
+        "A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file",
+    ),
+    (
+        Role::Server,
+        "--server",
+        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given",
+    ),
+    (
+        Role::Queues,
+        "--queues",
+        "The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`",
+    ),
+    (
+        Role::Resources,
+        "--resources",
+        "The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`",
+    ),
+    (Role::SlurmConf, "--slurm-conf", "The slurm.conf, which chooses the policy, its dampening factor and half-life"),
 ];
 
 /// The files of a site that are given one by one.
@@ -225,23 +186,28 @@ impl FileArgs {
 
     /// The options whose file is this one.
     fn options_of(&self, is_file: impl Fn(&Path) -> bool) -> impl Iterator<Item = &'static str> {
-        let given = FILE_OPTIONS.iter().filter(move |one| self.0.get(&one.role).is_some_and(|path| is_file(path)));
-        given.filter(|given| given.role != Role::SchedPriv).map(|given| given.option)
+        let files = FILE_OPTIONS.into_iter().filter(|(role, ..)| *role != Role::SchedPriv);
+        let given = files.filter(move |(role, ..)| self.0.get(role).is_some_and(|path| is_file(path)));
+        given.map(|(_, option, _)| option)
     }
+}
+
+/// The name of an argument: its option without the dashes.
+fn id(option: &'static str) -> &'static str {
+    option.trim_start_matches('-')
 }
 
 impl Args for FileArgs {
     fn augment_args(command: Command) -> Command {
-        let argument = |option: &FileOption| {
-            Arg::new(option.id())
-                .long(option.id())
-                .value_name(if option.role == Role::SchedPriv { "DIR" } else { "FILE" })
+        command.args(FILE_OPTIONS.map(|(role, option, help)| {
+            Arg::new(id(option))
+                .long(id(option))
+                .value_name(if role == Role::SchedPriv { "DIR" } else { "FILE" })
                 .value_parser(value_parser!(PathBuf))
-                .conflicts_with_all(option.conflicts)
-                .help(option.help)
+                .conflicts_with_all(if role == Role::Tree { &["resource-group", "usage"][..] } else { &[] })
+                .help(help)
                 .help_heading("Context")
-        };
-        command.args(FILE_OPTIONS.iter().map(argument))
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -251,8 +217,8 @@ impl Args for FileArgs {
 
 impl FromArgMatches for FileArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |option: &FileOption| Some((option.role, matches.get_one::<PathBuf>(option.id())?.clone()));
-        Ok(Self(FILE_OPTIONS.iter().filter_map(given).collect()))
+        let given = |(role, option, _)| Some((role, matches.get_one::<PathBuf>(id(option))?.clone()));
+        Ok(Self(FILE_OPTIONS.into_iter().filter_map(given).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

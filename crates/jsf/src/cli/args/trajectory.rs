@@ -1,7 +1,8 @@
 //! The arguments of `jsf trajectory`.
 
 use clap::{Args, ValueEnum};
-use jsf_site::parse_duration;
+
+use crate::cli::duration::parse_duration;
 
 use super::{CsvArgs, JobArgs, QueueArgs};
 

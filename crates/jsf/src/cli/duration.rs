@@ -8,17 +8,6 @@ const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)
 /// The seconds of a duration: PBS's `[[HH:]MM:]SS`, Slurm's `D-HH`, `D-HH:MM` and `D-HH:MM:SS`, or a whole number with a
 /// unit, `90s`, `15m`, `24h`, `7d`, `2w`.
 ///
-/// ```
-/// use jsf_site::parse_duration;
-///
-/// assert_eq!(parse_duration("01:30:00").ok(), Some(5400));
-/// assert_eq!(parse_duration("14-0").ok(), Some(14 * 86_400));
-/// assert_eq!(parse_duration("1-02:03:04").ok(), Some(93_784));
-/// assert_eq!(parse_duration("2w").ok(), Some(1_209_600));
-/// assert_eq!(parse_duration("soon").unwrap_err(), "`soon` is not a duration, expected [[HH:]MM:]SS, D-HH:MM:SS, or a \
-///     whole number with s, m, h, d or w, such as `24h`");
-/// ```
-///
 /// # Errors
 /// The text has none of these forms, or the duration is too long.
 pub fn parse_duration(text: &str) -> Result<u64, String> {

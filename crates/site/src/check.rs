@@ -1,0 +1,96 @@
+//! Checks a formula: what the server answers, and what it gives for each job of the queue.
+
+use std::mem;
+
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
+use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::submission::FormulaSubmission;
+
+use super::applied_tree::require_own_shares;
+use super::role::Role;
+use super::{SharesRequest, Site, SiteError};
+
+impl Site {
+    /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
+    /// fair-share tree that the formula needs, or without jobs, a finding says that it was tried on none.
+    ///
+    /// # Errors
+    /// The jobs or the tree cannot be read.
+    pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+        let (mut ranked, mut schema, mut warnings, mut guessed_types) = (None, None, Vec::new(), Vec::new());
+        let mut untried = None;
+        let threshold = self.threshold();
+        if let Ok(formula) = submitted.formula()
+            && self.files.has(Role::Queue)
+        {
+            let mut jobs = self.read_jobs(formula, true, false)?;
+            warnings = mem::take(&mut jobs.warnings);
+            if jobs.table.is_empty() {
+                untried = Some(format!("`{}` has no job", self.queue_name()));
+            }
+            guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
+            let warning = |name: &String| {
+                format!(
+                    "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; \
+                     qmgr refuses the formula if it is a string, so declare its type, or give the output of \
+                     `qmgr -c 'print resource'`"
+                )
+            };
+            warnings.extend(guessed_types.iter().map(warning));
+            if let Some(program) = jobs.program {
+                let assumed = SharesRequest::default();
+                match require_own_shares(program.inputs(), &jobs.table) {
+                    Err(missing) if self.tree.is_none() => untried = Some(missing.to_string()),
+                    _ => {
+                        let tree = self.fill_shares(program.inputs(), &mut jobs.table, &assumed, &mut warnings)?;
+                        let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
+                        ranked = Some((jobs.table, ordered, tree));
+                    }
+                }
+            }
+            schema = Some(jobs.schema);
+        }
+        let queue =
+            ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, precision: self.precision() });
+        let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
+        let mut checked = self.checked(submitted, schema.as_ref().unwrap_or(&self.schema), queue, tree);
+        checked.warnings = warnings;
+        checked.guessed_types = guessed_types;
+        if let (Some(reason), Ok(formula)) = (untried, submitted.formula()) {
+            let (expr, message) = (formula.expr(), format!("the formula was tried on no job: {reason}"));
+            let found = Diagnostic::warning("JSF617", message, expr.node(expr.root()).span);
+            checked.findings.push(submitted.in_source(found));
+        }
+        Ok(checked)
+    }
+
+    /// Checks a formula against jobs that it has ranked, if there are any.
+    pub(super) fn checked(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        schema: &Schema,
+        queue: Option<ScoredQueue<'_>>,
+        tree: Option<&PbsTree>,
+    ) -> Checked {
+        let (config, server, threshold) = (Some(&self.config), self.server, self.threshold());
+        let defaulted = self.queues.defaulted_resources();
+        let has_tree_of_slurm = self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some());
+        let defaulted = &defaulted;
+        let facts = SiteFacts { queue, tree, config, server, threshold, defaulted, has_tree_of_slurm };
+        Checked::new(submitted, schema, &facts)
+    }
+
+    /// The names of a formula that no document declares and that are numbers by the amounts of the jobs only: a string can
+    /// have such amounts too.
+    pub(super) fn guessed_types(&self, formula: &Formula, table: &JobTable, schema: &Schema) -> Vec<String> {
+        let names = formula.names();
+        let guessed = table.undeclared().map(|(name, _)| name);
+        let is_guess =
+            |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name);
+        guessed.filter(is_guess).map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! What is said about single jobs and their inputs: of each kind a few, then how many more there are.
+
+use std::collections::HashMap;
+use std::mem;
+
+use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
+use jsf_json::clipped;
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::sched_config::SortKey;
+use jsf_openpbs::order::Order;
+use jsf_openpbs::share_tree::PbsTree;
+
+use super::Site;
+
+/// The most warnings of one kind that are shown; the others are counted.
+const MAX_WARNINGS: usize = 10;
+
+/// The first problems of each kind, how many more there are, and how many jobs are skipped.
+pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<String> {
+    let mut counts = HashMap::new();
+    let mut warnings = Vec::new();
+    for found in problems.listed() {
+        let count = counts.entry(mem::discriminant(&found.problem)).or_insert(0_usize);
+        *count += 1;
+        if *count <= MAX_WARNINGS {
+            warnings.push(format!("`{source_name}`: {found}"));
+        }
+    }
+    if problems.total() > warnings.len() {
+        warnings
+            .push(format!("`{source_name}`: and {} more problems of these kinds", problems.total() - warnings.len()));
+    }
+    if problems.skipped() > 0 {
+        let skipped = problems.skipped();
+        let jobs = if skipped == 1 { "job is" } else { "jobs are" };
+        warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped"));
+    }
+    warnings
+}
+
+/// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
+pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<String> {
+    let warning = |row: u32| {
+        let exclusion = table.exclusion(row as usize)?;
+        let is_invalid = matches!(exclusion, Exclusion::Invalid { .. });
+        is_invalid.then(|| format!("`{source_name}`: job `{}`: {exclusion}", table.id(row as usize)))
+    };
+    let all: Vec<String> = table.excluded_rows().filter_map(warning).collect();
+    let mut warnings = Vec::new();
+    extend_limited(&mut warnings, all.into_iter(), "more jobs that the scheduler ignores as invalid");
+    warnings
+}
+
+/// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
+pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<String> {
+    let column = table.column("eligible_time")?;
+    let waiting = || (0..table.len()).filter(|&row| table.is_considered(row));
+    let (count, missing) = (waiting().count(), waiting().filter(|&row| !column.is_set(row)).count());
+    match missing {
+        0 => None,
+        _ if missing == count => Some(format!(
+            "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
+             with `eligible_time_enable = True`"
+        )),
+        _ => Some(format!(
+            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
+        )),
+    }
+}
+
+/// Says how many jobs lack what `fairshare_entity` asks for.
+pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<String> {
+    let lacks_entity = |&row: &usize| {
+        let name = table.entity(row);
+        name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
+    };
+    let count = (0..table.len()).filter(lacks_entity).count();
+    (count > 0).then(|| {
+        format!(
+            "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
+             which count as unknown entities",
+            table.len()
+        )
+    })
+}
+
+/// Says that the tree has a line for no entity of the queue.
+pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<String> {
+    let named = || table.entities().iter().filter(|entity| !entity.is_empty());
+    let is_unknown = |entity: &str| {
+        let node = tree.tree().find(entity);
+        node.is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown()))
+    };
+    let first = named().next()?;
+    named().all(|entity| is_unknown(entity)).then(|| {
+        format!(
+            "the tree has no entity of the queue (number of entities: {}, the first is `{first}`); all of them are in the group \
+             `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
+            named().count()
+        )
+    })
+}
+
+/// Appends the first warnings of one kind, and how many more there are.
+pub(super) fn extend_limited(warnings: &mut Vec<String>, mut all: impl ExactSizeIterator<Item = String>, more: &str) {
+    warnings.extend(all.by_ref().take(MAX_WARNINGS));
+    if all.len() > 0 {
+        warnings.push(format!("and {} {more}", all.len()));
+    }
+}
+
+impl Site {
+    /// A warning for each `job_sort_key` by which nothing is sorted.
+    pub(super) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<String> {
+        let order = Order::new(&self.config, &self.queues);
+        let unknown = order.job_sort_keys().iter().filter(|key| !self.is_known_key(key, table));
+        let warning = |key: &SortKey| {
+            let name = clipped(&key.name);
+            let reason = match self.schema.entry(&key.name) {
+                Some(_) => format!("`{name}` is for formulas and is not a resource"),
+                None => format!("no document declares a resource `{name}`, and no job has it"),
+            };
+            format!(
+                "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
+                 every job, without a message"
+            )
+        };
+        unknown.map(warning).collect()
+    }
+
+    /// A warning if no job has a `queue_priority` because no document of the queues was given.
+    pub(super) fn unknown_queue_priority(&self, table: &JobTable) -> Option<String> {
+        let column = table.column("queue_priority")?;
+        let is_unknown = self.queues.is_empty()
+            && (0..table.len()).any(|row| !table.queue(row).is_empty())
+            && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
+        let message = "`queue_priority` is 0 for every job, because no document lists the queues: give the output \
+                       of `qstat -Qf`";
+        is_unknown.then(|| message.to_owned())
+    }
+}

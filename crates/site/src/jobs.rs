@@ -1,0 +1,153 @@
+//! Reads the jobs of a site, with the columns that a formula needs.
+
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::{Exclusion, JobTable};
+use job_sort_formula::schema::Schema;
+use jsf_ingest::ReadOptions;
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::order::Order;
+
+use super::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
+use super::role::Role;
+use super::source::FileSource;
+use super::{Site, SiteError};
+
+/// The jobs of a site, with the columns that one formula needs.
+#[derive(Debug, Clone)]
+pub struct SiteJobs {
+    /// The jobs, with a column for every name of the formula.
+    pub table: JobTable,
+    /// The names that a formula may use: the site's, and those that only its jobs contain.
+    pub schema: Schema,
+    /// The findings about the text of the formula and its names, without evaluating it.
+    pub findings: Vec<Diagnostic>,
+    /// The formula, compiled for these names; `None` if it is not arithmetic.
+    pub program: Option<Program>,
+    /// The problems of single jobs, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// What is read of the jobs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ColumnsRequest<'a> {
+    /// The names, each of which gets a column.
+    pub names: &'a [&'a str],
+    /// The types of the names.
+    pub schema: &'a Schema,
+    /// What names the entity of a job.
+    pub entity: FairshareEntity,
+    /// Whether the jobs may be read once more.
+    pub again: bool,
+    /// Whether to record where the inputs come from.
+    pub record_origins: bool,
+}
+
+impl Site {
+    /// Reads the jobs, with a column for each of these names and for every key that orders the queue.
+    ///
+    /// # Errors
+    /// The site has no job document, or it cannot be read. A problem of a single job is a warning.
+    pub fn jobs(&self, names: &[&str]) -> Result<SiteJobs, SiteError> {
+        self.read_columns(&self.request(names))
+    }
+
+    /// Reads the jobs with a column for every name in the formula, and judges the formula by its text.
+    pub(super) fn read_jobs(
+        &self,
+        formula: &Formula,
+        again: bool,
+        record_origins: bool,
+    ) -> Result<SiteJobs, SiteError> {
+        let names = formula.names();
+        let request = ColumnsRequest { again, record_origins, ..self.request(&names) };
+        let mut jobs = self.read_columns(&request)?;
+        jobs.findings = lint(formula.expr(), &jobs.schema);
+        jobs.program = formula.compile(&jobs.schema).ok();
+        Ok(jobs)
+    }
+
+    /// A request for a column for each of these names, as the site declares them.
+    pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
+        let (schema, entity) = (&self.schema, self.config.fairshare_entity);
+        ColumnsRequest { names, schema, entity, again: false, record_origins: false }
+    }
+
+    /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
+    pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
+        let Some(source) = self.files.first(Role::Queue) else {
+            let message = "no jobs: give a queue, as `qstat -f` prints it (JSON, dsv or text), native JSON or NDJSON";
+            return Err(SiteError::Missing(message.into()));
+        };
+        let source_name = source.name();
+        let mut needed = names.to_vec();
+        needed.extend(self.order_columns());
+        let options = ReadOptions {
+            source_name: &source_name,
+            needed: &needed,
+            schema,
+            numbers: self.rules.numbers,
+            entity,
+            queue_priorities: &self.queues.priorities(),
+            strict: self.rules.strict,
+            record_origins,
+        };
+        let mut read = self.jobs.read(source, &options, again)?;
+        if read.table.is_empty()
+            && let Some(first) = read.problems.listed().iter().find(|one| one.problem.skips_the_job())
+        {
+            let skipped = read.problems.skipped();
+            return Err(SiteError::content(format!(
+                "`{source_name}`: none of its {skipped} jobs can be read: {first}"
+            )));
+        }
+        let mut schema = schema.clone();
+        for (name, kind) in read.table.undeclared() {
+            schema.add_seen(name, kind);
+        }
+        let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
+        warnings.extend(job_problems(&read.problems, &source_name));
+        warnings.extend(self.exclude_other_partitions(&mut read.table));
+        warnings.extend(self.unknown_sort_keys(&read.table));
+        warnings.extend(invalid_jobs(&read.table, &source_name));
+        if names.contains(&"queue_priority") {
+            warnings.extend(self.unknown_queue_priority(&read.table));
+        }
+        if names.contains(&"eligible_time") {
+            warnings.extend(missing_eligible_time(&read.table, &source_name));
+        }
+        Ok(SiteJobs { table: read.table, schema, findings: Vec::new(), program: None, warnings })
+    }
+
+    /// Excludes the jobs of other schedulers, and says how many there are.
+    fn exclude_other_partitions(&self, table: &mut JobTable) -> Option<String> {
+        let of_queue = |queue: &str| self.queues.partition(queue).map(str::to_owned);
+        let partitions: Vec<Option<String>> = table.queues().iter().map(|queue| of_queue(queue)).collect();
+        let others = (0..table.len()).filter(|&row| partitions[table.queue_index(row)] != self.partition);
+        let others: Vec<usize> = others.collect();
+        let first = others.first().map(|&row| table.queue(row).to_owned())?;
+        for &row in &others {
+            let partition = partitions[table.queue_index(row)].clone();
+            table.exclude(row, Exclusion::Partition { partition });
+        }
+        let (jobs, are) = match others.len() {
+            1 => ("1 job belongs".to_owned(), "is"),
+            count => (format!("{count} jobs belong"), "are"),
+        };
+        Some(format!(
+            "{jobs} to another scheduler, because of the partition of the queue (first `{first}`), and {are} not ranked"
+        ))
+    }
+
+    /// The columns for the keys that order the queue.
+    pub(super) fn order_columns(&self) -> Vec<&str> {
+        Order::new(&self.config, &self.queues).columns()
+    }
+
+    pub(super) fn queue_name(&self) -> String {
+        self.files.first(Role::Queue).map(FileSource::name).unwrap_or_default()
+    }
+}
