@@ -2,7 +2,6 @@
 
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::schema::Schema;
@@ -54,7 +53,7 @@ impl Site {
         self.read_columns(&self.request(names))
     }
 
-    /// Reads the jobs with a column for every name in the formula, and judges the formula by its text.
+    /// Reads the jobs with a column for every name in the formula, and compiles it; nothing is found in its text yet.
     pub(super) fn read_jobs(
         &self,
         formula: &Formula,
@@ -64,7 +63,6 @@ impl Site {
         let names = formula.names();
         let request = ColumnsRequest { again, record_origins, ..self.request(&names) };
         let mut jobs = self.read_columns(&request)?;
-        jobs.findings = lint(formula.expr(), &jobs.schema);
         jobs.program = formula.compile(&jobs.schema).ok();
         Ok(jobs)
     }

@@ -2,6 +2,7 @@
 
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{OnError, Ranking, Score, ScorePrecision, score};
@@ -65,7 +66,8 @@ impl Site {
     /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`].
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
         let RankRequest { formula, limit, record_origins, keep_failed, on_read } = request.into();
-        let jobs = self.read_jobs(formula, false, record_origins)?;
+        let mut jobs = self.read_jobs(formula, false, record_origins)?;
+        jobs.findings = lint(formula.expr(), &jobs.schema);
         if let Some(on_read) = on_read {
             on_read(&jobs)?;
         }
