@@ -1,6 +1,7 @@
-//! Output for people and programs: one trait per kind of result, one file per format.
+//! Output for people and programs.
 //!
-//! In: a [`Ranking`], a checked formula, or the shares of a tree. Out: text.
+//! In: a [`Ranking`], a checked formula, the shares of a tree and the other results of a site. Out, for people: one
+//! [`document::Document`] of each kind of result, as text, Markdown or a page; for programs: JSON, CSV, SARIF.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
 
