@@ -134,27 +134,6 @@ fn the_library_names_no_option_of_the_command() {
     }
 }
 
-/// The command adds an option to a message where the library asks for something in these words.
-#[test]
-fn the_library_asks_in_the_words_for_which_the_command_has_options() {
-    let files = library_sources(&["jsf", "testing"]);
-    let mut library = String::new();
-    for file in &files {
-        let text = fs::read_to_string(file).expect("a readable file");
-        // a literal may go on in the next line
-        text.split("\\\n").for_each(|part| library.push_str(part.trim_start_matches(' ')));
-    }
-    let command = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/jsf/src/cli/mod.rs"))
-        .expect("a readable file");
-    let (_, table) = command.split_once("const OPTIONS").expect("the table");
-    let (table, _) = table.split_once("];").expect("its end");
-    let phrases: Vec<&str> =
-        table.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.split('"').next()).collect();
-    assert!(phrases.len() > 10, "{phrases:?}");
-    let unused: Vec<&&str> = phrases.iter().filter(|phrase| !library.contains(**phrase)).collect();
-    assert!(unused.is_empty(), "no message of the library says {unused:?}");
-}
-
 #[test]
 fn only_the_syntax_folder_says_pest() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

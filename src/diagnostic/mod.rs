@@ -2,6 +2,7 @@
 
 mod code;
 mod levels;
+mod need;
 mod repeated;
 
 use std::ops::Range;
@@ -10,6 +11,7 @@ use serde::Serialize;
 
 pub use code::Code;
 pub use levels::{Levels, LevelsError};
+pub use need::{Message, Need};
 #[doc(hidden)]
 pub use repeated::few_of_each_kind;
 
@@ -125,7 +127,7 @@ pub struct Diagnostic {
     /// Other places that the finding refers to.
     pub labels: Vec<Label>,
     /// What to do about it.
-    pub help: Option<String>,
+    pub help: Option<Message>,
     /// A replacement that fixes it.
     pub fix: Option<Fix>,
 }
@@ -171,9 +173,15 @@ impl Diagnostic {
     }
 
     /// Sets the help.
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<Message>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// The finding with what its help asks for in the words of a caller.
+    #[must_use]
+    pub fn worded(self, words: impl Fn(Need) -> String) -> Self {
+        Self { help: self.help.map(|help| help.worded(words).into()), ..self }
     }
 
     /// Sets a fix that replaces the place itself.

@@ -9,11 +9,11 @@ const MAX_KINDS: usize = 100;
 
 /// The first ten messages of each kind, and a last one that says how many more there are.
 #[doc(hidden)]
-pub fn few_of_each_kind(messages: impl IntoIterator<Item = String>) -> Vec<String> {
+pub fn few_of_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<Item = M>) -> Vec<M> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let (mut few, mut more) = (Vec::new(), 0_usize);
     for message in messages {
-        let kind = kind(&message);
+        let kind = kind(&message.to_string());
         let is_known = counts.contains_key(&kind);
         let is_listed = (is_known || counts.len() < MAX_KINDS) && {
             let count = counts.entry(kind).or_default();
@@ -23,7 +23,7 @@ pub fn few_of_each_kind(messages: impl IntoIterator<Item = String>) -> Vec<Strin
         if is_listed { few.push(message) } else { more += 1 }
     }
     if more > 0 {
-        few.push(format!("and {more} more of these kinds"));
+        few.push(format!("and {more} more of these kinds").into());
     }
     few
 }

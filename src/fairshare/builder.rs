@@ -6,9 +6,6 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 
-/// The most nodes that a tree may have.
-pub const MAX_NODES: usize = 16_000_000;
-
 /// Why a tree cannot be built or changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -75,8 +72,8 @@ pub enum TreeError {
         /// Its value.
         value: f64,
     },
-    /// More than [`MAX_NODES`] nodes.
-    #[error("the tree would have more than {MAX_NODES} nodes")]
+    /// More than [`TreeBuilder::MAX_NODES`] nodes.
+    #[error("the tree would have more than {} nodes", TreeBuilder::MAX_NODES)]
     TooLarge,
 }
 
@@ -158,6 +155,9 @@ pub struct TreeBuilder {
 }
 
 impl TreeBuilder {
+    /// The most nodes that a tree may have.
+    pub const MAX_NODES: usize = 16_000_000;
+
     /// A tree with nothing but its root, of this name.
     pub fn new(root: impl Into<Arc<str>>) -> Self {
         let top = Member { kind: NodeKind::Root, ..Member::group(root) };
@@ -287,7 +287,7 @@ impl TreeBuilder {
     /// # Errors
     /// Any [`TreeError`]; the tree is then unchanged.
     pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
-        if self.nodes.len() >= MAX_NODES {
+        if self.nodes.len() >= Self::MAX_NODES {
             return Err(TreeError::TooLarge);
         }
         self.check_parent(parent, &member)?;

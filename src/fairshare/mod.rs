@@ -32,7 +32,7 @@ pub mod unique_names;
 #[doc(hidden)]
 pub mod x87;
 
-pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
+pub use builder::{Member, Naming, TreeBuilder, TreeError};
 pub use policy::classic::Classic;
 pub use policy::depth_oblivious::DepthOblivious;
 pub use policy::fair_tree::FairTree;

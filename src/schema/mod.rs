@@ -13,7 +13,7 @@ use thiserror::Error;
 
 #[doc(hidden)]
 pub use openpbs::is_scheduler_input;
-pub use openpbs::{FairshareInput, current_name, deprecated_name};
+pub use openpbs::{FairshareInput, current_name};
 
 /// What a name measures, and in which unit its value reaches the formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -54,11 +54,6 @@ pub fn current_name(name: &str) -> &str {
     if name == DEPRECATED_NAME { CURRENT_NAME } else { name }
 }
 
-/// The deprecated name of an input, if it has one.
-pub fn deprecated_name(name: &str) -> Option<&'static str> {
-    (name == CURRENT_NAME).then_some(DEPRECATED_NAME)
-}
-
 /// The resources that a server has before the site adds any: those in its resource table (`master_resc_def_all.xml` in
 /// OpenPBS), and `exec_host`, which is not in the table but which the server treats in the same way.
 pub(super) const BUILT_IN_RESOURCES: &[(&str, InputType)] = &[

@@ -307,7 +307,7 @@ fn a_dead_branch_shows_its_condition() {
     let found = only(text);
     assert_eq!((found.code, found.span.slice(text)), ("JSF608", "100"));
     assert_eq!(found.labels[0].text, "always false");
-    assert_eq!(found.help.as_deref(), Some("`fairshare_factor` is a float from 0 to 1"));
+    assert_eq!(found.help, Some("`fairshare_factor` is a float from 0 to 1".into()));
 }
 
 #[test]
@@ -322,13 +322,13 @@ fn an_absorbed_term_shows_by_how_much_it_varies() {
     let found = only("100000000 + fairshare_factor");
     assert_eq!(found.label, "varies by at most 1");
     let help = "the value is rounded to float32; next to the other terms, which are at least 100000000, it is rounded to a multiple of 8";
-    assert_eq!(found.help.as_deref(), Some(help));
+    assert_eq!(found.help, Some(help.into()));
 }
 
 #[test]
 fn a_wrong_unit_is_converted() {
     let found = only("100 if mem > 4 else ncpus");
-    assert_eq!(found.help.as_deref(), Some("4 GB are 4194304 kb"));
+    assert_eq!(found.help, Some("4 GB are 4194304 kb".into()));
 }
 
 #[test]

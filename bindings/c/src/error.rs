@@ -5,10 +5,11 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use job_sort_formula::diagnostic::Span;
+use job_sort_formula::diagnostic::{Message, Span};
 use jsf_site::SiteError;
 
 use crate::argument::{borrow, free, optional_out};
+use crate::need::in_c;
 
 /// What a function returns: 0 for success, else the kind of the error.
 #[repr(C)]
@@ -81,8 +82,8 @@ pub(crate) fn c_text(text: impl Into<String>) -> CString {
 }
 
 /// Sentences for C, each ended by a newline.
-pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a String>) -> CString {
-    c_text(sentences.into_iter().flat_map(|sentence| [sentence, "\n"]).collect::<String>())
+pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a Message>) -> CString {
+    c_text(sentences.into_iter().map(|sentence| sentence.worded(in_c) + "\n").collect::<String>())
 }
 
 /// A site whose files cannot be used, or a formula that cannot be ranked.
@@ -91,7 +92,7 @@ pub(crate) fn site_error(error: &SiteError) -> jsf_error {
         SiteError::NotArithmetic => jsf_status::NotArithmetic,
         _ => jsf_status::Document,
     };
-    jsf_error::new(status, error.to_string())
+    jsf_error::new(status, error.message().worded(in_c))
 }
 
 /// Runs the work of a function. Writes null or its error to `error`, if that is not null, and returns the status.

@@ -7,6 +7,7 @@
 mod argument;
 mod column;
 mod error;
+mod need;
 mod program;
 mod ranking;
 mod schema;

@@ -14,6 +14,7 @@ use crate::argument::{
 };
 use crate::column::{NamedColumn, Written, check_rows, jsf_column, single_row};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status};
+use crate::need::in_c;
 use crate::schema::jsf_schema;
 
 /// A compiled formula. It is immutable: any number of threads may use it at the same time, each with a scratch of its own.
@@ -65,7 +66,8 @@ pub unsafe extern "C" fn jsf_check(
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
         let schema = unsafe { jsf_schema::copied(schema) }?;
-        let checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &SiteFacts::default());
+        let mut checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &SiteFacts::default());
+        checked.findings = checked.findings.into_iter().map(|found| found.worded(in_c)).collect();
         let document = serde_json::to_string(&checked.document(formula));
         let document = document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))?;
         *json = c_text(document).into_raw();

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::Span;
+use job_sort_formula::diagnostic::{Message, Span};
 use jsf_site::RankedQueue;
 use jsf_site::Site;
 
@@ -52,7 +52,7 @@ pub struct jsf_ranked_job {
 }
 
 impl jsf_ranking {
-    fn new(formula: &str, queue: &RankedQueue, of_site: &[String]) -> Self {
+    fn new(formula: &str, queue: &RankedQueue, of_site: &[Message]) -> Self {
         let jobs = queue.ranking.order().iter().filter_map(|&row| {
             let score = queue.ranking.score(row)?;
             Some(Job {
@@ -64,9 +64,10 @@ impl jsf_ranking {
             })
         });
         let undefined = queue.program.undefined().iter().map(|(name, _)| &**name);
-        let mut warnings: Vec<String> = of_site.iter().chain(&queue.warnings).cloned().collect();
-        warnings.extend(undefined.clone().map(|name| format!("the formula uses `{name}`, which is not defined")));
-        warnings.extend(failure_warning(queue));
+        let mut warnings: Vec<Message> = of_site.iter().chain(&queue.warnings).cloned().collect();
+        warnings
+            .extend(undefined.clone().map(|name| format!("the formula uses `{name}`, which is not defined").into()));
+        warnings.extend(failure_warning(queue).map(Message::from));
         Self {
             jobs: jobs.collect(),
             failures: queue.ranking.error_count(),

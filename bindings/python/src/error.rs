@@ -1,9 +1,11 @@
 //! The errors of the library as Python's exceptions.
 
-use job_sort_formula::diagnostic::{Diagnostic, Span};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Span};
 use jsf_site::SiteError;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
+
+use crate::need::in_python;
 
 /// Where a span begins and ends, in characters, as Python counts them.
 pub fn characters(text: &str, span: Span) -> (usize, usize) {
@@ -22,23 +24,25 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
     let in_line = |at: u32| (at as usize).clamp(line_start, line_end) - line_start;
     let (offset, end) = characters(line, Span::new(in_line(finding.span.start), in_line(finding.span.end)));
     let message = match &finding.help {
-        Some(help) => format!("{}; {help}", finding.message),
+        Some(help) => format!("{}; {}", finding.message, help.worded(in_python)),
         None => finding.message.clone(),
     };
     let place = ("<formula>", line_number, offset + 1, line.to_owned(), line_number, end + 1);
     PySyntaxError::new_err((message, place))
 }
 
-/// What a finding advises, after a semicolon, and in which file the site takes what is asked for.
-pub fn advice(found: &Diagnostic) -> String {
-    let parts = [&*found.label, found.help.as_deref().unwrap_or_default()];
-    let advice: String = parts.iter().filter(|part| !part.is_empty()).map(|part| format!("; {part}")).collect();
-    let given = "give the output of `qmgr -c 'print resource'`";
-    advice.replace(given, &format!("{given} as `qmgr_print_resource.txt` in the site's folder"))
+/// What a finding advises, after a semicolon.
+pub fn advice(found: &Diagnostic) -> Message {
+    let label = if found.label.is_empty() { String::new() } else { format!("; {}", found.label) };
+    match &found.help {
+        Some(help) => help.clone().after(label + "; "),
+        None => label.into(),
+    }
 }
 
 /// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError` for the rest.
 pub fn site_error(error: &SiteError) -> PyErr {
+    let message = error.message().worded(in_python);
     match error {
         SiteError::Read { path, error: reason } => match reason.raw_os_error() {
             Some(code) => {
@@ -46,8 +50,8 @@ pub fn site_error(error: &SiteError) -> PyErr {
                 let text = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
                 PyOSError::new_err((code, text, path.display().to_string()))
             }
-            None => PyOSError::new_err(error.to_string()),
+            None => PyOSError::new_err(message),
         },
-        _ => PyValueError::new_err(error.to_string()),
+        _ => PyValueError::new_err(message),
     }
 }

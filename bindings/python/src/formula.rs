@@ -19,6 +19,7 @@ use crate::capsule;
 use crate::column::{Input, MAX_ROWS};
 use crate::error::{advice, site_error, syntax_error};
 use crate::evaluate::{Columns, ScratchPool};
+use crate::need::in_python;
 use crate::scores::Scores;
 use crate::site::{Site, json};
 
@@ -65,7 +66,8 @@ impl Formula {
         let program = parsed.compile(&schema).map_err(|error| {
             let part = error.span().slice(&text);
             let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &SiteFacts::default()).findings;
-            let advice = findings.iter().find(|found| found.span == error.span()).map(advice).unwrap_or_default();
+            let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
+            let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
             PyValueError::new_err(format!("`{part}`: {error}{advice}"))
         })?;
         let scratch = ScratchPool::default();
@@ -112,7 +114,8 @@ impl Formula {
                 None => Ok(Checked::new(&submitted, schema, &SiteFacts::default())),
             }
         });
-        let checked = checked.map_err(|error| site_error(&error))?;
+        let mut checked = checked.map_err(|error| site_error(&error))?;
+        checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
         let document = serde_json::to_string(&checked.document(text));
         json(py, &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }

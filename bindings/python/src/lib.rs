@@ -8,6 +8,7 @@ mod column;
 mod error;
 mod evaluate;
 mod formula;
+mod need;
 mod numpy;
 mod scores;
 mod site;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
 use job_sort_formula::fairshare::Rules;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew};
@@ -25,6 +25,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::error::{advice, site_error, syntax_error};
 use crate::formula::{Formula, declared, resource_types};
+use crate::need::in_python;
 use crate::table::{Table, TableBuilder};
 
 /// A site: its server, queues, resources, scheduler settings, fair-share tree and jobs.
@@ -115,7 +116,7 @@ impl Site {
     /// What is doubtful about the files, one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.site.warnings().to_vec()
+        self.site.warnings().iter().map(|warning| warning.worded(in_python)).collect()
     }
 
     /// The jobs in the order in which the scheduler considers them, and then those that it does not consider: rank, id, entity,
@@ -226,9 +227,9 @@ impl Site {
 }
 
 /// What findings give reason to doubt, one sentence each.
-fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<String> {
+fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
     let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
-    findings.map(|found| format!("{}: {}{}", found.code, found.message, advice(found))).collect()
+    findings.map(|found| advice(found).after(format!("{}: {}", found.code, found.message))).collect()
 }
 
 fn policy_name(name: &str) -> PyResult<PolicyName> {
@@ -297,7 +298,7 @@ fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Ta
         rules: &[],
     };
     let document = written(|out| Json.write(&report, out))?;
-    columns.finish(warnings.clone(), document)
+    columns.finish(warnings, document)
 }
 
 /// An input of these rows; `None` if the scheduler ignores the job and the value was not read.
@@ -342,7 +343,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
     };
     let document = written(|out| CompareJson.write(&report, out))?;
-    columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted).cloned().collect(), document)
+    columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted), document)
 }
 
 fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
@@ -378,8 +379,7 @@ fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
         }
     }
     let document = written(|out| write_shares(&[PolicyView { nodes: &[], ..view }], out))?;
-    let warnings = site.warnings().iter().chain(&shares.notes).cloned().collect();
-    columns.finish(warnings, document)
+    columns.finish(site.warnings().iter().chain(&shares.notes), document)
 }
 
 /// A number of the JSON, in which one that is not finite is a text.
@@ -421,5 +421,5 @@ fn read_queue(path: &Path, wanted: Option<Vec<String>>, declared: Vec<(String, I
             columns.values(name, &values);
         }
     }
-    columns.finish(site.warnings().iter().chain(warnings).cloned().collect(), "{}".to_owned())
+    columns.finish(site.warnings().iter().chain(warnings), "{}".to_owned())
 }

@@ -10,11 +10,13 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use job_sort_formula::Value;
+use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::capsule::{self, ArrayCapsules};
+use crate::need::in_python;
 use crate::site::json;
 
 /// A table of jobs or of nodes, which exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. pandas makes floats of integers with
@@ -80,10 +82,11 @@ impl TableBuilder {
         }
     }
 
-    pub fn finish(self, warnings: Vec<String>, document: String) -> PyResult<Table> {
+    pub fn finish<'m>(self, warnings: impl IntoIterator<Item = &'m Message>, document: String) -> PyResult<Table> {
         let schema = Arc::new(Schema::new(self.fields));
         let batch = RecordBatch::try_new(schema, self.columns);
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let warnings = warnings.into_iter().map(|warning| warning.worded(in_python)).collect();
         Ok(Table { batch, warnings, document })
     }
 }

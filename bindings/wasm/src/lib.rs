@@ -146,7 +146,7 @@ impl Page {
     }
 
     fn what_if(&mut self) -> Result<&mut WhatIf, SiteError> {
-        self.what_if.as_mut().ok_or_else(|| SiteError::Missing("no site is open".to_owned()))
+        self.what_if.as_mut().ok_or_else(|| SiteError::Missing("no site is open".into()))
     }
 }
 

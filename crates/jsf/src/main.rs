@@ -25,7 +25,7 @@ fn run() -> ExitCode {
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // there is no other place to say that standard error cannot be written
-            let _ = writeln!(anstream::stderr(), "jsf: {}", printable(&cli::with_options(&error.to_string())));
+            let _ = writeln!(anstream::stderr(), "jsf: {}", printable(&error.to_string()));
             ExitCode::from(2)
         }
     }

@@ -102,7 +102,7 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     }
     let title = level.primary_title(&*message).id(finding.code);
     let mut group = title.element(snippet.path(&*origin));
-    let help = finding.help.as_deref().map(clipped);
+    let help = finding.help.as_ref().map(|help| clipped(&help.to_string()).into_owned());
     if labels.len() > drawn.len() {
         group = group.element(Level::NOTE.message(format!("and {} more places", labels.len() - drawn.len())));
     }

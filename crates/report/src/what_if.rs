@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::NodeKind;
 use job_sort_formula::python::c_math::may_differ;
@@ -54,7 +54,7 @@ pub struct WhatIfPage<'a> {
     /// The object that `qmgr` sets the formula of, such as `server`.
     pub object: &'a str,
     /// What is doubtful about the site, one sentence each.
-    pub warnings: &'a [String],
+    pub warnings: &'a [Message],
     /// [`Site::to_bundle`](jsf_site::Site::to_bundle).
     #[serde(skip)]
     pub bundle: &'a [u8],
@@ -140,7 +140,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         formulas: page_sections(&[formulas]).remove(0),
         queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
         sections: page_sections(&sections),
-        warnings: queue.warnings.iter().map(|warning| printable(warning).into_owned()).collect(),
+        warnings: queue.warnings.iter().map(|warning| printable(&warning.to_string()).into_owned()).collect(),
     };
     serde_json::to_string(&update).ok()
 }
@@ -248,7 +248,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
             start,
             end,
             label: printable(&found.label).into_owned(),
-            help: printable(found.help.as_deref().unwrap_or_default()).into_owned(),
+            help: found.help.as_ref().map_or_else(String::new, |help| printable(&help.to_string()).into_owned()),
             fix: applicable.map(|fix| {
                 let (start, end) = place(fix.span);
                 let is_safe = fix.applicability == Applicability::Safe;

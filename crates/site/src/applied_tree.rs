@@ -1,5 +1,6 @@
 //! The fair-share tree under the policy in force, with the entities of the jobs, and the numbers that it gives them.
 
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssessedTree, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
@@ -53,7 +54,7 @@ impl Site {
         inputs: &[Box<str>],
         table: &mut JobTable,
         assumed: &SharesRequest,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Message>,
     ) -> Result<Option<PbsTree>, SiteError> {
         if !self.needs_shares(inputs) {
             return Ok(None);
@@ -101,7 +102,7 @@ impl Site {
     }
 
     /// Fills in the fair-share numbers of a tree.
-    pub(super) fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<String>) {
+    pub(super) fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<Message>) {
         let numbers = self.rules.numbers;
         warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
         match tree {
@@ -137,9 +138,10 @@ impl Site {
 /// Without a tree, every job must contain the fair-share numbers that the formula needs.
 pub(super) fn require_own_shares(inputs: &[Box<str>], table: &JobTable) -> Result<(), SiteError> {
     match missing_fairshare_input(table, inputs) {
-        Some((job, name)) => Err(SiteError::Missing(format!(
-            "the formula needs `{name}`, which job `{job}` does not have: give the scheduler's `sched_priv` or a tree"
-        ))),
+        Some((job, name)) => {
+            let missing = format!("the formula needs `{name}`, which job `{job}` does not have: ");
+            Err(SiteError::missing(missing, Need::Tree))
+        }
         None => Ok(()),
     }
 }

@@ -62,7 +62,7 @@ fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, Site
     let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(failed)?;
     if after == MAX_AFTER {
         let message = format!("`{}` has more than {MAX_AFTER} bytes after the end of the archive", path.display());
-        return Err(SiteError::Content(message));
+        return Err(SiteError::content(message));
     }
     found.warnings.extend(missing_end(path, end, read.get()));
     Ok(found)
@@ -99,7 +99,7 @@ fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
         return Ok(());
     }
     let expected = "expected a folder or a tar archive (`.tar`, `.tar.gz`, `.tar.zst`) with the files of a site";
-    Err(SiteError::Content(format!("`{}` is neither: {expected}", path.display())))
+    Err(SiteError::content(format!("`{}` is neither: {expected}", path.display())))
 }
 
 /// The files by the folder that contains them, empty for the top of the archive, and by their paths in it.
@@ -109,7 +109,7 @@ type ByFolder = BTreeMap<String, FoundFiles>;
 /// a seek does not notice that the file ends before the member does.
 fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
-    let refused = |reason: &str| SiteError::Content(format!("`{archive}`: {reason}"));
+    let refused = |reason: &str| SiteError::content(format!("`{archive}`: {reason}"));
     let (mut folders, mut kept, mut long_name, mut end) = (ByFolder::new(), 0_u64, None, 0);
     let cut = |name: &str, size: u64, left: u64| {
         let name = jsf_json::clipped(name);

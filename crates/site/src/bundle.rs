@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
@@ -51,7 +52,7 @@ pub struct SiteBundle {
     /// The block.
     pub bytes: Vec<u8>,
     /// What is left out of the jobs or doubtful about them, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 impl Site {
@@ -112,7 +113,7 @@ impl Site {
     }
 
     /// The jobs as native NDJSON, with every input that any formula can use.
-    fn written_jobs(&self, warnings: &mut Vec<String>) -> Result<Vec<u8>, SiteError> {
+    fn written_jobs(&self, warnings: &mut Vec<Message>) -> Result<Vec<u8>, SiteError> {
         let no_names = self.request(&[]);
         let SiteJobs { schema, warnings: of_jobs, .. } =
             self.read_columns(&ColumnsRequest { again: true, ..no_names })?;
@@ -186,7 +187,7 @@ fn add_found(found: &mut FoundFiles, files: SiteFiles, name: &str, source: FileS
     let mut roles = ROLES.iter().filter(|known| known.shown_by.contains(&kind)).map(|known| known.role).peekable();
     // a folder contains more than a site
     if roles.peek().is_none() && parts.len() <= 1 {
-        return Err(SiteError::content(kind.not_of_a_site(name)));
+        return Err(kind.not_of_a_site(name));
     }
     Ok(roles.fold(files, |files, role| files.with(role, source.clone())))
 }

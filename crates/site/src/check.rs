@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::Schema;
@@ -33,14 +33,7 @@ impl Site {
                 untried = Some(format!("`{}` has no job", self.queue_name()));
             }
             guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
-            let warning = |name: &String| {
-                format!(
-                    "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; \
-                     qmgr refuses the formula if it is a string, so declare its type, or give the output of \
-                     `qmgr -c 'print resource'`"
-                )
-            };
-            warnings.extend(guessed_types.iter().map(warning));
+            warnings.extend(guessed_types.iter().map(|name| guessed_type(name)));
             if let Some(program) = jobs.program {
                 let assumed = SharesRequest::default();
                 match require_own_shares(program.inputs(), &jobs.table) {
@@ -93,4 +86,13 @@ impl Site {
             |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name);
         guessed.filter(is_guess).map(str::to_owned).collect()
     }
+}
+
+/// A warning about a name whose type is known from the jobs only.
+fn guessed_type(name: &str) -> Message {
+    let guess = format!(
+        "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; qmgr refuses \
+         the formula if it is a string, so "
+    );
+    Message::asking(guess, [Need::ResourceType, Need::Resources])
 }

@@ -1,6 +1,6 @@
 //! Compares two rankings of a site's jobs: by two formulas, or under two trees, policies, settings or thresholds.
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
@@ -31,7 +31,7 @@ pub struct ComparedJobs {
     /// The findings about the text of each formula and its names, without evaluating it.
     pub findings: OldNew<Vec<Diagnostic>>,
     /// The problems of single jobs, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 /// Two rankings of the same jobs that are compared.
@@ -68,7 +68,7 @@ pub struct ComparedQueue {
     /// What changes.
     pub comparison: Comparison,
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the formulas.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 /// One of two rankings that are compared.
@@ -143,7 +143,7 @@ impl Site {
             |other: &JobTable| other.len() == table.len() && (0..table.len()).all(|row| other.id(row) == table.id(row));
         if !new_table.as_ref().is_none_or(has_same_jobs) {
             let message = format!("the jobs with `{}` are not those with `{}`", entities.old, entities.new);
-            return Err(SiteError::Content(message));
+            return Err(SiteError::content(message));
         }
         let findings = OldNew { old: lint(formula.expr(), &seen), new: lint(new_formula.expr(), &seen) };
         Ok(ComparedJobs { table, new_table, schema: seen, findings, warnings })
@@ -191,7 +191,7 @@ impl Site {
         &self,
         inputs: &[Box<str>],
         table: &mut JobTable,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Message>,
     ) -> Result<Option<AppliedTree>, SiteError> {
         let tree = self.applied_tree(table, &SharesRequest::default())?;
         match &tree {

@@ -2,6 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::formula::program::{Term, Trace};
 use job_sort_formula::jobs::InputOrigin;
@@ -222,8 +223,7 @@ impl Site {
         options: &ExplainOptions,
     ) -> Result<Explanations, SiteError> {
         if self.precision() == ScorePrecision::Decimal {
-            let message = "an explanation follows Python's arithmetic: do not choose decimal numbers";
-            return Err(SiteError::Missing(message.into()));
+            return Err(SiteError::missing("an explanation follows Python's arithmetic: ", Need::PythonNumbers));
         }
         let mut ranks = vec![None; ranked.table.len()];
         ranked.ranking.order().iter().zip(1..).for_each(|(&row, rank)| ranks[row] = Some(rank));

@@ -1,5 +1,6 @@
 //! Recognises what a file is by its content, so that a wrong one is refused with what it seems to be.
 
+use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::{clipped, strip_byte_order_mark};
 
 use super::SiteError;
@@ -77,7 +78,7 @@ impl FileKind {
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
             Self::Log => "is a log",
             Self::CommandError => "contains the error message of a command instead of its output",
-            Self::Archive => "is an archive; open it as a site",
+            Self::Archive => "is an archive",
             Self::Binary => "is binary data",
             Self::Json => "is another JSON document",
             Self::Text => "is another text",
@@ -86,14 +87,22 @@ impl FileKind {
 }
 
 impl FileKind {
-    /// The message about a file that a site has no use for.
-    pub(super) fn not_of_a_site(self, name: &str) -> String {
-        format!(
+    /// The error for a file that a site has no use for.
+    pub(super) fn not_of_a_site(self, name: &str) -> SiteError {
+        SiteError::content(format!(
             "`{}` {}, expected a file of a site: jobs (`qstat -f`), `sched_priv`, `qstat -Bf`, `sshare`, `slurm.conf` or an \
              archive of them",
             clipped(name),
             self.description()
-        )
+        ))
+    }
+
+    /// The error for a file of this kind where another is expected.
+    pub(super) fn refusal(self, refusal: String) -> SiteError {
+        SiteError::Content(match self {
+            Self::Archive => Message::asking(refusal + "; ", [Need::Site]),
+            _ => refusal.into(),
+        })
     }
 }
 
@@ -119,7 +128,7 @@ impl RoleFiles {
             }
             _ => kind.description().to_owned(),
         };
-        SiteError::Content(format!("`{name}` {found}, expected {}", self.what))
+        kind.refusal(format!("`{name}` {found}, expected {}", self.what))
     }
 }
 

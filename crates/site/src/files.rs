@@ -55,11 +55,12 @@ impl SiteFiles {
         };
         let files = found.into_site_files();
         if files.is_empty() {
-            return Err(SiteError::Missing(format!(
+            let message = format!(
                 "`{}` contains no file of a site: expected jobs (`qstat.json`, `qstat.txt`), `sched_priv`, `server.json`, \
                  `sshare.json`, `slurm.conf`, or a `pbs_snapshot`; `jsf capture` prints a script that makes such a folder",
                 path.display()
-            )));
+            );
+            return Err(SiteError::Missing(message.into()));
         }
         Ok(Self { root: Some(path.to_owned()), ..files })
     }
@@ -68,7 +69,7 @@ impl SiteFiles {
     pub(super) fn from_archive(name: &str, archive: &FileSource) -> Result<Self, SiteError> {
         let files = read_archive_stream(name, archive.open()?)?.into_site_files();
         if files.is_empty() {
-            return Err(SiteError::Missing(format!("`{name}` contains no file of a site")));
+            return Err(SiteError::Missing(format!("`{name}` contains no file of a site").into()));
         }
         Ok(files)
     }
@@ -182,11 +183,12 @@ impl SiteFiles {
         let mut found = FoundFiles::default();
         in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)).map_err(failed)?;
         if found.is_empty() {
-            return Err(SiteError::Missing(format!(
+            let message = format!(
                 "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \
                  `sched_formula`",
                 folder.display()
-            )));
+            );
+            return Err(SiteError::Missing(message.into()));
         }
         let found = found.into_site_files();
         self.warnings.extend(found.warnings);

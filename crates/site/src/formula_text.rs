@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use job_sort_formula::diagnostic::Need;
 use jsf_openpbs::files::formula_source::{NoFormula, formula_in, formulas_of_others, other_directive, pasted};
 use jsf_openpbs::files::schedulers::{self, of_scheduler};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -62,7 +63,7 @@ impl FormulaText {
     pub fn new(text: impl Into<String>) -> Result<Self, SiteError> {
         let given = text.into();
         if let Some(directive) = other_directive(&given) {
-            return Err(SiteError::content(directive));
+            return Err(SiteError::Content(directive.into()));
         }
         Ok(match pasted(&given) {
             Some(formula) => Self::in_document(formula, "FORMULA".into(), &given),
@@ -123,7 +124,7 @@ impl FormulaText {
     }
 
     fn of_default_scheduler(name: String, document: &str) -> Result<Self, SiteError> {
-        let text = formula_in(&name, document).map_err(SiteError::content)?;
+        let text = formula_in(&name, document).map_err(|refusal| SiteError::Content(refusal.into()))?;
         Ok(Self::in_document(text, name, &of_scheduler(document, schedulers::DEFAULT)))
     }
 
@@ -153,8 +154,7 @@ impl FormulaText {
                 read => return read,
             }
         }
-        let message = "no formula: give its text, or a document that has it";
-        Err(first_error.unwrap_or_else(|| SiteError::Missing(message.into())))
+        Err(first_error.unwrap_or_else(|| SiteError::missing("no formula: ", Need::Formula)))
     }
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
 use jsf_json::clipped;
 use jsf_openpbs::entity::FairshareEntity;
@@ -16,30 +17,30 @@ use super::Site;
 const MAX_WARNINGS: usize = 10;
 
 /// The first problems of each kind, how many more there are, and how many jobs are skipped.
-pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<String> {
+pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
     let mut counts = HashMap::new();
     let mut warnings = Vec::new();
     for found in problems.listed() {
         let count = counts.entry(mem::discriminant(&found.problem)).or_insert(0_usize);
         *count += 1;
         if *count <= MAX_WARNINGS {
-            warnings.push(format!("`{source_name}`: {found}"));
+            warnings.push(format!("`{source_name}`: {found}").into());
         }
     }
     if problems.total() > warnings.len() {
-        warnings
-            .push(format!("`{source_name}`: and {} more problems of these kinds", problems.total() - warnings.len()));
+        let more = problems.total() - warnings.len();
+        warnings.push(format!("`{source_name}`: and {more} more problems of these kinds").into());
     }
     if problems.skipped() > 0 {
         let skipped = problems.skipped();
         let jobs = if skipped == 1 { "job is" } else { "jobs are" };
-        warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped"));
+        warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped").into());
     }
     warnings
 }
 
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
-pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<String> {
+pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
     let warning = |row: u32| {
         let exclusion = table.exclusion(row as usize)?;
         let is_invalid = matches!(exclusion, Exclusion::Invalid { .. });
@@ -52,24 +53,23 @@ pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<String> {
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
-pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<String> {
+pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
     let column = table.column("eligible_time")?;
     let waiting = || (0..table.len()).filter(|&row| table.is_considered(row));
     let (count, missing) = (waiting().count(), waiting().filter(|&row| !column.is_set(row)).count());
-    match missing {
-        0 => None,
-        _ if missing == count => Some(format!(
+    let message = match missing {
+        0 => return None,
+        _ if missing == count => format!(
             "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
              with `eligible_time_enable = True`"
-        )),
-        _ => Some(format!(
-            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
-        )),
-    }
+        ),
+        _ => format!("`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"),
+    };
+    Some(message.into())
 }
 
 /// Says how many jobs lack what `fairshare_entity` asks for.
-pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<String> {
+pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
     let lacks_entity = |&row: &usize| {
         let name = table.entity(row);
         name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
@@ -81,11 +81,12 @@ pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> 
              which count as unknown entities",
             table.len()
         )
+        .into()
     })
 }
 
 /// Says that the tree has a line for no entity of the queue.
-pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<String> {
+pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
     let named = || table.entities().iter().filter(|entity| !entity.is_empty());
     let is_unknown = |entity: &str| {
         let node = tree.tree().find(entity);
@@ -98,20 +99,21 @@ pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Strin
              `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
             named().count()
         )
+        .into()
     })
 }
 
 /// Appends the first warnings of one kind, and how many more there are.
-pub(super) fn extend_limited(warnings: &mut Vec<String>, mut all: impl ExactSizeIterator<Item = String>, more: &str) {
-    warnings.extend(all.by_ref().take(MAX_WARNINGS));
+pub(super) fn extend_limited(warnings: &mut Vec<Message>, mut all: impl ExactSizeIterator<Item = String>, more: &str) {
+    warnings.extend(all.by_ref().take(MAX_WARNINGS).map(Message::from));
     if all.len() > 0 {
-        warnings.push(format!("and {} {more}", all.len()));
+        warnings.push(format!("and {} {more}", all.len()).into());
     }
 }
 
 impl Site {
     /// A warning for each `job_sort_key` by which nothing is sorted.
-    pub(super) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<String> {
+    pub(super) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
         let order = Order::new(&self.config, &self.queues);
         let unknown = order.job_sort_keys().iter().filter(|key| !self.is_known_key(key, table));
         let warning = |key: &SortKey| {
@@ -124,18 +126,18 @@ impl Site {
                 "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
                  every job, without a message"
             )
+            .into()
         };
         unknown.map(warning).collect()
     }
 
     /// A warning if no job has a `queue_priority` because no document of the queues was given.
-    pub(super) fn unknown_queue_priority(&self, table: &JobTable) -> Option<String> {
+    pub(super) fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
         let is_unknown = self.queues.is_empty()
             && (0..table.len()).any(|row| !table.queue(row).is_empty())
             && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
-        let message = "`queue_priority` is 0 for every job, because no document lists the queues: give the output \
-                       of `qstat -Qf`";
-        is_unknown.then(|| message.to_owned())
+        let message = "`queue_priority` is 0 for every job, because no document lists the queues: ";
+        is_unknown.then(|| Message::asking(message, [Need::Queues]))
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the jobs of a site, with the columns that a formula needs.
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, JobTable};
@@ -26,7 +26,7 @@ pub struct SiteJobs {
     /// The formula, compiled for these names; `None` if it is not arithmetic.
     pub program: Option<Program>,
     /// The problems of single jobs, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 /// What is read of the jobs.
@@ -77,8 +77,8 @@ impl Site {
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
         let Some(source) = self.files.first(Role::Queue) else {
-            let message = "no jobs: give a queue, as `qstat -f` prints it (JSON, dsv or text), native JSON or NDJSON";
-            return Err(SiteError::Missing(message.into()));
+            let missing = "no jobs as `qstat -f` prints them (JSON, dsv or text), in native JSON or NDJSON: ";
+            return Err(SiteError::missing(missing, Need::Queue));
         };
         let source_name = source.name();
         let mut needed = names.to_vec();
@@ -106,7 +106,8 @@ impl Site {
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
+        let notes = read.notes.iter().map(|note| format!("`{source_name}`: {note}").into());
+        let mut warnings: Vec<Message> = notes.collect();
         warnings.extend(job_problems(&read.problems, &source_name));
         warnings.extend(self.exclude_other_partitions(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));
@@ -121,7 +122,7 @@ impl Site {
     }
 
     /// Excludes the jobs of other schedulers, and says how many there are.
-    fn exclude_other_partitions(&self, table: &mut JobTable) -> Option<String> {
+    fn exclude_other_partitions(&self, table: &mut JobTable) -> Option<Message> {
         let of_queue = |queue: &str| self.queues.partition(queue).map(str::to_owned);
         let partitions: Vec<Option<String>> = table.queues().iter().map(|queue| of_queue(queue)).collect();
         let others = (0..table.len()).filter(|&row| partitions[table.queue_index(row)] != self.partition);
@@ -135,9 +136,10 @@ impl Site {
             1 => ("1 job belongs".to_owned(), "is"),
             count => (format!("{count} jobs belong"), "are"),
         };
-        Some(format!(
+        let message = format!(
             "{jobs} to another scheduler, because of the partition of the queue (first `{first}`), and {are} not ranked"
-        ))
+        );
+        Some(message.into())
     }
 
     /// The columns for the keys that order the queue.

@@ -61,7 +61,7 @@ pub use what_if::WhatIf;
 
 use documents::Documents;
 use file_kind::FileKind;
-use job_sort_formula::diagnostic::few_of_each_kind;
+use job_sort_formula::diagnostic::{Message, Need, few_of_each_kind};
 use job_sort_formula::fairshare::{Release, Rules};
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
@@ -121,7 +121,7 @@ pub struct Site {
     policy: PolicySelection,
     tree: Option<SiteTree>,
     jobs: JobDocument,
-    warnings: Vec<String>,
+    warnings: Vec<Message>,
 }
 
 /// What a caller does with a first result, before the long rest of the work. An error that it returns ends the work.
@@ -146,14 +146,14 @@ impl Site {
         files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
         let Documents { schema, queues, server, partition, warnings: of_documents } =
             Documents::read(&files, rules.strict)?;
-        let mut warnings = files.warnings.clone();
-        warn_unless_strict(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
-        warnings.extend(of_documents);
+        let mut of_files = files.warnings.clone();
+        warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
+        of_files.extend(of_documents);
         let config = match files.first(Role::SchedConfig) {
             Some(source) => {
                 let bytes = source.read_expected(Role::SchedConfig)?;
                 if FileKind::detect(&bytes) == FileKind::Empty {
-                    warnings.push(format!(
+                    of_files.push(format!(
                         "`{}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
                          queue before the formula",
                         source.name()
@@ -166,18 +166,18 @@ impl Site {
         let (repeated, of_config): (Vec<_>, Vec<_>) =
             config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
         let message = |warning: &ConfigWarning| format!("sched_config: {warning}");
-        warn_unless_strict(&mut warnings, repeated.into_iter().map(message), rules.strict)?;
-        warnings.extend(few_of_each_kind(of_config.into_iter().map(message)));
+        warn_unless_strict(&mut of_files, repeated.into_iter().map(message), rules.strict)?;
+        of_files.extend(few_of_each_kind(of_config.into_iter().map(message)));
         let conf = files.first(Role::SlurmConf).map(FileSource::read_slurm_conf).transpose()?;
-        let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string));
+        let mut of_tree = Vec::new();
+        let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
+        let mut warnings: Vec<Message> = of_files.into_iter().map(Message::from).collect();
+        let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(Message::from));
         warnings.extend(few_of_each_kind(of_conf));
-        let tree = SiteTree::read(&files, &config, rules.strict, &mut warnings)?;
+        warnings.extend(of_tree.into_iter().map(Message::from));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
-            warnings.push(
-                "there is no `sched_config`, so its defaults are assumed: ".to_owned()
-                    + DEFAULT_SETTINGS
-                    + "; give the `sched_config`",
-            );
+            let assumed = format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
+            warnings.push(Message::asking(assumed, [Need::SchedConfig]));
         }
         let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
@@ -188,7 +188,7 @@ impl Site {
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Message] {
         &self.warnings
     }
 
@@ -241,17 +241,17 @@ fn warn_unless_strict(
 ) -> Result<(), SiteError> {
     let mut messages = messages.into_iter();
     if is_strict && let Some(first) = messages.next() {
-        return Err(SiteError::Content(first));
+        return Err(SiteError::content(first));
     }
     warnings.extend(few_of_each_kind(messages));
     Ok(())
 }
 
 /// The system's reason, and what to give instead of a folder.
-fn reason(error: &io::Error) -> String {
+fn reason(error: &io::Error) -> Message {
     match error.kind() {
-        io::ErrorKind::IsADirectory => "it is a folder; give a file of it, or open it as a site".to_owned(),
-        _ => error.to_string(),
+        io::ErrorKind::IsADirectory => Message::asking("it is a folder; give a file of it, or ", [Need::Site]),
+        _ => error.to_string().into(),
     }
 }
 
@@ -277,10 +277,10 @@ pub enum SiteError {
     },
     /// A file has another content than it should.
     #[error("{0}")]
-    Content(String),
+    Content(Message),
     /// The request needs something that the site does not have.
     #[error("{0}")]
-    Missing(String),
+    Missing(Message),
     /// The formula is valid Python but not arithmetic, so it cannot be ranked.
     #[error("the formula is valid Python but not arithmetic: it cannot be ranked")]
     NotArithmetic,
@@ -302,6 +302,19 @@ impl SiteError {
     }
 
     fn content(message: impl ToString) -> Self {
-        Self::Content(message.to_string())
+        Self::Content(message.to_string().into())
+    }
+
+    fn missing(message: impl Into<String>, need: Need) -> Self {
+        Self::Missing(Message::asking(message, [need]))
+    }
+
+    /// The error with what it asks for.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Read { path, error } => reason(error).after(format!("cannot read `{}`: ", path.display())),
+            Self::Content(message) | Self::Missing(message) => message.clone(),
+            other => other.to_string().into(),
+        }
     }
 }

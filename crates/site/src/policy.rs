@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
@@ -91,7 +92,7 @@ impl PolicySelection {
         conf: Option<SlurmConf>,
         tree: Option<SlurmOrigin>,
         written_by: Option<Release>,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Message>,
     ) -> Self {
         let by_conf = conf.as_ref().map(|conf| match conf.policy {
             ConfPolicy::FairTree => PolicyName::FairTree,
@@ -120,15 +121,15 @@ impl PolicySelection {
                 true => format!("says {}", by_conf.as_str()),
                 false => format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str()),
             };
-            warnings
-                .push(format!("the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used"));
+            let contradiction =
+                format!("the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used");
+            warnings.push(contradiction.into());
         }
         if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
-            warnings.push(
-                "the tree's file was not printed under fair tree: classic is assumed; \
-                 give the `slurm.conf`, or choose the policy depth-oblivious if that is it"
-                    .to_owned(),
-            );
+            warnings.push(Message::asking(
+                "the tree's file was not printed under fair tree, but under classic or depth-oblivious: classic is assumed; ",
+                [Need::SlurmConf, Need::Policy(PolicyName::DepthOblivious.as_str())],
+            ));
         }
         let by_version = conf.as_ref().and_then(|conf| Release::from_version(conf.version.as_deref()?));
         let release = rules.slurm_release.or(by_version).or(written_by);
@@ -136,7 +137,7 @@ impl PolicySelection {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
                  has no effect; from then on it means `priority/multifactor`"
-                    .to_owned(),
+                    .into(),
             );
         }
         let (conf, is_release_known) = (conf.unwrap_or_default(), release.is_some());

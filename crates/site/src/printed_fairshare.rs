@@ -1,6 +1,7 @@
 //! Compares the column `FairShare` that `sshare` printed with the factors that the policy in force computes, and looks for
 //! the release or the policy that computes the column.
 
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssociationShares, NodeId, Release, Rules, ShareTree};
 
 use super::PolicyName;
@@ -32,7 +33,7 @@ struct Compared {
 /// or the policy that computes the printed ones, if there is one. Nothing is compared under documented rules, under a
 /// policy that prints no such column, or if the document was printed under fair tree and the policy is another, or the
 /// reverse.
-pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<String> {
+pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
     let is_of_its_kind = tree.slurm_origin()?.is_fair_tree.is_none_or(|printed| printed == is_fair_tree);
@@ -45,34 +46,38 @@ pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
     let (count, all) = (compared.differences.len(), compared.count);
     let name = full_name(&shares, first.node);
     let advice = match find_reproducing(&shares, printed, policy) {
-        Some(found) => format!("{found} gives the printed numbers"),
+        Some((policy, release)) => Message::asking("", [Need::PolicyOfRelease(policy.as_str(), release.as_str())]),
         None => {
             "usage is printed without decimals, and other settings of Slurm, such as `FairShareDampeningFactor`, may \
                  have been in force"
-                .to_owned()
+                .into()
         }
     };
-    Some(format!(
+    let difference = format!(
         "`{source_name}`: the column FairShare differs from what {} of Slurm {} computes for {count} of {all} \
-         associations, such as `{name}`: printed {:.6}, computed {:.6}; {advice}",
+         associations, such as `{name}`: printed {:.6}, computed {:.6}; ",
         policy.name.as_str(),
         policy.release.as_str(),
         first.printed,
         first.computed
-    ))
+    );
+    Some(advice.after(difference))
 }
 
 /// Searches the release or the policy under which every factor is as printed, and returns both.
-fn find_reproducing(tree: &ShareTree, printed: &[Option<f64>], policy: &PolicySelection) -> Option<String> {
+fn find_reproducing(
+    tree: &ShareTree,
+    printed: &[Option<f64>],
+    policy: &PolicySelection,
+) -> Option<(PolicyName, Release)> {
     let releases = [Release::V22_05, Release::V26_11];
     let mut candidates: Vec<_> = POLICIES.iter().flat_map(|&name| releases.map(|release| (name, release))).collect();
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
-    let found = candidates.into_iter().skip(1).find(|&candidate| {
+    candidates.into_iter().skip(1).find(|&candidate| {
         let compared = compare(tree, printed, policy, candidate);
         compared.differences.is_empty() && compared.count > 0
-    });
-    found.map(|(name, release)| format!("{} of Slurm {}", name.as_str(), release.as_str()))
+    })
 }
 
 fn compare(

@@ -1,6 +1,6 @@
 //! Ranks a site's jobs by a formula, as the scheduler does.
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
@@ -56,7 +56,7 @@ pub struct RankedQueue {
     /// The findings about the text of the formula and its names.
     pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the formula.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 impl Site {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::OnError;
@@ -22,7 +23,7 @@ pub struct LogReplay {
     /// The comparison.
     pub replay: Replay,
     /// The warnings about the jobs and their inputs, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 impl Site {
@@ -41,13 +42,12 @@ impl Site {
     /// As for [`replay`](Self::replay).
     pub fn replay_within(&self, log: &Path, formula: &Formula, work: u64) -> Result<LogReplay, SiteError> {
         if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
-            let message = "a scheduler's log has OpenPBS's numbers: keep the defaults for numbers and errors";
-            return Err(SiteError::Missing(message.into()));
+            return Err(SiteError::missing("a scheduler's log has OpenPBS's numbers: ", Need::OpenPbsNumbers));
         }
         let log = FileSource::from(log);
         let bytes = log.read_unless_binary(Role::Log)?;
         if logged_values(&bytes).next().is_none() {
-            return Err(SiteError::Content(format!(
+            return Err(SiteError::content(format!(
                 "`{}` is not a log with values: expected lines such as \
                  `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843`, which pbs_sched writes with \
                  `qmgr -c 'set sched log_events = 4095'`",

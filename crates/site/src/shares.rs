@@ -1,5 +1,6 @@
 //! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
 
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
 use job_sort_formula::formula::Formula;
@@ -76,7 +77,7 @@ pub struct PolicyShares {
     /// The unit of the usage in the tree.
     pub usage_unit: String,
     /// What the numbers leave out, one sentence each; those of the first policy begin with the warnings about the jobs.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 impl PolicyShares {
@@ -180,7 +181,7 @@ impl Site {
                 Ok(one) => shares.push(one),
                 // a tree of one scheduler may not suit the policies of another
                 Err(error) => {
-                    notes.push(format!("no numbers of the policy `{}`: {error}", policy.as_str()));
+                    notes.push(error.message().after(format!("no numbers of the policy `{}`: ", policy.as_str())));
                     refusal.get_or_insert(error);
                 }
             }
@@ -217,16 +218,16 @@ impl Site {
         };
         let as_it_is = request.assumes_usage().then(|| tree.clone());
         self.assume_usage(&mut tree, policy, request)?;
-        let mut notes: Vec<String> = request.decays().filter_map(|seconds| self.no_decay(policy, seconds)).collect();
+        let no_decay = request.decays().filter_map(|seconds| self.no_decay(policy, seconds));
+        let mut notes: Vec<Message> = no_decay.map(Message::from).collect();
         notes.dedup();
         let has_factors =
             policy != PolicyName::TicketBased || !request.active.is_empty() || self.files.has(Role::Queue);
         if !has_factors {
-            notes.push(
-                "ticket-based gives tickets to the entities with pending jobs, and none are known: give a queue, \
-                 or name the active entities"
-                    .to_owned(),
-            );
+            notes.push(Message::asking(
+                "ticket-based gives tickets to the entities with pending jobs, and none are known: ",
+                [Need::Queue, Need::ActiveEntities],
+            ));
         }
         if policy == PolicyName::WeightedWalk {
             notes.extend(users_beside_groups(&tree));
@@ -264,7 +265,7 @@ impl Site {
         let mut jobs = self.read_jobs(formula, true, false)?;
         let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
         if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
-            jobs.warnings.push("the formula does not use fair share, so its values do not depend on usage".to_owned());
+            jobs.warnings.push("the formula does not use fair share, so its values do not depend on usage".into());
         }
         let as_it_is = SharesRequest { changes: Vec::new(), ..request.clone() };
         let before = self.rank_jobs(jobs.clone(), usize::MAX, &as_it_is)?;
@@ -292,14 +293,15 @@ impl Site {
     }
 
     /// A note on a charge of a group or an account, which no job makes.
-    fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<String> {
+    fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<Message> {
         tree.resolve(name).filter(|&node| tree.kind(node) != NodeKind::Entity)?;
         let (kind, member) =
             if self.policy.name == PolicyName::Pbs { ("a group", "entity") } else { ("an account", "user") };
-        Some(format!(
+        let message = format!(
             "`{name}` is {kind}: the charge is added to its own usage, and those in it keep theirs; to charge as a job \
              does, name one {member}"
-        ))
+        );
+        Some(message.into())
     }
 
     /// Why nothing decays in a time, if that is so.
@@ -352,12 +354,11 @@ impl Site {
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
-        let missing = || SiteError::Missing("no tree: give the scheduler's `sched_priv` or a tree".into());
-        self.tree.as_ref().ok_or_else(missing)
+        self.tree.as_ref().ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
     }
 
     /// The entities of the queue, and the warnings about its jobs.
-    fn queue_entities(&self) -> Result<(Vec<QueueEntity>, Vec<String>), SiteError> {
+    fn queue_entities(&self) -> Result<(Vec<QueueEntity>, Vec<Message>), SiteError> {
         if !self.files.has(Role::Queue) {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -372,7 +373,7 @@ impl Site {
 }
 
 /// A note on the users that the weighted walk ignores: those beside a group.
-fn users_beside_groups(tree: &ShareTree) -> Option<String> {
+fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
     let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
     let mut has_groups = vec![false; tree.len()];
     for parent in tree.nodes().filter(|&node| !is_entity(node)).filter_map(|group| tree.parent(group)) {
@@ -384,12 +385,13 @@ fn users_beside_groups(tree: &ShareTree) -> Option<String> {
     let first = beside.next()?;
     let (parent, others) = (tree.parent(first)?, beside.count());
     let others = if others > 0 { format!(" and {others} more users") } else { String::new() };
-    Some(format!(
+    let message = format!(
         "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
          nowhere",
         tree.name(first),
         tree.name(parent)
-    ))
+    );
+    Some(message.into())
 }
 
 #[cfg(test)]
@@ -427,7 +429,7 @@ mod tests {
                 assert_eq!(note, None);
                 continue;
             };
-            let note = note.expect("a note");
+            let note = note.expect("a note").to_string();
             assert!(note.starts_with(&format!("weighted-walk leaves out `{first}` of ")), "{note}");
             let others = format!(" and {} more users: ", beside.len() - 1);
             assert_eq!(note.contains(&others), beside.len() > 1, "{note} {beside:?}");
@@ -441,7 +443,7 @@ mod tests {
             builder.add(builder.root(), Member::entity(format!("u{user}"))).expect("sound");
         }
         builder.add(builder.root(), Member::group("bank")).expect("sound");
-        let note = users_beside_groups(&builder.finish()).unwrap_or_default();
+        let note = users_beside_groups(&builder.finish()).expect("a note").to_string();
         assert!(note.contains("`u0` of `root` and 99999 more users"), "{note}");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Need};
 use job_sort_formula::fairshare::{Rules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
@@ -94,7 +94,7 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
                         .add("it is a folder, a pipe or a broken link", || format!("`{}`", other.display()));
                 }
                 if files.is_empty() {
-                    return Err(SiteError::Content(format!("the folder `{}` contains no file", path.display())));
+                    return Err(SiteError::content(format!("the folder `{}` contains no file", path.display())));
                 }
                 files.into_iter().try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
             }
@@ -105,7 +105,7 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
         let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
         let faults = builder.finish().faults().messages();
         let reason = faults.first().map_or_else(String::new, |fault| format!("; {fault}"));
-        return Err(SiteError::Content(format!("{} has no job that can be simulated{reason}", names.join(", "))));
+        return Err(SiteError::content(format!("{} has no job that can be simulated{reason}", names.join(", "))));
     }
     Ok(builder.finish())
 }
@@ -121,7 +121,7 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
     } else if !is_known {
-        return Err(SiteError::Content(format!(
+        return Err(kind.refusal(format!(
             "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
             kind.description()
         )));
@@ -273,9 +273,8 @@ impl Site {
             return Ok(None);
         };
         let Some(tree) = &self.tree else {
-            return Err(SiteError::Missing(format!(
-                "the formula needs `{input}`, which a log of jobs does not have: give the scheduler's `sched_priv` or a tree"
-            )));
+            let missing = format!("the formula needs `{input}`, which a log of jobs does not have: ");
+            return Err(SiteError::missing(missing, Need::Tree));
         };
         let name = self.policy.name;
         let unknown: Vec<&str> = match name {

@@ -211,7 +211,7 @@ fn read_limited(
     if bytes.len() as u64 == HEAD {
         if bytes.iter().all(|&byte| byte == 0) {
             let name = source.name();
-            return Err(SiteError::Content(format!(
+            return Err(SiteError::content(format!(
                 "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
             )));
         }

@@ -265,7 +265,7 @@ fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) 
 
 /// Finds the node that a name denotes, see [`ShareTree::resolve`].
 pub(super) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
-    tree.resolve(name).ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name)))
+    tree.resolve(name).ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
 }
 
 /// Why a name denotes no node, and what to write instead.

@@ -128,7 +128,7 @@ impl WhatIf {
         let site = &self.site;
         let in_force = submitted(&self.in_force, site.rules.numbers);
         let unusable =
-            |reason: &str| SiteError::Content(format!("the formula to compare with cannot be ranked: {reason}"));
+            |reason: &str| SiteError::content(format!("the formula to compare with cannot be ranked: {reason}"));
         let old = in_force.formula().map_err(|refusal| unusable(&refusal.finding.message))?;
         let before = self.jobs.iter().flat_map(|jobs| jobs.names.iter().map(String::as_str));
         let mut names: BTreeSet<&str> = before.chain(old.names()).chain(formula.names()).chain(SIZES).collect();

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Applicability, Diagnostic, Span};
+use crate::diagnostic::{Applicability, Diagnostic, Message, Need, Span};
 use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
 use crate::formula::lint::parents::{Parents, attribute_of, name_of};
 use crate::formula::name_resolution::Resolution;
@@ -17,8 +17,6 @@ const MAX_LISTED: usize = 10;
 
 /// Names that exist in the server's script, so that the server accepts them, but not in the scheduler's.
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
-const HOW_TO_DECLARE: &str =
-    "if the server knows it, declare its type, or give the output of `qmgr -c 'print resource'`";
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
@@ -64,7 +62,7 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
         && !before.is_empty()
     {
         grouped.message = format!("{} and {last} are not known resources, functions or constants", before.join(", "));
-        grouped = grouped.with_help(HOW_TO_DECLARE);
+        grouped = grouped.with_help(how_to_declare());
     }
     let grouped =
         others.iter().fold(grouped, |found, other| found.with_secondary_label(other.span, "not known either"));
@@ -191,8 +189,12 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe)
         }
         (None, Some(&near)) => found.with_help(not_an_identifier(near)),
-        (None, None) => found.with_help(HOW_TO_DECLARE),
+        (None, None) => found.with_help(how_to_declare()),
     }
+}
+
+fn how_to_declare() -> Message {
+    Message::asking("if the server knows it, ", [Need::ResourceType, Need::Resources])
 }
 
 /// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for `fairshare`.
@@ -312,7 +314,7 @@ mod tests {
             let found = findings(text, &schema);
             let [found] = &*found else { panic!("{text}: {found:?}") };
             assert_eq!(found.fix, None, "{text}");
-            let help = found.help.as_deref().unwrap_or_default();
+            let help = found.help.as_ref().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains("no formula can use the resource `rn-long`"), "{text}: {help}");
         }
     }

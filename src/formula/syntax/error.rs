@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::{Applicability, Diagnostic, Span, is_control};
+use crate::diagnostic::{Applicability, Diagnostic, Message, Span, is_control};
 
 /// The greatest length of a formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;
@@ -155,7 +155,7 @@ impl SyntaxError {
             _ => "JSF101",
         };
         let mut diagnostic = Diagnostic::error(code, self.to_string(), self.span);
-        diagnostic.help = self.help();
+        diagnostic.help = self.help().map(Message::from);
         if let SyntaxErrorKind::Unmatched(_, Some((_, span))) = self.kind {
             diagnostic = diagnostic.with_secondary_label(span, "the open bracket");
         }

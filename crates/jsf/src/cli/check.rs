@@ -15,7 +15,7 @@ use jsf_site::Site;
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::document::{write_as_markdown, write_text};
 use super::{
-    CliError, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site, read_formula, report,
+    CliError, Outcome, Progress, draw, draw_all, formula_source, in_options, open_site, read_formula, report,
     show_site, warn, warn_all,
 };
 
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else if fixes {
         writeln!(out, "{}", printable_lines(&source.text))?;
     } else {
-        checked.findings = checked.findings.iter().map(finding_with_options).collect();
+        checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
         write(arguments.format, report, out)?;
     }

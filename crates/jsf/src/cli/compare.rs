@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Diagnostic;
-use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::error_findings;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -239,7 +239,7 @@ impl Sides {
         let OldNew { old, new } = &self.formulas;
         let no_formula = |given: &str| {
             let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
-            CliError::from(SiteError::Missing(format!("{given}, or {in_force}")))
+            CliError::from(SiteError::Missing(format!("{given}, or {in_force}").into()))
         };
         let mut old = match read_formula(old, Some(old_site)) {
             Err(CliError::Site(SiteError::Missing(_))) if is_given(new) && self.differ_otherwise() => {
@@ -338,7 +338,7 @@ impl Drawn<'_> {
 }
 
 /// The messages of both lists, each of them once.
-fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
+fn without_repetition(old: &[Message], new: &[Message]) -> Vec<Message> {
     old.iter().chain(new.iter().filter(|message| !old.contains(message))).cloned().collect()
 }
 

@@ -9,6 +9,7 @@ mod duration;
 mod explain;
 mod fatal_error;
 mod names;
+mod need;
 mod page;
 mod pbsfs;
 mod progress;
@@ -33,11 +34,12 @@ use args::{Cli, ColorArgs, Command, FormulaArgs, SiteArgs, is_stdin, require_one
 use clap::error::ContextValue;
 pub use fatal_error::{exit_on_abort, exit_on_panic};
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Diagnostic, few_of_each_kind};
+use job_sort_formula::diagnostic::{Diagnostic, Message, few_of_each_kind};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{FormulaSource, draw_finding, few_of_each_code, printable, printable_lines};
 use jsf_site::Site;
 use jsf_site::{FormulaText, SiteError};
+use need::{in_options, with_options};
 use progress::Progress;
 pub use signals::ignore_limit_of_file_size;
 pub use stack::with_enough_stack;
@@ -50,26 +52,6 @@ const STDIN: &str = "-";
 const NOT_A_TABLE: &str = "with this format: only a table is fitted to the terminal";
 /// The longest path, in bytes.
 const MAX_PATH: usize = 4096;
-/// What the library asks for, and the options that give it.
-const OPTIONS: [(&str, &str); 17] = [
-    ("a document that has it", "-f FILE, --server FILE, --sched-priv DIR or --site PATH"),
-    ("apart from it the server's settings", "--server FILE"),
-    ("apart from it the threshold", "--threshold X"),
-    ("as a site", "--site PATH"),
-    ("choose decimal numbers", "--numbers decimal"),
-    ("choose the policy", "--policy NAME"),
-    ("declare its type", "--resource NAME=TYPE"),
-    ("give a queue", "--queue FILE"),
-    ("give the `sched_config`", "--sched-config FILE"),
-    ("give the `slurm.conf`", "--slurm-conf FILE"),
-    ("give the output of `qmgr -c 'print resource'`", "--resources FILE"),
-    ("give the output of `qstat -Qf`", "--queues FILE"),
-    ("give the scheduler's `sched_priv` or a tree", "--sched-priv DIR, --tree FILE"),
-    ("give what it prints", "-f FILE or --server FILE"),
-    ("gives the printed numbers", "--policy NAME, --slurm-release NAME"),
-    ("keep the defaults for numbers and errors", "no --numbers, no --on-error null"),
-    ("name the active entities", "--active NAME,…"),
-];
 
 /// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +75,7 @@ impl From<Outcome> for ExitCode {
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A file of the site cannot be used, or something is missing.
-    #[error(transparent)]
+    #[error("{}", with_options(&.0.message()))]
     Site(#[from] SiteError),
     /// The arguments are invalid, or contradict each other.
     #[error("{0}")]
@@ -114,7 +96,7 @@ impl CliError {
     }
 
     fn content(message: impl ToString) -> Self {
-        Self::Site(SiteError::Content(message.to_string()))
+        Self::Site(SiteError::Content(message.to_string().into()))
     }
 }
 
@@ -251,21 +233,9 @@ fn names_a_file(formula: &str) -> bool {
     formula.len() <= MAX_PATH && Path::new(formula).is_file()
 }
 
-/// A message of the library, with the options that give what it asks for.
-pub fn with_options(message: &str) -> String {
-    let add =
-        |message: String, (asked, option): &(&str, &str)| message.replacen(asked, &format!("{asked} ({option})"), 1);
-    OPTIONS.iter().fold(message.to_owned(), add)
-}
-
-/// A finding whose help has the options that give what it asks for.
-fn finding_with_options(found: &Diagnostic) -> Diagnostic {
-    Diagnostic { help: found.help.as_deref().map(with_options), ..found.clone() }
-}
-
 /// Writes a message to standard error.
 fn report(kind: &str, message: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&with_options(&message.to_string())));
+    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&message.to_string()));
 }
 
 /// Writes a warning to standard error.
@@ -288,8 +258,9 @@ fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
 }
 
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
-fn warn_all(messages: &[String]) {
-    few_of_each_kind(messages.iter().cloned()).iter().for_each(warn);
+fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
+    let messages = messages.iter().map(|message| with_options(&message.clone().into()));
+    few_of_each_kind(messages).iter().for_each(warn);
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
@@ -311,6 +282,6 @@ fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
 fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
     let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-    let drawn = draw_finding(&formula_source(source), &finding_with_options(found), coloured, width);
+    let drawn = draw_finding(&formula_source(source), &found.clone().worded(in_options), coloured, width);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

@@ -17,8 +17,8 @@ use super::args::{PageArgs, QueueArgs, is_stdin};
 use super::atomic_file::replace_file;
 use super::document::command_line;
 use super::{
-    CliError, Outcome, Progress, finding_with_options, formula_source, read_formula, report, require_one_file,
-    show_site, warn_all,
+    CliError, Outcome, Progress, formula_source, in_options, read_formula, report, require_one_file, show_site,
+    warn_all,
 };
 
 /// Writes a page to a file, of which a reader sees either all or nothing. Refuses a file of one of the sites, or one of
@@ -96,7 +96,7 @@ pub(super) const WIDTH: usize = 110;
 pub(super) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: &[Diagnostic]) -> Vec<String> {
     let (few, others) = few_of_each_code(findings);
     let draw = |found: &Diagnostic| {
-        let found = finding_with_options(&submitted.in_source(found.clone()));
+        let found = submitted.in_source(found.clone()).worded(in_options);
         draw_finding(&formula_source(source), &found, false, Some(WIDTH))
     };
     let others = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));

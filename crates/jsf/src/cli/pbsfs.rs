@@ -126,7 +126,7 @@ fn read_member(files: &SiteFiles, name: &str) -> Result<Vec<u8>, SiteError> {
 /// Reads a file of the scheduler's folder.
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(SiteError::Content(format!("`{}` is not a file", path.display())));
+        return Err(SiteError::Content(format!("`{}` is not a file", path.display()).into()));
     }
     FileSource::from(path).read_up_to(limit)
 }

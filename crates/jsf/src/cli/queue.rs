@@ -127,7 +127,7 @@ pub(super) fn none_exists(mut unknown: Vec<String>) -> SiteError {
     if more > 0 {
         unknown.push(format!("and {more} more names that do not exist"));
     }
-    SiteError::Missing(unknown.join("; "))
+    SiteError::Missing(unknown.join("; ").into())
 }
 
 impl JobArgs {

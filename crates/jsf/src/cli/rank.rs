@@ -28,7 +28,9 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     warn_all(&ranked.warnings);
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
     if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage("terms follow Python's arithmetic: do not choose decimal numbers"));
+        return Err(CliError::usage(
+            "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
+        ));
     }
     let terms = arguments.terms.then(|| TermColumns::new(&ranked.program));
     let rows = rows(arguments, site, &ranked)?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_report::shares::{Assumed, PolicyView, write_json};
@@ -46,7 +47,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
     require_known(&arguments.entity, &shares)?;
-    let notes: Vec<String> = shares.iter().flat_map(|one| one.notes.clone()).collect();
+    let notes: Vec<Message> = shares.iter().flat_map(|one| one.notes.clone()).collect();
     warn_all(&notes);
     let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
     let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
@@ -106,7 +107,7 @@ fn places(
     site: &Site,
     arguments: &SharesArgs,
     request: &SharesRequest,
-    notes: &[String],
+    notes: &[Message],
 ) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
     let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || !site.files().has(Role::Queue) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
 use job_sort_formula::fairshare::Rules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError, ScorePrecision};
 use job_sort_formula::{Formula, Schema};
@@ -39,7 +39,7 @@ const INTERRUPTED: i32 = 130;
 pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let names = Names { arguments, log: None };
     simulate_log(arguments, out).map_err(|error| match error {
-        CliError::Site(error) if arguments.anonymise => CliError::content(names.without(&error.to_string())),
+        CliError::Site(error) if arguments.anonymise => SiteError::Content(names.without_in(error.message())).into(),
         error => error,
     })
 }
@@ -78,6 +78,11 @@ impl Names<'_> {
         message.split('`').enumerate().map(shown).collect::<Vec<_>>().join("`")
     }
 
+    /// The same for a message that may ask for something, which names nobody.
+    fn without_in(&self, message: Message) -> Message {
+        Message { text: self.without(&message.text), ..message }
+    }
+
     /// What is shown in place of a quoted text: a file of the command line, a job and what every server knows stay.
     fn shown(&self, quoted: &str) -> String {
         let SimulateArgs { site, workload, .. } = self.arguments;
@@ -107,7 +112,9 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         return Err(CliError::usage("--format swf writes one schedule: give one formula, not --old and --new"));
     }
     let site = open_site(arguments)?;
-    warn_all(&Names { arguments, log: None }.without_all(site.warnings()));
+    let names = Names { arguments, log: None };
+    let warnings: Vec<Message> = site.warnings().iter().cloned().map(|warning| names.without_in(warning)).collect();
+    warn_all(&warnings);
     if !is_change(arguments) {
         let source = read_formula(&arguments.formula, Some(&site))?;
         let log = read_log(arguments, &site, &[&source])?;

@@ -15,7 +15,9 @@ use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.queue.site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage("a trajectory follows Python's arithmetic: do not choose decimal numbers"));
+        return Err(CliError::usage(
+            "a trajectory follows Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
+        ));
     }
     let is_document = arguments.format.is_document();
     arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);

@@ -6,7 +6,7 @@ mod site_findings;
 
 use std::sync::Arc;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity, Span, sort_by_span};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, Span, sort_by_span};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Construct;
@@ -79,7 +79,7 @@ pub struct Checked {
     /// All findings, in the order of their spans in the submitted text.
     pub findings: Vec<Diagnostic>,
     /// The warnings about the site's files, one sentence each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
     /// formula if it knows one of them as a string.
     pub guessed_types: Vec<String>,
@@ -149,9 +149,9 @@ impl Checked {
                 let validation = validate(submitted.text(), schema);
                 let mut findings = vec![(*refusal.finding).clone()];
                 if submitted.text().is_empty() {
-                    findings[0].help = Some(EMPTY.to_owned());
+                    findings[0].help = Some(EMPTY.into());
                 } else if submitted.text().trim_start().starts_with('#') {
-                    findings[0].help = Some(COMMENT.to_owned());
+                    findings[0].help = Some(COMMENT.into());
                 }
                 findings.extend(submitted.lines_left_out());
                 return Self {

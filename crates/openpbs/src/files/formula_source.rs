@@ -1,5 +1,6 @@
 //! Extracts the text of a formula from the files and listings in which sites keep it.
 
+use job_sort_formula::diagnostic::{Message, Need};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -38,8 +39,17 @@ pub enum NoFormula {
         /// The directive.
         given: String,
         /// What it is instead, and what to give.
-        problem: String,
+        problem: Message,
     },
+}
+
+impl From<NoFormula> for Message {
+    fn from(refusal: NoFormula) -> Self {
+        match refusal {
+            NoFormula::Directive { given, problem } => problem.after(format!("`{given}` ")),
+            other => other.to_string().into(),
+        }
+    }
 }
 
 /// Names in a sentence.
@@ -139,9 +149,7 @@ pub fn pasted(text: &str) -> Option<String> {
 /// `None` for any other text.
 pub fn other_directive(text: &str) -> Option<NoFormula> {
     let problem = match command(text) {
-        Command::Qmgr(None) => {
-            "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".to_owned()
-        }
+        Command::Qmgr(None) => "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".into(),
         Command::Qmgr(Some(directive)) => problem_of(&directive)?,
         Command::Other(text) => problem_of(text)?,
     };
@@ -149,25 +157,26 @@ pub fn other_directive(text: &str) -> Option<NoFormula> {
 }
 
 /// Why a directive sets no formula.
-fn problem_of(directive: &str) -> Option<String> {
+fn problem_of(directive: &str) -> Option<Message> {
     let assignment = match verb(directive) {
         Some(("unset" | "u", _)) => {
-            return Some("removes a setting and is not a formula; give the formula alone".to_owned());
+            return Some("removes a setting and is not a formula; give the formula alone".into());
         }
         Some(("print" | "p" | "list" | "l", _)) => {
-            return Some("is a command, not a formula; give what it prints".to_owned());
+            return Some(Message::asking("is a command, not a formula; ", [Need::CommandOutput]));
         }
         Some((_, rest)) => rest,
         None if directive.starts_with("job_sort_formula:") => {
             return Some(
-                "is no line that PBS knows; write job_sort_formula = FORMULA, or give the formula alone".to_owned(),
+                "is no line that PBS knows; write job_sort_formula = FORMULA, or give the formula alone".into(),
             );
         }
         None if directive.starts_with("job_sort_formula") => directive,
         None => {
             let is_sched_config =
                 directive.strip_prefix("job_sort_key").is_some_and(|rest| rest.starts_with([':', ' ']));
-            return is_sched_config.then(|| "is a line of sched_config, not a formula; give the `sched_config`".into());
+            let problem = "is a line of sched_config, not a formula; ";
+            return is_sched_config.then(|| Message::asking(problem, [Need::SchedConfig]));
         }
     };
     let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
@@ -176,19 +185,20 @@ fn problem_of(directive: &str) -> Option<String> {
     let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
     match attribute {
         "job_sort_formula" if !assignment.contains('=') => {
-            verb(directive).map(|_| "has no value; write job_sort_formula = \"FORMULA\"".to_owned())
+            verb(directive).map(|_| "has no value; write job_sort_formula = \"FORMULA\"".into())
         }
         "job_sort_formula" => quote.filter(|&quote| !value[1..].contains(quote)).map(|quote| {
             format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
+                .into()
         }),
         "job_sort_formula_threshold" => {
-            let problem = "sets the value that a job must exceed to run, not a formula; give the formula, and apart from it \
-                           the threshold";
-            Some(problem.to_owned())
+            let problem = "sets the value that a job must exceed to run, not a formula; ";
+            Some(Message::asking(problem, [Need::Threshold]))
         }
-        other if verb(directive).is_some() => Some(format!(
-            "sets `{other}`, not `job_sort_formula`; give the formula, and apart from it the server's settings"
-        )),
+        other if verb(directive).is_some() => {
+            let problem = format!("sets `{other}`, not `job_sort_formula`; ");
+            Some(Message::asking(problem, [Need::ServerSettings]))
+        }
         _ => None,
     }
 }

@@ -6,10 +6,12 @@
 
 mod settings;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use job_sort_formula::diagnostic::{Message, Need};
 use settings::Settings;
 use thiserror::Error;
 
@@ -190,8 +192,7 @@ fn read_text(path: &Path) -> io::Result<String> {
 }
 
 /// A setting that is wrong, has no effect, or contradicts another.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{file}`, line {line}: {fault}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfWarning {
     /// The file, as `Include` names it.
     pub file: String,
@@ -199,6 +200,25 @@ pub struct ConfWarning {
     pub line: usize,
     /// What is wrong.
     pub fault: ConfFault,
+}
+
+impl From<&ConfWarning> for Message {
+    fn from(warning: &ConfWarning) -> Self {
+        let ConfWarning { file, line, fault } = warning;
+        let text = format!("`{file}`, line {line}: {fault}");
+        match fault {
+            ConfFault::TicketBasedRemoved(_) => {
+                Self::asking(text + "; for 14.11 and earlier ", [Need::Policy("ticket-based")])
+            }
+            _ => text.into(),
+        }
+    }
+}
+
+impl fmt::Display for ConfWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Message::from(self).fmt(f)
+    }
 }
 
 /// What is wrong with a setting.
@@ -245,10 +265,7 @@ pub enum ConfFault {
     #[error("`FAIR_TREE` is not a flag since 19.05, when fair tree became the default")]
     FairTreeIsDefault,
     /// A flag that was removed.
-    #[error(
-        "`TICKET_BASED` was removed in 15.08 and is ignored: the policy is {0}; \
-         for 14.11 and earlier choose the policy ticket-based"
-    )]
+    #[error("`TICKET_BASED` was removed in 15.08 and is ignored: the policy is {0}")]
     TicketBasedRemoved(&'static str),
     /// An unknown flag.
     #[error("`{0}` is not a priority flag; slurmctld ignores it")]

@@ -1,0 +1,34 @@
+//! The arguments and files that give what a message asks for.
+
+use job_sort_formula::diagnostic::Need;
+
+/// What is asked for, and how this library takes it.
+pub(crate) fn in_c(need: Need) -> String {
+    format!("{need} ({})", source(need))
+}
+
+fn source(need: Need) -> String {
+    match need {
+        Need::ActiveEntities => "which only the command `jsf shares` takes",
+        Need::CommandOutput => "as `qmgr_print_server.txt` in the site's folder",
+        Need::Formula => "`formula`, or `qmgr_print_server.txt` in the site's folder",
+        Need::OpenPbsNumbers | Need::PythonNumbers => "this library has OpenPBS's numbers only",
+        Need::Policy(name) => return format!("`policy` of `jsf_tree_read`: `{name}`"),
+        Need::PolicyOfRelease(name, _) => {
+            return format!(
+                "`policy` of `jsf_tree_read`: `{name}`; the release is that of `scontrol_show_config.txt` in the site's folder"
+            );
+        }
+        Need::Queue => "`qstat.json` in the site's folder",
+        Need::Queues => "`queues.txt` in the site's folder",
+        Need::ResourceType => "`jsf_schema_add_resource`",
+        Need::Resources => "`qmgr_print_resource.txt` in the site's folder, for `jsf_schema_read_site`",
+        Need::SchedConfig => "`sched_priv/sched_config` in the site's folder, or `sched_config` of `jsf_tree_read_pbs`",
+        Need::ServerSettings => "`qmgr_print_server.txt` in the site's folder",
+        Need::Site => "`jsf_site_rank`",
+        Need::SlurmConf => "`slurm.conf` in the site's folder",
+        Need::Threshold => "which the server has, in `qmgr_print_server.txt` in the site's folder",
+        Need::Tree => "`sched_priv` or `sshare.json` in the site's folder",
+    }
+    .to_owned()
+}
