@@ -72,8 +72,7 @@ class Formula:
         ``jobs``, with a site that has jobs: ``total``, ``ignored``, ``errors``, and the ids in ``failing``.
         ``guessed_types``: names that are numbers by the amounts of the jobs only; absent if there are none.
 
-        Where a message says "declare its type", that is ``resources``; what it says to give is a file in the site's folder, such as
-        ``qmgr_print_resource.txt``."""
+        Where a message asks for something, it names the argument, or the file in the site's folder, that gives it."""
     def evaluate(self, table: _TableLike | None = None, /, *, threads: int | None = None, **columns: _Column) -> Scores:
         """The scores of jobs, as 64-bit floats: neither rounded to the scheduler's ``float`` nor sorted.
 

@@ -19,16 +19,16 @@ fn source(need: Need) -> String {
                 "`policy` of `jsf_tree_read`: `{name}`; the release is that of `scontrol_show_config.txt` in the site's folder"
             );
         }
-        Need::Queue => "`qstat.json` in the site's folder",
-        Need::Queues => "`queues.txt` in the site's folder",
+        Need::Queue => "as `qstat.json` in the site's folder",
+        Need::Queues => "as `queues.txt` in the site's folder",
         Need::ResourceType => "`jsf_schema_add_resource`",
-        Need::Resources => "`qmgr_print_resource.txt` in the site's folder, for `jsf_schema_read_site`",
-        Need::SchedConfig => "`sched_priv/sched_config` in the site's folder, or `sched_config` of `jsf_tree_read_pbs`",
-        Need::ServerSettings => "`qmgr_print_server.txt` in the site's folder",
+        Need::Resources => "as `qmgr_print_resource.txt` in the site's folder, for `jsf_schema_read_site`",
+        Need::SchedConfig => "as `sched_priv/sched_config` in the site's folder, or `sched_config` of `jsf_tree_read_pbs`",
+        Need::ServerSettings => "as `qmgr_print_server.txt` in the site's folder",
         Need::Site => "`jsf_site_rank`",
-        Need::SlurmConf => "`slurm.conf` in the site's folder",
+        Need::SlurmConf => "as `slurm.conf` in the site's folder",
         Need::Threshold => "which the server has, in `qmgr_print_server.txt` in the site's folder",
-        Need::Tree => "`sched_priv` or `sshare.json` in the site's folder",
+        Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",
     }
     .to_owned()
 }

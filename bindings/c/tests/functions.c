@@ -69,6 +69,9 @@ static void check_reports(void)
     CHECK(strstr(json, "\"verdict\":{\"accepted\":false,\"code\":15124") != NULL);
     CHECK(strstr(json, "\"code\":\"JSF201\"") != NULL);
     jsf_string_free(json);
+    CHECK_OK(jsf_check("ncpus * licences_left", JSF_NUL_TERMINATED, NULL, &json, &error));
+    CHECK(strstr(json, "declare its type (`jsf_schema_add_resource`)") != NULL);
+    jsf_string_free(json);
     CHECK_OK(jsf_check("ncpus +", 7, NULL, &json, &error));
     CHECK(strstr(json, "\"code\":\"JSF101\"") != NULL);
     jsf_string_free(json);

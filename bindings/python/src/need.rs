@@ -20,16 +20,16 @@ fn source(need: Need) -> String {
             );
         }
         Need::PythonNumbers => "`Site.open(…, numbers=\"decimal\")`",
-        Need::Queue => "`qstat.json` in the site's folder",
-        Need::Queues => "`queues.txt` in the site's folder",
+        Need::Queue => "as `qstat.json` in the site's folder",
+        Need::Queues => "as `queues.txt` in the site's folder",
         Need::ResourceType => "`Formula(…, resources={name: type})`",
-        Need::Resources => "`qmgr_print_resource.txt` in the site's folder",
-        Need::SchedConfig => "`sched_priv/sched_config` in the site's folder",
-        Need::ServerSettings => "`qmgr_print_server.txt` in the site's folder",
+        Need::Resources => "as `qmgr_print_resource.txt` in the site's folder",
+        Need::SchedConfig => "as `sched_priv/sched_config` in the site's folder",
+        Need::ServerSettings => "as `qmgr_print_server.txt` in the site's folder",
         Need::Site => "`Site.open`",
-        Need::SlurmConf => "`slurm.conf` in the site's folder",
+        Need::SlurmConf => "as `slurm.conf` in the site's folder",
         Need::Threshold => "`Site.open(…, threshold=…)`",
-        Need::Tree => "`sched_priv` or `sshare.json` in the site's folder",
+        Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",
     }
     .to_owned()
 }

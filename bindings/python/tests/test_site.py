@@ -238,6 +238,27 @@ def test_no_message_names_an_option_of_the_command(tmp_path):
     assert of_the_command == []
 
 
+def test_messages_name_the_arguments_of_this_package(tmp_path):
+    (help,) = [found["help"] for found in Formula("ncpus + licences_left").check()["findings"] if found["code"] == "JSF201"]
+    assert help.startswith("if the server knows it, declare its type (`Formula(…, resources={name: type})`), or give the output of")
+    site = Site.open(SITE)
+    for work, expected in [
+        (lambda: site.rank("set server job_sort_formula_threshold = 5"), "the threshold (`Site.open(…, threshold=…)`)"),
+        (lambda: Site.open(SITE, numbers="decimal").explain("184127"), "decimal numbers (`Site.open(…, numbers=\"decimal\")`)"),
+        (lambda: Queue.read(SITE), "open it as a site (`Site.open`)"),
+    ]:
+        assert [text.endswith(expected) for text in message(work)] == [True], expected
+    path = tmp_path / "site"
+    (path / "sched_priv").mkdir(parents=True)
+    shutil.copy(SITE / "sched_priv" / "resource_group", path / "sched_priv")
+    opened = Site.open(path, policy="ticket-based")
+    (assumed,) = [text for text in opened.warnings if text.startswith("there is no `sched_config`")]
+    (unknown,) = [text for text in opened.shares().warnings if text.startswith("ticket-based gives tickets")]
+    assert assumed.endswith("give the `sched_config` (as `sched_priv/sched_config` in the site's folder)")
+    assert "give a queue (as `qstat.json` in the site's folder)" in unknown
+    assert [text.endswith("give a queue (as `qstat.json` in the site's folder)") for text in message(lambda: opened.rank("ncpus"))] == [True]
+
+
 def test_a_queue_has_every_input():
     queue = Queue.read(SITE / "qstat.json")
     assert isinstance(queue, Table) and len(queue) == 44
