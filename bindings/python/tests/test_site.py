@@ -242,10 +242,12 @@ def test_messages_name_the_arguments_of_this_package(tmp_path):
     (help,) = [found["help"] for found in Formula("ncpus + licences_left").check()["findings"] if found["code"] == "JSF201"]
     assert help.startswith("if the server knows it, declare its type (`Formula(…, resources={name: type})`), or give the output of")
     site = Site.open(SITE)
+    with tarfile.open(tmp_path / "site.tar", "w") as archive:
+        archive.add(SITE, "site")
     for work, expected in [
         (lambda: site.rank("set server job_sort_formula_threshold = 5"), "the threshold (`Site.open(…, threshold=…)`)"),
         (lambda: Site.open(SITE, numbers="decimal").explain("184127"), "decimal numbers (`Site.open(…, numbers=\"decimal\")`)"),
-        (lambda: Queue.read(SITE), "open it as a site (`Site.open`)"),
+        (lambda: Queue.read(tmp_path / "site.tar"), "open it as a site (`Site.open`)"),
     ]:
         assert [text.endswith(expected) for text in message(work)] == [True], expected
     path = tmp_path / "site"
