@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use job_sort_formula::fairshare::Classic;
 use job_sort_formula::fairshare::DepthOblivious;
+use job_sort_formula::fairshare::DocumentedOpenPbs;
 use job_sort_formula::fairshare::FairTree;
-use job_sort_formula::fairshare::Pp718;
 use job_sort_formula::fairshare::TicketBased;
 use job_sort_formula::fairshare::WeightedWalk;
-use job_sort_formula::fairshare::{Member, NodeId, Policy, Rules, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{Member, NodeId, Policy, PolicyRules, ShareTree, TreeBuilder};
 
 const RUNS: usize = 5;
 
@@ -82,7 +82,7 @@ fn compare(tree: &ShareTree, users: &[NodeId]) {
     let arrays = Arrays::of(tree);
     let peer = best(|| arrays.factors());
     println!("{:<32} {:>9.1} ms   1.0 x", "peer: plain arrays", millis(peer));
-    for (rules, word) in [(Rules::Documented, "documented"), (Rules::Scheduler, "scheduler")] {
+    for (rules, word) in [(PolicyRules::Documented, "documented"), (PolicyRules::Scheduler, "scheduler")] {
         let waiting = users.iter().copied().step_by(10);
         let policies: [Box<dyn Policy>; 4] = [
             Box::new(Classic::new(rules)),
@@ -95,7 +95,7 @@ fn compare(tree: &ShareTree, users: &[NodeId]) {
         }
     }
     report("weighted-walk", peer, best(|| WeightedWalk.assess(tree)));
-    report("pbs (documented)", peer, best(|| Pp718.assess(tree)));
+    report("pbs (documented)", peer, best(|| DocumentedOpenPbs.assess(tree)));
 }
 
 fn report(name: &str, peer: Duration, took: Duration) {

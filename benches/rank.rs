@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::fairshare::Pp718;
+use job_sort_formula::fairshare::DocumentedOpenPbs;
 use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, Policy, ShareTree, TreeBuilder};
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
@@ -87,8 +87,8 @@ fn with_a_tree(criterion: &mut Criterion) {
     let (tree, bare) = (tree(), table_of_users(&program));
     let mut group = criterion.benchmark_group("million jobs of a million entities");
     group.throughput(Throughput::Elements(MILLION as u64)).sample_size(10);
-    group.bench_function("assess", |bencher| bencher.iter(|| Pp718.assess(black_box(&tree))));
-    let backend = AssessedTree::new(tree, &Pp718);
+    group.bench_function("assess", |bencher| bencher.iter(|| DocumentedOpenPbs.assess(black_box(&tree))));
+    let backend = AssessedTree::new(tree, &DocumentedOpenPbs);
     let fill = |mut table: JobTable| {
         let unknown = fill_fairshare(&mut table, &backend, Value::Float);
         assert!(unknown.is_empty());

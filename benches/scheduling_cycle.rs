@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, Pp718, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, Member, NodeId, ShareTree, TreeBuilder};
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{
     ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, Scores, fill_fairshare, rescore, score,
@@ -98,7 +98,7 @@ impl Site {
         for (user, usage) in left {
             tree.charge(self.nodes[user], usage).expect("a usage");
         }
-        AssessedTree::new(tree, &Pp718)
+        AssessedTree::new(tree, &DocumentedOpenPbs)
     }
 }
 
@@ -161,7 +161,7 @@ impl Live {
         self.waits.clear();
         self.waits.extend(self.table.queue_times().iter().map(|queued_at| self.site.now - queued_at));
         self.table.set_integers("eligible_time", &self.waits).expect("a wait for each job");
-        let fairshare = AssessedTree::new(self.site.tree.take().expect("the tree is put back"), &Pp718);
+        let fairshare = AssessedTree::new(self.site.tree.take().expect("the tree is put back"), &DocumentedOpenPbs);
         let shares = |node: &NodeId| fairshare.shares().get(*node).expect("every node has shares");
         let perc: Vec<_> = self.nodes.iter().map(|node| Some(Value::Float(shares(node).fairshare_perc))).collect();
         let usage: Vec<_> =

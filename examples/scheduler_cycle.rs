@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use job_sort_formula::fairshare::{AssessedTree, Member, Pp718, ShareTree, TreeBuilder, TreeError};
+use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, Member, ShareTree, TreeBuilder, TreeError};
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, score};
 use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let waits: Vec<i64> = queue.iter().map(|job| job.eligible_time).collect();
         table.set_integers("eligible_time", &waits)?;
         // The policy turns shares and usage into numbers once per cycle, as OpenPBS does.
-        let fairshare = AssessedTree::new(tree, &Pp718);
+        let fairshare = AssessedTree::new(tree, &DocumentedOpenPbs);
         fill_fairshare(&mut table, &fairshare, Value::Float);
         tree = fairshare.into_tree();
         // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.

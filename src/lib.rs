@@ -65,7 +65,7 @@
 //! Values, types and error texts equal CPython 3.11's bit by bit (`hypot` and `dist` may differ by one unit in the last
 //! place). This crate's evaluation of a whole column gives the same bits as its evaluation of one job. Fair-share
 //! numbers, the order of jobs and the output of `pbsfs` equal recordings of real OpenPBS and Slurm daemons. Where a
-//! manual says otherwise than the daemon does, [`fairshare::Rules`] chooses. The tests that hold the crate to this are
+//! manual says otherwise than the daemon does, [`fairshare::PolicyRules`] chooses. The tests that hold the crate to this are
 //! described in `CONTRIBUTING.md`.
 //!
 //! # Limits

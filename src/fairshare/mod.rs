@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
-//! use job_sort_formula::fairshare::Pp718;
+//! use job_sort_formula::fairshare::DocumentedOpenPbs;
 //!
 //! let mut builder = TreeBuilder::new("root");
 //! let group = builder.add(builder.root(), Member::group("group1").shares(40))?;
@@ -15,7 +15,7 @@
 //! builder.add(group, Member::entity("Cathy").shares(50).usage(100.0))?;
 //! builder.add(builder.root(), Member::entity("Suzy").shares(60).usage(1000.0))?;
 //!
-//! let fairshare = AssessedTree::new(builder.finish(), &Pp718);
+//! let fairshare = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
 //! let bob = fairshare.shares_of("Bob").expect("Bob is in the tree");
 //! assert_eq!(bob.fairshare_perc, 0.2);
 //! # Ok::<(), job_sort_formula::fairshare::TreeError>(())
@@ -35,14 +35,14 @@ pub mod x87;
 pub use builder::{Member, Naming, TreeBuilder, TreeError};
 pub use policy::classic::Classic;
 pub use policy::depth_oblivious::DepthOblivious;
+pub use policy::documented_openpbs::DocumentedOpenPbs;
 pub use policy::fair_tree::FairTree;
 pub use policy::openpbs::OpenPbs;
-pub use policy::pbs::Pp718;
 #[doc(hidden)]
 pub use policy::stored_shares;
 pub use policy::ticket_based::TicketBased;
 pub use policy::weighted_walk::WeightedWalk;
-pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, ShareTable};
+pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, PolicyRules, Release, ShareTable};
 pub use tree::{NodeId, NodeKind, ShareTree, Shares};
 
 #[cfg(test)]

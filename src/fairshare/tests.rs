@@ -1,4 +1,4 @@
-use crate::fairshare::policy::pbs::Pp718;
+use crate::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
 use crate::fairshare::*;
 
 /// The worked example at the end of PP-718.
@@ -19,7 +19,7 @@ fn worked_example() -> TreeBuilder {
 
 #[test]
 fn the_worked_example_of_pp718_comes_out_to_the_printed_digits() {
-    let assessed = AssessedTree::new(worked_example().finish(), &Pp718);
+    let assessed = AssessedTree::new(worked_example().finish(), &DocumentedOpenPbs);
     let digits = |name: &str| {
         let shares = assessed.shares_of(name).expect("in the tree");
         (
@@ -43,7 +43,7 @@ fn without_shares_or_usage_nothing_is_divided_by_zero() {
     let idle = builder.add(builder.root(), Member::group("idle").shares(0)).expect("sound");
     builder.add(idle, Member::entity("a").shares(5)).expect("sound");
     builder.add(builder.root(), Member::entity("b").shares(1)).expect("sound");
-    let assessed = AssessedTree::new(builder.finish(), &Pp718);
+    let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
     assert_eq!(assessed.shares_of("a"), Some(EntityShares::from_policy(0.0, 0.0, 0.0)));
     assert_eq!(assessed.shares_of("b"), Some(EntityShares::from_policy(1.0, 0.0, 1.0)));
     assert_eq!(assessed.shares_of("nobody"), None);
@@ -53,7 +53,7 @@ fn without_shares_or_usage_nothing_is_divided_by_zero() {
 fn a_node_with_fairshare_parent_has_its_parents_numbers() {
     let mut builder = worked_example();
     builder.add_under("group1", Member::entity("Paul").shares_of_parent()).expect("sound");
-    let assessed = AssessedTree::new(builder.finish(), &Pp718);
+    let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
     assert_eq!(assessed.shares_of("Paul"), assessed.shares_of("group1"));
     assert_eq!(assessed.shares_of("Bob").map(|bob| bob.fairshare_perc), Some(0.2));
 }
@@ -97,7 +97,7 @@ fn users_may_share_a_name_if_their_accounts_differ() {
     assert_eq!((tree.usage(b), tree.usage(a), tree.own_usage(in_b)), (6.0, 7.0, 6.0));
     tree.decay(0.5);
     assert_eq!(tree.usage(tree.root()), 3.5);
-    let assessed = AssessedTree::new(tree, &Pp718);
+    let assessed = AssessedTree::new(tree, &DocumentedOpenPbs);
     assert_eq!(assessed.shares_of("b/ann"), assessed.shares().get(in_b));
 }
 
@@ -107,7 +107,7 @@ fn huge_shares_do_not_overflow() {
     for name in ["a", "b", "c", "d"] {
         builder.add_under("root", Member::entity(name).shares(i64::MAX)).expect("sound");
     }
-    let assessed = AssessedTree::new(builder.finish(), &Pp718);
+    let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
     assert_eq!(assessed.shares_of("d").map(|shares| shares.fairshare_perc), Some(0.25));
 }
 
@@ -119,7 +119,7 @@ fn a_chain_of_100_000_levels_works() {
         at = builder.add(at, Member::group(format!("g{level}"))).expect("sound");
     }
     let leaf = builder.add(at, Member::entity("leaf").usage(7.0)).expect("sound");
-    let assessed = AssessedTree::new(builder.finish(), &Pp718);
+    let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
     assert_eq!(assessed.shares().get(leaf), Some(EntityShares::from_policy(1.0, 1.0, 0.5)));
     assert_eq!(assessed.tree().path(leaf).len(), 100_001);
 }
@@ -134,7 +134,7 @@ fn a_million_entities_work() {
         let group = groups[entity as usize % 1000];
         builder.add(group, Member::entity(format!("e{entity}")).usage(1.0)).expect("sound");
     }
-    let assessed = AssessedTree::new(builder.finish(), &Pp718);
+    let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
     let last = assessed.shares_of("e999999").expect("in the tree");
     assert!((last.fairshare_perc - 1e-6).abs() < 1e-18);
     assert!((last.fairshare_tree_usage - 1.999e-6).abs() < 1e-15);

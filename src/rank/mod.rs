@@ -36,7 +36,7 @@ pub use score::Consequence;
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 #[doc(hidden)]
-pub use sweep::{Enclosure, ScoreRules, Sweep};
+pub use sweep::{Enclosure, Scoring, Sweep};
 #[doc(hidden)]
 pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
 

@@ -23,7 +23,7 @@ const LEAST_FLOAT: f64 = 1.401_298_464_324_817e-45;
 
 /// What the scores of all jobs depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct ScoreRules<'p> {
+pub struct Scoring<'p> {
     /// The formula.
     pub program: &'p Program,
     /// The names of its inputs.
@@ -37,7 +37,7 @@ pub struct ScoreRules<'p> {
 /// A job with one input that varies in steps, from the value that it has; the other inputs keep their values.
 #[derive(Debug, Clone)]
 pub struct Sweep<'p> {
-    rules: ScoreRules<'p>,
+    rules: Scoring<'p>,
     inputs: Vec<Value>,
     /// The index of the input that varies; `None` if the formula does not read it.
     slot: Option<usize>,
@@ -61,14 +61,14 @@ pub struct Enclosure {
 impl<'p> Sweep<'p> {
     /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An integer varies in steps of 1,
     /// any other number in steps of `1 / steps_per_unit`.
-    pub fn new(rules: ScoreRules<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
+    pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
         let slot = rules.program.inputs().iter().position(|input| **input == *name);
         let is_float = slot.is_some_and(|slot| matches!(inputs[slot], Value::Float(_)));
         Self { rules, inputs, slot, steps_per_unit: if is_float { steps_per_unit } else { 1.0 }, direction: 1 }
     }
 
     /// A job whose score does not vary.
-    pub fn constant(rules: ScoreRules<'p>, inputs: Vec<Value>) -> Self {
+    pub fn constant(rules: Scoring<'p>, inputs: Vec<Value>) -> Self {
         Self { rules, inputs, slot: None, steps_per_unit: 1.0, direction: 1 }
     }
 
@@ -244,7 +244,7 @@ impl<'s, 'p> StepInterpreter<'s, 'p> {
 
     /// The score at a step; `None` if the budget is spent.
     fn score(&mut self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
-        let ScoreRules { program, precision, on_error, .. } = self.sweep.rules;
+        let Scoring { program, precision, on_error, .. } = self.sweep.rules;
         budget.take(row_work(program))?;
         let scorer = self.scorer.get_or_insert_with(|| {
             self.inputs.clone_from(&self.sweep.inputs);

@@ -6,7 +6,7 @@ use job_sort_formula::fairshare::FairTree;
 use job_sort_formula::fairshare::TicketBased;
 use job_sort_formula::fairshare::WeightedWalk;
 use job_sort_formula::fairshare::{
-    AssessedTree, FairShare, Member, NodeId, NodeKind, Policy, Release, Rules, ShareTree, TreeBuilder,
+    AssessedTree, FairShare, Member, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree, TreeBuilder,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -72,7 +72,7 @@ fn entities(tree: &ShareTree) -> impl Iterator<Item = NodeId> + '_ {
     tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity)
 }
 
-const RULES: [Rules; 2] = [Rules::Documented, Rules::Scheduler];
+const RULES: [PolicyRules; 2] = [PolicyRules::Documented, PolicyRules::Scheduler];
 
 /// Every policy that needs only a tree, under both rules.
 fn by_tree() -> Vec<Box<dyn Policy>> {
@@ -87,7 +87,7 @@ fn by_tree() -> Vec<Box<dyn Policy>> {
 }
 
 /// Two of three entities have a waiting job.
-fn tickets(tree: &ShareTree, rules: Rules) -> TicketBased {
+fn tickets(tree: &ShareTree, rules: PolicyRules) -> TicketBased {
     let waiting = entities(tree).filter(|&node| tree.name(node).bytes().map(u32::from).sum::<u32>() % 3 != 0);
     TicketBased::new(rules, waiting.collect::<Vec<_>>())
 }
@@ -144,7 +144,7 @@ proptest! {
         let mut policies = by_tree();
         policies.push(Box::new(WeightedWalk));
         if !has_tied_accounts(&tree) {
-            policies.push(Box::new(FairTree::new(Rules::Scheduler)));
+            policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
         }
         for policy in policies {
             let (before, after) = (AssessedTree::new(tree.clone(), &policy), AssessedTree::new(other.clone(), &policy));
@@ -186,7 +186,7 @@ proptest! {
         charged.charge(tree.find(name).expect("in the tree"), f64::from(more)).expect("a usage");
         let mut policies = by_tree();
         policies.push(Box::new(WeightedWalk));
-        policies.push(Box::new(FairTree::new(Rules::Scheduler)));
+        policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
         for policy in policies {
             let (before, after) = (AssessedTree::new(tree.clone(), &policy), AssessedTree::new(charged.clone(), &policy));
             let (before, after) = (factor(&before, name), factor(&after, name));
@@ -196,7 +196,7 @@ proptest! {
 }
 
 fn has_tied_accounts(tree: &ShareTree) -> bool {
-    let shares = FairTree::new(Rules::Scheduler).assess(tree);
+    let shares = FairTree::new(PolicyRules::Scheduler).assess(tree);
     let level_fs = |node: NodeId| shares.association(node).and_then(|shown| shown.level_fs);
     let accounts: Vec<f64> =
         tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Group).filter_map(level_fs).collect();
@@ -220,7 +220,7 @@ fn more_usage_may_raise_the_factor_of_tickets() {
         }
         let tree = builder.finish();
         let waiting: Vec<NodeId> = ["own", "most", "sibling"].iter().filter_map(|name| tree.find(name)).collect();
-        factor(&AssessedTree::new(tree, &TicketBased::new(Rules::Documented, waiting)), "own")
+        factor(&AssessedTree::new(tree, &TicketBased::new(PolicyRules::Documented, waiting)), "own")
     };
     assert!(factor_after(20.0) > factor_after(0.0) + 1e-7);
     assert!(factor_after(500.0) < factor_after(0.0));
@@ -239,7 +239,7 @@ fn every_policy_accepts_a_chain_of_100_000_levels() {
     let leaf = builder.add(at, Member::entity("leaf").usage(7.0)).expect("sound");
     let tree = builder.finish();
     let mut policies = all(&tree);
-    policies.push(Box::new(TicketBased::new(Rules::Scheduler, [leaf])));
+    policies.push(Box::new(TicketBased::new(PolicyRules::Scheduler, [leaf])));
     for policy in policies {
         let shares = policy.assess(&tree);
         assert!(shares.get(leaf).is_some(), "{}", policy.name());

@@ -1,6 +1,6 @@
 //! Two rankings of one queue, compared with scipy, the textbook and brute force.
 
-use job_sort_formula::fairshare::{AssessedTree, Member, Pp718, TreeBuilder};
+use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, Member, TreeBuilder};
 use job_sort_formula::jobs::{Job, JobState};
 use job_sort_formula::rank::measures::{gini_coefficient, jain_index, tau_b};
 use job_sort_formula::rank::{ComparedRanking, Comparison, OnError, Ranking, ScorePrecision};
@@ -170,7 +170,7 @@ fn tree() -> AssessedTree {
     ] {
         builder.add_under(parent, member).expect("sound");
     }
-    AssessedTree::new(builder.finish(), &Pp718)
+    AssessedTree::new(builder.finish(), &DocumentedOpenPbs)
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use job_sort_formula::rank::{
-    Competitor, FirstStep, Goal, OnError, ScorePrecision, ScoreRules, Sweep, WorkBudget, crossings, first_step,
+    Competitor, FirstStep, Goal, OnError, ScorePrecision, Scoring, Sweep, WorkBudget, crossings, first_step,
 };
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::formulas::{Writer, schema};
@@ -75,7 +75,7 @@ struct Queue<'p> {
     competitors: Vec<Competitor<'p>>,
 }
 
-fn queue<'p>(rules: ScoreRules<'p>, random: &mut Xorshift) -> Queue<'p> {
+fn queue<'p>(rules: Scoring<'p>, random: &mut Xorshift) -> Queue<'p> {
     let sweep = |random: &mut Xorshift| Sweep::new(rules, job(rules.program, random), "eligible_time", 1.0);
     let count = 1 + random.next() % 12;
     let competitor =
@@ -105,7 +105,7 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
         let schema = Schema::openpbs();
         let program = Formula::parse(&text).unwrap().compile(&schema).unwrap();
         let precision = if random.next().is_multiple_of(4) { ScorePrecision::Double } else { ScorePrecision::Float32 };
-        let rules = ScoreRules { program: &program, schema: &schema, precision, on_error: OnError::ZeroLikePbs };
+        let rules = Scoring { program: &program, schema: &schema, precision, on_error: OnError::ZeroLikePbs };
         let Queue { job, competitors } = queue(rules, &mut random);
         let all_scores = |sweep: &Sweep<'_>| sweep.scores(steps.clone(), &mut unlimited()).unwrap();
         let own = all_scores(&job);
@@ -144,7 +144,7 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
 fn scores_of_steps_equal_those_of_the_interpreter() {
     let schema = Schema::openpbs();
     let program = Formula::parse("fairshare_factor * 100 + ncpus").unwrap().compile(&schema).unwrap();
-    let rules = ScoreRules {
+    let rules = Scoring {
         program: &program,
         schema: &schema,
         precision: ScorePrecision::Float32,
@@ -171,7 +171,7 @@ const IRREGULAR: &[&str] = &[
 fn work_over_a_lifetime(text: &str, schema: &Schema, limit: u64) -> (u64, bool) {
     let program = Formula::parse(text).unwrap().compile(schema).unwrap();
     let on_error = OnError::ZeroLikePbs;
-    let rules = ScoreRules { program: &program, schema, precision: ScorePrecision::Float32, on_error };
+    let rules = Scoring { program: &program, schema, precision: ScorePrecision::Float32, on_error };
     let Queue { job, competitors } = queue(rules, &mut Xorshift(7));
     let mut budget = WorkBudget::new(limit);
     let goal = Goal { job: &job, competitors: &competitors, places: 1, threshold: f64::NEG_INFINITY };
@@ -216,7 +216,7 @@ fn crossings_are_those_of_all_steps_as_far_as_they_are_known() {
     for text in IRREGULAR {
         let program = Formula::parse(text).unwrap().compile(&schema).unwrap();
         let on_error = OnError::ZeroLikePbs;
-        let rules = ScoreRules { program: &program, schema: &schema, precision: ScorePrecision::Float32, on_error };
+        let rules = Scoring { program: &program, schema: &schema, precision: ScorePrecision::Float32, on_error };
         let Queue { job, competitors } = queue(rules, &mut Xorshift(11));
         let whole = crossings(&job, &competitors, steps.clone(), &mut unlimited());
         let some = crossings(&job, &competitors, steps.clone(), &mut WorkBudget::new(1 << 21));

@@ -13,7 +13,7 @@ use job_sort_formula::fairshare::decay::HalfLife;
 use job_sort_formula::fairshare::stored_shares;
 use job_sort_formula::fairshare::x87::Extended;
 use job_sort_formula::fairshare::{
-    AssessedTree, Member, Naming, NodeId, NodeKind, Policy, Release, Rules, ShareTree, Shares, TreeBuilder,
+    AssessedTree, Member, Naming, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree, Shares, TreeBuilder,
 };
 use jsf_testing::golden::slurm_trees;
 use jsf_testing::golden::{self, field};
@@ -201,7 +201,7 @@ fn report(run: &str, tally: &Tally) {
     assert!(tally.values >= floor.expect("a floor"), "{run}: only {} values", tally.values);
 }
 
-const DAEMON: Rules = Rules::Scheduler;
+const DAEMON: PolicyRules = PolicyRules::Scheduler;
 
 #[test]
 fn classic_22_05() {

@@ -7,14 +7,14 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
-    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, OpenPbs, Policy, Release, Rules, ShareTable,
+    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, OpenPbs, Policy, PolicyRules, Release, ShareTable,
     ShareTree, WeightedWalk,
 };
 use jsf_openpbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
 use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
 use jsf_openpbs::number_format::fairshare;
 use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteRules};
+use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteOptions};
 
 use crate::argument::{array_out, borrow, bytes, free, optional_array_out, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
@@ -64,7 +64,7 @@ impl From<EntityShares> for jsf_shares {
 impl jsf_tree {
     /// Reads the tree of these files and assesses it.
     fn read(files: SiteFiles, policy: PolicyName) -> Result<Self, jsf_error> {
-        let site = Site::from_files(files, SiteRules { policy: Some(policy), ..SiteRules::default() });
+        let site = Site::from_files(files, SiteOptions { policy: Some(policy), ..SiteOptions::default() });
         let site = site.map_err(|error| site_error(&error))?;
         let request = SharesRequest { policies: vec![policy], ..SharesRequest::default() };
         let Some(of_policy) = site.shares(&request).map_err(|error| site_error(&error))?.pop() else {
@@ -119,7 +119,7 @@ fn charge_as_when_read(tree: &mut ShareTree, usages: impl Iterator<Item = f64>) 
 
 /// The policy under the rules of the daemons.
 fn build_policy(name: PolicyName, release: Release) -> Result<Box<dyn Policy + Send + Sync>, jsf_error> {
-    let rules = Rules::Scheduler;
+    let rules = PolicyRules::Scheduler;
     Ok(match name {
         PolicyName::Pbs => Box::new(OpenPbs),
         PolicyName::Classic => Box::new(Classic::new(rules).release(release)),

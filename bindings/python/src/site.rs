@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
-use job_sort_formula::fairshare::Rules;
+use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
@@ -17,7 +17,7 @@ use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
 use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
     CompareRequest, ComparedJobs, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, Role,
-    SharesRequest, Site as OpenedSite, SiteFiles, SiteJobs, SiteRules,
+    SharesRequest, Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,
 };
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -80,8 +80,8 @@ impl Site {
     ) -> PyResult<Self> {
         let policy: Option<PolicyName> = policy.map(policy_name).transpose()?;
         let rules = match rules {
-            None | Some("scheduler") => Rules::Scheduler,
-            Some("documented") => Rules::Documented,
+            None | Some("scheduler") => PolicyRules::Scheduler,
+            Some("documented") => PolicyRules::Documented,
             Some(other) => return Err(unknown("rules", other, "`scheduler` or `documented`")),
         };
         let numbers = match numbers {
@@ -90,7 +90,7 @@ impl Site {
             Some("decimal") => NumberMode::Decimal,
             Some(other) => return Err(unknown("numbers", other, "`openpbs`, `exact` or `decimal`")),
         };
-        let rules = SiteRules { policy, rules, numbers, threshold, ..SiteRules::default() };
+        let rules = SiteOptions { policy, rules, numbers, threshold, ..SiteOptions::default() };
         let site = py.detach(|| OpenedSite::from_files(SiteFiles::open(&file(path))?, rules));
         Ok(Self { site: Arc::new(site.map_err(|error| site_error(&error))?), numbers })
     }
@@ -389,7 +389,7 @@ fn float(value: &serde_json::Value) -> Option<f64> {
 
 fn read_queue(path: &Path, wanted: Option<Vec<String>>, declared: Vec<(String, InputType)>) -> PyResult<Table> {
     let files = SiteFiles::default().declaring(declared).with(Role::Queue, path);
-    let site = OpenedSite::from_files(files, SiteRules::default()).map_err(|error| site_error(&error))?;
+    let site = OpenedSite::from_files(files, SiteOptions::default()).map_err(|error| site_error(&error))?;
     let read = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         site.jobs(&names).map_err(|error| site_error(&error))

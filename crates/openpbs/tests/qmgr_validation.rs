@@ -107,7 +107,7 @@ fn resources_with_taken_names_are_answered_as_by_the_server() {
     }
 }
 
-/// Rules of CPython that no record shows. `tests/referee/validation.py` gives the same answers.
+/// PolicyRules of CPython that no record shows. `tests/referee/validation.py` gives the same answers.
 #[test]
 fn rules_without_a_record_are_those_of_cpython() {
     let schema = recorded::schema();

@@ -1,6 +1,6 @@
 //! Properties of PP-718's shares on random trees, and of OpenPBS's readers on random files.
 
-use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeKind, Pp718, Rules};
+use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules};
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::UsageFile;
@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn the_percentages_of_all_entities_sum_to_1(sketch in sketch()) {
-        let assessed = AssessedTree::new(build(&members(&sketch)), &Pp718);
+        let assessed = AssessedTree::new(build(&members(&sketch)), &DocumentedOpenPbs);
         let tree = assessed.tree();
         let entities = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity);
         let sum: f64 = entities.filter_map(|node| assessed.shares().get(node)).map(|row| row.fairshare_perc).sum();
@@ -48,7 +48,7 @@ proptest! {
 
     #[test]
     fn all_numbers_are_within_0_and_1(sketch in sketch()) {
-        let assessed = AssessedTree::new(build(&members(&sketch)), &Pp718);
+        let assessed = AssessedTree::new(build(&members(&sketch)), &DocumentedOpenPbs);
         for node in assessed.tree().nodes() {
             let row = assessed.shares().get(node).expect("every node has shares");
             for number in [row.fairshare_perc, row.fairshare_tree_usage, row.fairshare_factor] {
@@ -60,8 +60,8 @@ proptest! {
     #[test]
     fn the_order_of_siblings_does_not_matter(sketch in sketch(), keys in vec(any::<u32>(), 1..20)) {
         let members = members(&sketch);
-        let one = AssessedTree::new(build(&members), &Pp718);
-        let other = AssessedTree::new(build(&permute(&members, &keys)), &Pp718);
+        let one = AssessedTree::new(build(&members), &DocumentedOpenPbs);
+        let other = AssessedTree::new(build(&permute(&members, &keys)), &DocumentedOpenPbs);
         for (name, _, _) in &members {
             prop_assert_eq!(one.shares_of(name), other.shares_of(name));
         }
@@ -70,12 +70,12 @@ proptest! {
     #[test]
     fn more_usage_never_raises_the_factor(sketch in sketch(), which in any::<prop::sample::Index>(), more in 0u32..10_000_000) {
         let members = members(&sketch);
-        let before = AssessedTree::new(build(&members), &Pp718);
+        let before = AssessedTree::new(build(&members), &DocumentedOpenPbs);
         let name = &which.get(&members).0;
         let mut tree = before.tree().clone();
         let node = tree.find(name).expect("in the tree");
         tree.charge(node, f64::from(more)).expect("a usage");
-        let after = AssessedTree::new(tree, &Pp718);
+        let after = AssessedTree::new(tree, &DocumentedOpenPbs);
         let factor = |of: &AssessedTree| of.shares_of(name).expect("in the tree").fairshare_factor;
         prop_assert!(factor(&after) <= factor(&before) + 1e-12, "{} > {}", factor(&after), factor(&before));
     }
@@ -89,7 +89,7 @@ proptest! {
     ) {
         let (lines, config) = (ResourceGroup::parse(&lines), SchedConfig::parse(&config));
         let usage = UsageFile::parse(&usage).expect("small enough");
-        for rules in [Rules::Scheduler, Rules::Documented] {
+        for rules in [PolicyRules::Scheduler, PolicyRules::Documented] {
             let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
             let tree = builder.rules(rules).with_entities(&jobs).build().expect("small enough");
             prop_assert_eq!(tree.daemon_order().count(), tree.tree().len());

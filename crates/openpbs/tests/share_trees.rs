@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
-use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeId, OpenPbs, Rules, TreeBuilder};
+use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder};
 use jsf_openpbs::files::resource_group::{ResourceGroup, TREE_ROOT};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{UsageFile, decayed};
@@ -280,7 +280,7 @@ fn check_written(recorded: &str, tree: &PbsTree, keep: impl Fn(f64) -> f64) {
 #[test]
 fn the_documented_rules_read_the_same_files() {
     let files = Files::read("openpbs/pbsfs/01_pp718", "usage.initial");
-    let tree = PbsTreeBuilder::new(&files.lines).usage(&files.usage).rules(Rules::Documented).build();
+    let tree = PbsTreeBuilder::new(&files.lines).usage(&files.usage).rules(PolicyRules::Documented).build();
     let tree = tree.expect("small enough");
     let factor = |entity| format!("{:.3}", tree.shares_of(entity).expect("in the tree").fairshare_factor);
     assert_eq!((factor("Bob"), factor("Suzy")), ("0.648".to_owned(), "0.382".to_owned()));

@@ -423,7 +423,7 @@ impl<'a> Branches<'a> {
 mod tests {
     use unicode_width::UnicodeWidthStr;
 
-    use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, Rules, TreeBuilder};
+    use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
     use jsf_site::UsageChange;
 
     use super::*;
@@ -439,7 +439,8 @@ mod tests {
         let tree = builder.finish();
         let mut charged = tree.clone();
         charged.charge(bob, 1e6).expect("a usage");
-        let [before, after] = [tree, charged].map(|tree| AssessedTree::new(tree, &FairTree::new(Rules::Scheduler)));
+        let [before, after] =
+            [tree, charged].map(|tree| AssessedTree::new(tree, &FairTree::new(PolicyRules::Scheduler)));
         let nodes: Vec<NodeId> = after.tree().nodes().collect();
         let changes = [UsageChange::Charge { name: "Bob".to_owned(), amount: 1e6 }];
         let assumed = Assumed { before: &before, changes: &changes, described: "", places: None };

@@ -1,7 +1,7 @@
 //! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers that a formula gets.
 
 use job_sort_formula::fairshare::policy::normalization::{share_fraction, sibling_sums};
-use job_sort_formula::fairshare::{NodeId, NodeKind, Policy, Pp718, ShareTree};
+use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, ShareTree};
 use jsf_openpbs::number_format;
 
 /// The usage that every entity starts with, and below which no decay brings it.
@@ -80,7 +80,7 @@ impl Fairshare {
             share_fraction(tree.shares(node), sum)
         };
         let fractions = tree.nodes().map(fraction).collect();
-        let assessed = Pp718.assess(&tree);
+        let assessed = DocumentedOpenPbs.assess(&tree);
         let perc = |node| assessed.get(node).map_or(0.0, |shares| shares.fairshare_perc);
         let percs: Vec<f64> = tree.nodes().map(perc).collect();
         let numbers = EntityNumbers {
@@ -215,7 +215,7 @@ impl Fairshare {
         }
     }
 
-    /// What [`Pp718`] computes, without the factors that nobody asks for.
+    /// What [`DocumentedOpenPbs`] computes, without the factors that nobody asks for.
     fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
         let root = self.tree.root().index();
         for node in (0..self.usage.len()).rev() {
@@ -269,7 +269,7 @@ mod tests {
     fn the_numbers_are_those_of_the_policy() {
         let decay = Some(Decay { period: 100, factor: 0.9 });
         let mut documented = fairshare(FairsharePolicy::Documented, decay);
-        let mut other = fairshare(FairsharePolicy::Other(Box::new(Pp718)), decay);
+        let mut other = fairshare(FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), decay);
         for (time, entities) in [(10, &[0, 1, 4][..]), (250, &[2, 5]), (251, &[]), (10_000, &[3, 0])] {
             for fairshare in [&mut documented, &mut other] {
                 let jobs = running(fairshare, entities);

@@ -1,6 +1,6 @@
 //! Runs the queue of a site through time: who would wait how long under a formula.
 //!
-//! In: a [`Workload`], which is a log of jobs, a compiled formula, and [`SimulationRules`]; with fair share also a tree.
+//! In: a [`Workload`], which is a log of jobs, a compiled formula, and [`SimulationOptions`]; with fair share also a tree.
 //! Out: a [`Schedule`], the time at which each job starts.
 //!
 //! Time goes from event to event, which are the submissions and the ends of jobs. At each event usage is charged and
@@ -37,7 +37,7 @@ pub use fairshare::{Decay, Fairshare, FairsharePolicy};
 pub use generate::{WorkloadModel, generate};
 pub use limits::LimitedQueue;
 pub use read::{WorkloadFormat, read_workload};
-pub use schedule::{Backfill, ErrorKind, EvaluationErrors, Observer, Schedule, SimulationRules, simulate};
+pub use schedule::{Backfill, ErrorKind, EvaluationErrors, Observer, Schedule, SimulationOptions, simulate};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
 pub use validate::Validation;
 pub use workload::{

@@ -36,7 +36,7 @@ pub enum Backfill {
 
 /// The machine and the rules of a simulation.
 #[derive(Debug, Clone, Copy)]
-pub struct SimulationRules {
+pub struct SimulationOptions {
     /// The number of processors.
     pub processors: u32,
     /// Which jobs may start before their turn.
@@ -47,7 +47,7 @@ pub struct SimulationRules {
     pub on_error: OnError,
 }
 
-impl Default for SimulationRules {
+impl Default for SimulationOptions {
     /// One processor, EASY, doubles, 0 for an error.
     fn default() -> Self {
         Self {
@@ -172,7 +172,7 @@ impl EvaluationErrors {
 /// out ([`Schedule::too_large`]): it neither waits, nor is its submission an event.
 ///
 /// ```
-/// use jsf_simulate::{Backfill, LoggedJob, SimulationRules, WorkloadBuilder, simulate};
+/// use jsf_simulate::{Backfill, LoggedJob, SimulationOptions, WorkloadBuilder, simulate};
 /// use job_sort_formula::{Formula, Schema};
 ///
 /// let mut builder = WorkloadBuilder::new();
@@ -181,7 +181,7 @@ impl EvaluationErrors {
 /// }
 /// let workload = builder.finish();
 /// let program = Formula::parse("eligible_time")?.compile(&Schema::openpbs())?;
-/// let rules = SimulationRules { processors: 3, backfill: Backfill::Easy, ..SimulationRules::default() };
+/// let rules = SimulationOptions { processors: 3, backfill: Backfill::Easy, ..SimulationOptions::default() };
 /// let schedule = simulate(&program, &workload, &rules, None, Vec::new(), &mut ())?;
 /// assert_eq!([0, 1, 2].map(|job| schedule.start(job)), [Some(0), Some(60), Some(0)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -192,7 +192,7 @@ impl EvaluationErrors {
 pub fn simulate(
     program: &Program,
     workload: &Workload,
-    rules: &SimulationRules,
+    rules: &SimulationOptions,
     fairshare: Option<Fairshare>,
     limits: Vec<LimitedQueue>,
     observer: &mut dyn Observer,
@@ -237,7 +237,7 @@ struct PlannedEnd {
 
 struct Simulation<'a> {
     jobs: &'a [WorkloadJob],
-    rules: SimulationRules,
+    rules: SimulationOptions,
     now: i64,
     free: i64,
     /// When the running jobs end.

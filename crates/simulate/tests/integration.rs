@@ -10,11 +10,11 @@ mod site_rules;
 use std::sync::Arc;
 
 use job_sort_formula::Formula;
-use job_sort_formula::fairshare::Rules;
+use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Backfill, Observer, Schedule, SimulationRules, Workload};
+use jsf_simulate::{Backfill, Observer, Schedule, SimulationOptions, Workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, Role, SimulateRequest, SiteError, SiteFiles, SiteRules};
+use jsf_site::{FileSource, Role, SimulateRequest, SiteError, SiteFiles, SiteOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn read(log: &str) -> Workload {
 
 /// Reads logs for formulas that need nothing besides.
 fn open_workload(logs: &[FileSource]) -> Result<Workload, SiteError> {
-    Site::from_files(SiteFiles::default(), SiteRules::default())?.open_workload(logs, &[])
+    Site::from_files(SiteFiles::default(), SiteOptions::default())?.open_workload(logs, &[])
 }
 
 impl Case {
@@ -59,11 +59,15 @@ impl Case {
 
     fn run(&self, workload: &Workload, observer: &mut dyn Observer) -> Schedule {
         let tree = self.tree.as_ref().map(|tree| (Role::Tree, bytes("tree", &tree.to_string())));
-        let rules = SiteRules { rules: Rules::Documented, numbers: NumberMode::Exact, ..SiteRules::default() };
+        let rules =
+            SiteOptions { rules: PolicyRules::Documented, numbers: NumberMode::Exact, ..SiteOptions::default() };
         let site = Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
         let formula = Formula::parse(&self.formula).expect("a formula");
-        let rules =
-            SimulationRules { processors: self.processors, backfill: self.backfill(), ..SimulationRules::default() };
+        let rules = SimulationOptions {
+            processors: self.processors,
+            backfill: self.backfill(),
+            ..SimulationOptions::default()
+        };
         let request = SimulateRequest {
             decay_period: self.decay,
             decay_factor: self.decay_factor,

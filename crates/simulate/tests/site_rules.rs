@@ -3,14 +3,14 @@
 use job_sort_formula::Formula;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Fairness, Schedule, SimulationRules, Workload};
+use jsf_simulate::{Fairness, Schedule, SimulationOptions, Workload};
 use jsf_site::Site;
-use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteRules};
+use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
 
 use super::bytes;
 
 fn site(files: SiteFiles) -> Site {
-    Site::from_files(files, SiteRules { numbers: NumberMode::Exact, ..SiteRules::default() }).expect("a site")
+    Site::from_files(files, SiteOptions { numbers: NumberMode::Exact, ..SiteOptions::default() }).expect("a site")
 }
 
 /// The workload, the schedule, the start of each job, and the warnings.
@@ -23,7 +23,7 @@ fn run(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, Sch
 fn simulated(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, SimulatedQueue) {
     let formula = &Formula::parse(formula).expect("a formula");
     let workload = site.open_workload(&[bytes("log", log)], &[formula]).expect("a log");
-    let rules = SimulationRules { processors, ..SimulationRules::default() };
+    let rules = SimulationOptions { processors, ..SimulationOptions::default() };
     let simulated = site.simulate(SimulateRequest::new(formula, &workload, rules, &mut ())).expect("a schedule");
     (workload, simulated)
 }

@@ -20,14 +20,14 @@ use super::jobs::ColumnsRequest;
 use super::layout::{FoundFiles, is_site_file};
 use super::role::{ROLES, Role};
 use super::source::FileSource;
-use super::{Site, SiteError, SiteJobs, SiteRules};
+use super::{Site, SiteError, SiteJobs, SiteOptions};
 
 /// The first line of a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
-    /// The rules; those of [`SiteRules::default`] if they are not given.
+    /// The rules; those of [`SiteOptions::default`] if they are not given.
     #[serde(default)]
-    rules: SiteRules,
+    rules: SiteOptions,
     /// The names that are declared without a document, with their types in PBS's words.
     #[serde(default)]
     declared: Vec<(String, String)>,

@@ -62,7 +62,7 @@ pub use what_if::WhatIf;
 use documents::Documents;
 use file_kind::FileKind;
 use job_sort_formula::diagnostic::{Message, Need, few_of_each_kind};
-use job_sort_formula::fairshare::{Release, Rules};
+use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::files::queues::Queues;
@@ -77,13 +77,13 @@ use tree::SiteTree;
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SiteRules {
+pub struct SiteOptions {
     /// The fair-share policy; `None`: the one in `slurm.conf`, else OpenPBS's.
     pub policy: Option<PolicyName>,
     /// The release of Slurm; `None`: the one that wrote the tree's document, else the newest.
     pub slurm_release: Option<Release>,
     /// Whether the daemon's behaviour or the published document applies.
-    pub rules: Rules,
+    pub rules: PolicyRules,
     /// How numbers reach the formula and how its value is kept.
     pub numbers: NumberMode,
     /// The value of a job for which the formula raises an error.
@@ -111,7 +111,7 @@ pub struct SiteRules {
 #[derive(Debug)]
 pub struct Site {
     files: SiteFiles,
-    rules: SiteRules,
+    rules: SiteOptions,
     schema: Schema,
     queues: Queues,
     config: SchedConfig,
@@ -133,7 +133,7 @@ impl Site {
     /// # Errors
     /// It contains none of these files, or one of them has another content than its name says.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SiteError> {
-        Self::from_files(SiteFiles::open(path.as_ref())?, SiteRules::default())
+        Self::from_files(SiteFiles::open(path.as_ref())?, SiteOptions::default())
     }
 
     /// Opens a site by its files and reads all of them except the jobs, which are only checked by their first bytes, and
@@ -141,7 +141,7 @@ impl Site {
     ///
     /// # Errors
     /// A file cannot be read, or has another content than it should.
-    pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
+    pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
         let Documents { schema, queues, server, partition, warnings: of_documents } =

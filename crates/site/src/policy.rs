@@ -5,19 +5,19 @@ use std::str::FromStr;
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
+use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
 use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
-use job_sort_formula::fairshare::policy::pbs::Pp718;
 use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
 use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
-use job_sort_formula::fairshare::{NodeId, Policy, Release, Rules};
+use job_sort_formula::fairshare::{NodeId, Policy, PolicyRules, Release};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_slurm::conf::{ConfPolicy, SlurmConf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::tree::SlurmOrigin;
-use super::{Site, SiteRules};
+use super::{Site, SiteOptions};
 
 /// A published fair-share policy, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl FromStr for PolicyName {
 #[derive(Debug)]
 pub(super) struct PolicySelection {
     pub name: PolicyName,
-    pub rules: Rules,
+    pub rules: PolicyRules,
     pub release: Release,
     /// Whether the release is given or read from a file.
     is_release_known: bool,
@@ -88,7 +88,7 @@ impl PolicySelection {
     /// Slurm was printed (fair tree if the document does not show it), OpenPBS's. The release is the first that is known
     /// of: the explicit one, that of `scontrol show config`, the one that wrote the tree's document, the newest.
     pub(super) fn new(
-        rules: &SiteRules,
+        rules: &SiteOptions,
         conf: Option<SlurmConf>,
         tree: Option<SlurmOrigin>,
         written_by: Option<Release>,
@@ -149,12 +149,12 @@ impl PolicySelection {
         let or_default = |is_known: bool| if is_known { "" } else { " (default)" };
         let daemon = format!("as in Slurm {}{}", self.release.as_str(), or_default(self.is_release_known));
         let rules = match (name, self.rules) {
-            (PolicyName::Pbs, Rules::Scheduler) => "as OpenPBS's scheduler computes it",
-            (PolicyName::Pbs, Rules::Documented) => "as PP-718 documents it",
+            (PolicyName::Pbs, PolicyRules::Scheduler) => "as OpenPBS's scheduler computes it",
+            (PolicyName::Pbs, PolicyRules::Documented) => "as PP-718 documents it",
             (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60",
-            (_, Rules::Documented) => "as Slurm's manual documents it",
+            (_, PolicyRules::Documented) => "as Slurm's manual documents it",
             (PolicyName::TicketBased, _) => "as in Slurm 14.11",
-            (_, Rules::Scheduler) => &daemon,
+            (_, PolicyRules::Scheduler) => &daemon,
         };
         let dampening = match name {
             PolicyName::Classic | PolicyName::DepthOblivious => {
@@ -195,8 +195,8 @@ impl PolicySelection {
     pub(super) fn build_policy_for(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
         let (rules, dampening) = (self.rules, self.conf.dampening_factor);
         match (name, rules) {
-            (PolicyName::Pbs, Rules::Scheduler) => Box::new(OpenPbs),
-            (PolicyName::Pbs, Rules::Documented) => Box::new(Pp718),
+            (PolicyName::Pbs, PolicyRules::Scheduler) => Box::new(OpenPbs),
+            (PolicyName::Pbs, PolicyRules::Documented) => Box::new(DocumentedOpenPbs),
             (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).dampening(dampening)),
             (PolicyName::DepthOblivious, _) => {
                 Box::new(DepthOblivious::new(rules).release(release).dampening(dampening))
@@ -230,9 +230,9 @@ impl Site {
             _ => vec![("half_life", json!(conf.decay_half_life))],
         };
         match (name, self.policy.rules) {
-            (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, Rules::Documented) => {}
-            (PolicyName::TicketBased, Rules::Scheduler) => settings.push(("release", json!("14.11"))),
-            (_, Rules::Scheduler) => settings.push(("release", json!(self.policy.release.as_str()))),
+            (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, PolicyRules::Documented) => {}
+            (PolicyName::TicketBased, PolicyRules::Scheduler) => settings.push(("release", json!("14.11"))),
+            (_, PolicyRules::Scheduler) => settings.push(("release", json!(self.policy.release.as_str()))),
         }
         if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
             settings.push(("dampening_factor", json!(conf.dampening_factor)));

@@ -2,7 +2,7 @@
 //! the release or the policy that computes the column.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::fairshare::{AssociationShares, NodeId, Release, Rules, ShareTree};
+use job_sort_formula::fairshare::{AssociationShares, NodeId, PolicyRules, Release, ShareTree};
 
 use super::PolicyName;
 use super::policy::PolicySelection;
@@ -37,7 +37,7 @@ pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
     let is_of_its_kind = tree.slurm_origin()?.is_fair_tree.is_none_or(|printed| printed == is_fair_tree);
-    if policy.rules == Rules::Documented || !POLICIES.contains(&policy.name) || !is_of_its_kind {
+    if policy.rules == PolicyRules::Documented || !POLICIES.contains(&policy.name) || !is_of_its_kind {
         return None;
     }
     let shares = tree.share_tree().ok()?;

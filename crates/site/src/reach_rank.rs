@@ -2,7 +2,7 @@
 
 use job_sort_formula::fairshare::NodeKind;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{Competitor, FirstStep, Goal, ScorePrecision, ScoreRules, Sweep, WorkBudget, first_step};
+use job_sort_formula::rank::{Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, first_step};
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
 use jsf_openpbs::order::Competition;
 use jsf_openpbs::resource_amount::AmountSource;
@@ -220,7 +220,7 @@ impl Site {
         }
         let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
         Some(Race {
-            rules: ScoreRules {
+            rules: Scoring {
                 program: &ranked.program,
                 schema: &ranked.schema,
                 precision,
@@ -233,7 +233,7 @@ impl Site {
 
 /// A job among its competitors.
 pub(super) struct Race<'a> {
-    pub(super) rules: ScoreRules<'a>,
+    pub(super) rules: Scoring<'a>,
     pub(super) competition: Competition,
 }
 

@@ -2,7 +2,7 @@
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
-use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
@@ -148,7 +148,7 @@ impl Site {
     pub fn resource_group(&self) -> Result<WrittenGroups, SiteError> {
         let tree = self.required_tree()?;
         if tree.is_of_openpbs() {
-            let tree = tree.pbs_tree(Rules::Scheduler, [])?;
+            let tree = tree.pbs_tree(PolicyRules::Scheduler, [])?;
             let cgroup = |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0);
             return Ok(write_groups_with_cgroups(tree.tree(), cgroup));
         }

@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::{Diagnostic, Need};
-use job_sort_formula::fairshare::{Rules, ShareTree};
+use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
@@ -12,7 +12,7 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::queues::RunLimits;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationRules, Workload,
+    Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationOptions, Workload,
     WorkloadBuilder, read_workload, simulate,
 };
 
@@ -36,7 +36,7 @@ pub struct SimulateRequest<'a> {
     /// The jobs, as [`Site::open_workload`] reads them for this formula.
     pub workload: &'a Workload,
     /// The machine and the rules.
-    pub rules: SimulationRules,
+    pub rules: SimulationOptions,
     /// The seconds between two decays of usage; `None`: as in the `sched_config`, and no decay without one.
     pub decay_period: Option<u64>,
     /// The factor of a decay; `None`: as in the `sched_config`, else 0.5.
@@ -53,7 +53,7 @@ impl<'a> SimulateRequest<'a> {
     pub fn new(
         formula: &'a Formula,
         workload: &'a Workload,
-        rules: SimulationRules,
+        rules: SimulationOptions,
         observer: &'a mut dyn Observer,
     ) -> Self {
         Self { formula, workload, rules, decay_period: None, decay_factor: None, on_lint: None, observer }
@@ -256,7 +256,7 @@ impl Site {
             PolicyName::Pbs => {
                 let entities = workload.entities().iter().map(|entity| &**entity);
                 // the scheduler's rules take any usage, and the documented ones do without that of the tree
-                Ok(tree.pbs_tree(Rules::Scheduler, entities)?.into_tree())
+                Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
             }
             _ => tree.share_tree(),
         }
@@ -279,7 +279,7 @@ impl Site {
         let name = self.policy.name;
         let unknown: Vec<&str> = match name {
             PolicyName::Pbs => {
-                let known = tree.pbs_tree(Rules::Scheduler, [])?;
+                let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
                 let is_unknown = |entity: &&str| known.tree().find(entity).is_none();
                 workload.entities().iter().map(|entity| &**entity).filter(is_unknown).collect()
             }
@@ -291,7 +291,7 @@ impl Site {
                 .push("the usage in the tree does not count: in a simulation every entity begins with 1".to_owned());
         }
         let policy = match (name, self.policy.rules) {
-            (PolicyName::Pbs, Rules::Documented) => FairsharePolicy::Documented,
+            (PolicyName::Pbs, PolicyRules::Documented) => FairsharePolicy::Documented,
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
         let fairshare = Fairshare::new(tree, policy, decay, workload.entities());

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use job_sort_formula::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
+use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::nearest;
 use jsf_ingest::native_tree::read_tree;
@@ -81,13 +81,13 @@ impl SiteTree {
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
     pub(super) fn pbs_tree<'e>(
         &self,
-        rules: Rules,
+        rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
         let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
         let tree = builder.build().map_err(|error| self.error(&error))?;
         // the scheduler computes with whatever its files contain; nothing defines what else would
-        if !(self.is_of_openpbs() && rules == Rules::Scheduler) {
+        if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
             self.require_finite_usage(tree.tree())?;
         }
         Ok(tree)
@@ -97,7 +97,7 @@ impl SiteTree {
     /// its files. An entity whose usage is then 1 has no record.
     pub(super) fn pbs_tree_with_usage<'e>(
         &self,
-        rules: Rules,
+        rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
         change: impl Fn(f64) -> f64,
     ) -> Result<PbsTree, SiteError> {
@@ -134,7 +134,7 @@ impl SiteTree {
     /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group `unknown`.
     pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
         match self.source_name {
-            None => Ok(self.pbs_tree(Rules::Documented, [])?.into_tree()),
+            None => Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree()),
             Some(_) => {
                 let tree = self.document.share_tree().map_err(|error| self.error(&error))?;
                 self.require_finite_usage(&tree)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::fairshare::{FairShare, Rules};
+use job_sort_formula::fairshare::{FairShare, PolicyRules};
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fairshare_input};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
@@ -336,7 +336,7 @@ fn native_jobs_are_ranked_with_a_native_tree() {
     let site = Site::read();
     let program = site.program(&formula("pp718"));
     let mut jobs = site.jobs("site/jobs.ndjson", &program);
-    let tree = PbsTreeBuilder::from_document(&document).rules(Rules::Documented).build().expect("a sound tree");
+    let tree = PbsTreeBuilder::from_document(&document).rules(PolicyRules::Documented).build().expect("a sound tree");
     let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
     assert_eq!(["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))), ["0.648", "0.382"]);
     assert_eq!(fill_fairshare(&mut jobs, &tree, |number| NumberMode::OpenPbs.fairshare(number)), ["visitor"]);

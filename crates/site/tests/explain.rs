@@ -13,7 +13,7 @@ use jsf_openpbs::order::Criterion;
 use jsf_site::Site;
 use jsf_site::{
     ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue, Role, Rounding,
-    SiteFiles, SiteRules,
+    SiteFiles, SiteOptions,
 };
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob};
@@ -235,7 +235,7 @@ fn check_causes(queue: &RankedQueue, explained: &Explanations) -> usize {
 fn causes_move_jobs_as_far_as_brute_force() {
     let given = SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", SETTINGS[0].0));
     let files = SiteFiles::open(&jsf_testing::path("examples/site")).unwrap().replaced_by(given);
-    let site = Site::from_files(files, SiteRules::default()).unwrap();
+    let site = Site::from_files(files, SiteOptions::default()).unwrap();
     for formula in &FORMULAS[..6] {
         let (queue, explained) = explain_all(&site, formula);
         assert!(check_causes(&queue, &explained) > 20, "{formula}");
@@ -253,7 +253,7 @@ fn neighbours_and_criteria_are_those_of_brute_force() {
         for formula in FORMULAS {
             let given = SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", settings));
             let files = SiteFiles::open(&jsf_testing::path("examples/site")).unwrap().replaced_by(given);
-            let site = Site::from_files(files, SiteRules::default()).unwrap();
+            let site = Site::from_files(files, SiteOptions::default()).unwrap();
             let (queue, explained) = explain_all(&site, formula);
             found.extend(check(&queue, &explained, &config, &queues));
         }
@@ -280,7 +280,7 @@ fn explanations_of_the_recorded_queue_are_those_of_brute_force() {
     let records: Vec<Record> = golden::lines("openpbs/bulk/evaluate.jsonl.gz");
     for record in records {
         let files = SiteFiles::default().with(Role::Queue, bytes("jobs.ndjson", &document));
-        let site = Site::from_files(files, SiteRules::default()).unwrap();
+        let site = Site::from_files(files, SiteOptions::default()).unwrap();
         let (queue, explained) = explain_all(&site, &record.formula);
         let config = SchedConfig::parse(SETTINGS[0].0.as_bytes());
         let found = check(&queue, &explained, &config, &Queues::default());

@@ -2,7 +2,7 @@
 
 use job_sort_formula::Formula;
 use job_sort_formula::rank::SEARCH_WORK;
-use jsf_site::{ExplainOptions, FileSource, Means, RankedQueue, Role, Site, SiteFiles, SiteRules, Wait};
+use jsf_site::{ExplainOptions, FileSource, Means, RankedQueue, Role, Site, SiteFiles, SiteOptions, Wait};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn ranked(queue: &Value, config: &str, threshold: Option<f64>, formula: &Formula
         .with(Role::Queue, source("queue.json", &queue.to_string()))
         .with(Role::SchedConfig, source("sched_config", config))
         .with(Role::Queues, source("qstat_Qf.txt", QUEUES));
-    let site = Site::from_files(files, SiteRules { threshold, ..SiteRules::default() }).unwrap();
+    let site = Site::from_files(files, SiteOptions { threshold, ..SiteOptions::default() }).unwrap();
     let ranked = site.rank(formula).unwrap();
     (site, ranked)
 }

@@ -13,7 +13,7 @@ use jsf_openpbs::replay::{
 };
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::encode_usage;
-use jsf_site::{FileSource, FormulaText, Role, SiteFiles, SiteRules};
+use jsf_site::{FileSource, FormulaText, Role, SiteFiles, SiteOptions};
 use jsf_site::{Site, SiteError};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, Record};
@@ -43,7 +43,7 @@ impl Folder {
             .with(Role::SchedConfig, golden("sched_config"))
             .with(Role::Queues, golden("qstat_Qf.json"))
             .with(Role::Resources, golden("resourcedef"));
-        Site::from_files(change(files), SiteRules::default()).expect("a site")
+        Site::from_files(change(files), SiteOptions::default()).expect("a site")
     }
 
     fn replay(&self, site: &Site, record: &Record) -> Replay {

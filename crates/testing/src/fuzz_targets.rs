@@ -30,7 +30,7 @@ use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteRules};
+use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteOptions};
 use jsf_slurm::conf::SlurmConf;
 
 /// A target by the name of its folder of crashers.
@@ -291,7 +291,7 @@ pub fn snapshots(data: &[u8]) {
 pub fn replay(data: &[u8]) {
     let group = file(b"Bob 10 root 5\nSuzy 11 root 7\n");
     let files = SiteFiles::default().with(Role::Queue, file(QUEUE)).with(Role::ResourceGroup, group);
-    let site = Site::from_files(files, SiteRules::default()).expect("a site");
+    let site = Site::from_files(files, SiteOptions::default()).expect("a site");
     let formula = Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");
     with_file(data, |path| {
         let _ = site.replay(path, &formula);
@@ -312,7 +312,7 @@ const QUEUE: &[u8] =
 
 /// Opens a site, and asks for all that it has.
 fn use_site(files: SiteFiles, policies: &[PolicyName]) {
-    let Ok(site) = Site::from_files(files, SiteRules::default()) else { return };
+    let Ok(site) = Site::from_files(files, SiteOptions::default()) else { return };
     let own = site.formula_text().ok().and_then(|text| Formula::parse(&text.text).ok());
     let plain = Formula::parse("ncpus + fairshare_factor").expect("a formula");
     for formula in own.iter().chain([&plain]) {

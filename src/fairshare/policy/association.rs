@@ -9,7 +9,7 @@ use crate::fairshare::Shares;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
-pub enum Rules {
+pub enum PolicyRules {
     /// What the daemon does.
     #[default]
     Scheduler,
@@ -175,7 +175,7 @@ pub(super) fn round_trip(number: f64) -> f64 {
 
 /// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a negative
 /// number becomes the default of 1. Another one is truncated to 32 bits; then 2147483647 means `parent`, and what is larger
-/// becomes 1. Under [`Rules::Scheduler`], the shares of every tree are converted so.
+/// becomes 1. Under [`PolicyRules::Scheduler`], the shares of every tree are converted so.
 ///
 /// Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
 pub fn stored_shares(given: i64) -> Shares {

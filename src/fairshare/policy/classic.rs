@@ -4,7 +4,7 @@
 use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{Policy, Release, Rules, ShareTable};
+use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
@@ -23,32 +23,32 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 ///
 /// ```
 /// use job_sort_formula::fairshare::Classic;
-/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, PolicyRules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// builder.add_under("root", Member::entity("ann").shares(3).usage(300.0))?;
 /// builder.add_under("root", Member::entity("bob").shares(1).usage(100.0))?;
 ///
-/// let fairshare = AssessedTree::new(builder.finish(), &Classic::new(Rules::Scheduler));
+/// let fairshare = AssessedTree::new(builder.finish(), &Classic::new(PolicyRules::Scheduler));
 /// assert_eq!(fairshare.shares_of("bob").map(|shares| shares.fairshare_factor), Some(0.5));
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Classic {
-    rules: Rules,
+    rules: PolicyRules,
     factor: ExponentialFactor,
     simplified: bool,
 }
 
 impl Classic {
     /// The policy of the newest release with a dampening factor of 1.
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: PolicyRules) -> Self {
         Self { rules, ..Self::default() }
     }
 
     /// The document's "Simplified Fair-Share Formula", `F = 2^(-U / S / d)`: a user's own usage only.
     pub fn simplified() -> Self {
-        Self { simplified: true, ..Self::new(Rules::Documented) }
+        Self { simplified: true, ..Self::new(PolicyRules::Documented) }
     }
 
     /// `FairShareDampeningFactor`, which brings factors closer to 1. At least 1: 0 counts as 1.
@@ -100,8 +100,8 @@ impl Policy for Classic {
 
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
-            Rules::Documented => self.documented(tree),
-            Rules::Scheduler => self.scheduler(tree),
+            PolicyRules::Documented => self.documented(tree),
+            PolicyRules::Scheduler => self.scheduler(tree),
         }
     }
 }
@@ -125,7 +125,7 @@ mod tests {
     /// The document's example, to the digits that it prints.
     #[test]
     fn the_worked_example() {
-        let assessed = AssessedTree::new(worked_example(), &Classic::new(Rules::Documented));
+        let assessed = AssessedTree::new(worked_example(), &Classic::new(PolicyRules::Documented));
         for (name, shares, usage, factor) in [
             ("User1", "0.30", "0.3875", "0.408479"),
             ("User2", "0.05", "0.2750", "0.022097"),
@@ -169,7 +169,7 @@ mod tests {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
-        for rules in [Rules::Documented, Rules::Scheduler] {
+        for rules in [PolicyRules::Documented, PolicyRules::Scheduler] {
             let assessed = AssessedTree::new(tree.clone(), &Classic::new(rules));
             let ann = assessed.shares_of("ann").expect("in the tree");
             assert_eq!((ann.fairshare_perc, ann.fairshare_tree_usage), (0.75, 0.5), "{rules:?}");

@@ -8,7 +8,7 @@ use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::sibling_lists::{SiblingLists, daemon_order, request_order};
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel};
-use crate::fairshare::policy::{Policy, Release, Rules, ShareTable};
+use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
@@ -28,14 +28,14 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 /// daemon's first cycle, which depend on the order of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DepthOblivious {
-    rules: Rules,
+    rules: PolicyRules,
     factor: ExponentialFactor,
     is_first_cycle: bool,
 }
 
 impl DepthOblivious {
     /// The policy of the newest release with a dampening factor of 1.
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: PolicyRules) -> Self {
         Self { rules, ..Self::default() }
     }
 
@@ -116,8 +116,8 @@ impl Policy for DepthOblivious {
 
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
-            Rules::Documented => self.documented(tree),
-            Rules::Scheduler => self.scheduler(tree),
+            PolicyRules::Documented => self.documented(tree),
+            PolicyRules::Scheduler => self.scheduler(tree),
         }
     }
 }
@@ -279,7 +279,7 @@ mod tests {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
-        let both = [Rules::Documented, Rules::Scheduler].map(|rules| {
+        let both = [PolicyRules::Documented, PolicyRules::Scheduler].map(|rules| {
             let assessed = AssessedTree::new(tree.clone(), &DepthOblivious::new(rules));
             assessed.shares_of("Ann").expect("in the tree").fairshare_factor
         });
@@ -330,8 +330,8 @@ mod tests {
             let assessed = AssessedTree::new(tree.clone(), &policy);
             ["ann", "bob", "uses-parent"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
         };
-        let settled = factors(DepthOblivious::new(Rules::Scheduler));
-        let first = factors(DepthOblivious::new(Rules::Scheduler).first_cycle());
+        let settled = factors(DepthOblivious::new(PolicyRules::Scheduler));
+        let first = factors(DepthOblivious::new(PolicyRules::Scheduler).first_cycle());
         let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
         let local: f64 = (0.125 / 0.125) / ((0.125 + 4_294_967_294.0) / 0.25);
         close(first[0], 2f64.powf(-2.0 * local.powf(k)));
@@ -358,7 +358,7 @@ mod tests {
     /// The document: on the first level the policy is the classic one.
     #[test]
     fn the_first_level_follows_the_classic_policy() {
-        let assessed = AssessedTree::new(worked_example(), &DepthOblivious::new(Rules::Documented));
+        let assessed = AssessedTree::new(worked_example(), &DepthOblivious::new(PolicyRules::Documented));
         for (name, usage, shares) in [("A", 0.45, 0.4), ("D", 0.25, 0.6)] {
             let account = assessed.shares_of(name).expect("in the tree");
             close(account.fairshare_factor, 2f64.powf(-usage / shares));

@@ -7,7 +7,7 @@ use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::rank_walk::{Siblings, ranks};
 use crate::fairshare::policy::sibling_lists::SiblingLists;
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel, fair_share_parent};
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, ShareTable};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -29,7 +29,7 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 ///
 /// ```
 /// use job_sort_formula::fairshare::FairTree;
-/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, PolicyRules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// for name in ["physics", "history"] {
@@ -39,20 +39,20 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 /// builder.add_under("physics", Member::entity("bob").usage(1.0))?;
 /// builder.add_under("history", Member::entity("cleo").usage(400.0))?;
 ///
-/// let fairshare = AssessedTree::new(builder.finish(), &FairTree::new(Rules::Scheduler));
+/// let fairshare = AssessedTree::new(builder.finish(), &FairTree::new(PolicyRules::Scheduler));
 /// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
 /// assert_eq!([factor("cleo"), factor("bob"), factor("ann")], [Some(1.0), Some(2.0 / 3.0), Some(1.0 / 3.0)]);
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FairTree {
-    rules: Rules,
+    rules: PolicyRules,
     release: Release,
 }
 
 impl FairTree {
     /// The policy, with the order of siblings of the newest release.
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: PolicyRules) -> Self {
         Self { rules, release: Release::default() }
     }
 
@@ -70,8 +70,8 @@ impl Policy for FairTree {
 
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
-            Rules::Documented => documented(tree),
-            Rules::Scheduler => scheduler(tree, self.release),
+            PolicyRules::Documented => documented(tree),
+            PolicyRules::Scheduler => scheduler(tree, self.release),
         }
     }
 }
@@ -81,7 +81,7 @@ struct SiblingRanking<'a> {
     tree: &'a ShareTree,
     lists: SiblingLists,
     level_fs: Vec<Extended>,
-    rules: Rules,
+    rules: PolicyRules,
 }
 
 impl Siblings for SiblingRanking<'_> {
@@ -103,11 +103,11 @@ impl Siblings for SiblingRanking<'_> {
 
     /// The daemons compare the first member of a list with [`NO_VAL`], which means "no member before".
     fn first_is_tied(&self, first: u32) -> bool {
-        self.rules == Rules::Scheduler && self.level_fs[first as usize] == Extended::from(NO_VAL)
+        self.rules == PolicyRules::Scheduler && self.level_fs[first as usize] == Extended::from(NO_VAL)
     }
 
     fn merges_tied_accounts(&self) -> bool {
-        self.rules == Rules::Documented
+        self.rules == PolicyRules::Documented
     }
 
     fn extends_ties_below(&self) -> bool {
@@ -128,7 +128,7 @@ impl SiblingRanking<'_> {
 fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let model = SlurmModel::new(tree);
     let level_fs = (0..tree.len()).map(|node| level_fs(&model, node)).collect();
-    let ranking = SiblingRanking { tree, lists: model.lists(release), level_fs, rules: Rules::Scheduler };
+    let ranking = SiblingRanking { tree, lists: model.lists(release), level_fs, rules: PolicyRules::Scheduler };
     let (factors, norm_shares) = (ranking.factors(), model.norm_shares());
     let row = |node: NodeId| {
         let (i, factor) = (node.index(), factors(node));
@@ -244,7 +244,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
     let (levels, normalized) = (DocumentedLevels::new(tree), Normalized::table(tree));
     let level_fs = tree.nodes().map(|node| levels.level_fs(tree, node)).collect();
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
-    let ranking = SiblingRanking { tree, lists, level_fs, rules: Rules::Documented };
+    let ranking = SiblingRanking { tree, lists, level_fs, rules: PolicyRules::Documented };
     let factors = ranking.factors();
     let row = |node: NodeId| {
         let (normalized, factor, is_root) = (normalized[node.index()], factors(node), node == tree.root());

@@ -6,7 +6,7 @@
 //!
 //! | policy | document |
 //! |---|---|
-//! | [`pbs`], and as the scheduler computes it [`openpbs`] | OpenPBS, PP-718 |
+//! | [`documented_openpbs`], and as the scheduler computes it [`openpbs`] | OpenPBS, PP-718 |
 //! | [`classic`] | Slurm, "Classic Fairshare Algorithm" |
 //! | [`depth_oblivious`] | Slurm, "Depth-Oblivious Fair-share Factor" |
 //! | [`ticket_based`] | Slurm, "Ticket-Based Multifactor Priority Plugin" |
@@ -24,18 +24,18 @@ use crate::fairshare::tree::{NodeId, ShareTree};
 mod association;
 pub mod classic;
 pub mod depth_oblivious;
+pub mod documented_openpbs;
 mod exponential_factor;
 pub mod fair_tree;
 pub mod normalization;
 pub mod openpbs;
-pub mod pbs;
 mod rank_walk;
 mod sibling_lists;
 mod slurm_model;
 pub mod ticket_based;
 pub mod weighted_walk;
 
-pub use association::{AssociationShares, Release, Rules, stored_shares};
+pub use association::{AssociationShares, PolicyRules, Release, stored_shares};
 
 /// The fair-share numbers of an entity, as a formula sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -6,14 +6,14 @@
 use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 
-/// PP-718 in the arithmetic of OpenPBS's scheduler. [`Pp718`](crate::fairshare::Pp718) is what its document says, in double
+/// PP-718 in the arithmetic of OpenPBS's scheduler. [`DocumentedOpenPbs`](crate::fairshare::DocumentedOpenPbs) is what its document says, in double
 /// precision and without a least usage: the numbers differ, the more the smaller the usage is.
 ///
 /// Three things give the numbers of a real scheduler for a tree that a program builds: usage that starts at 1
 /// ([`start_usage`](Self::start_usage)), this policy, and six decimals ([`EntityShares::printed`]), as which a formula gets them.
 ///
 /// ```
-/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, OpenPbs, Pp718, TreeBuilder};
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, OpenPbs, DocumentedOpenPbs, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// for (group, shares) in [("group1", 40), ("group2", 60)] {
@@ -24,7 +24,7 @@ use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 /// builder.add_under("group2", Member::entity("Suzy").shares(60))?;
 /// builder.add_under("group2", Member::entity("Scott").shares(40).usage(1000.0))?;
 /// let mut tree = builder.finish();
-/// let documented = AssessedTree::new(tree.clone(), &Pp718);
+/// let documented = AssessedTree::new(tree.clone(), &DocumentedOpenPbs);
 /// assert_eq!(documented.shares_of("Bob").map(|bob| bob.printed().fairshare_factor), Some(0.64842));
 ///
 /// OpenPbs::start_usage(&mut tree);

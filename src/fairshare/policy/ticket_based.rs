@@ -3,7 +3,7 @@
 
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, ShareTable};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -24,21 +24,21 @@ const MIN_USAGE: f64 = 0.01;
 ///
 /// ```
 /// use job_sort_formula::fairshare::TicketBased;
-/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, PolicyRules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// let ann = builder.add(builder.root(), Member::entity("ann").usage(100.0))?;
 /// let bob = builder.add(builder.root(), Member::entity("bob").usage(300.0))?;
 /// builder.add(builder.root(), Member::entity("idle"))?;
 ///
-/// let fairshare = AssessedTree::new(builder.finish(), &TicketBased::new(Rules::Documented, [ann, bob]));
+/// let fairshare = AssessedTree::new(builder.finish(), &TicketBased::new(PolicyRules::Documented, [ann, bob]));
 /// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
 /// assert_eq!([factor("ann"), factor("bob"), factor("idle")], [Some(1.0), Some(1.0 / 3.0), Some(0.0)]);
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct TicketBased {
-    rules: Rules,
+    rules: PolicyRules,
     pending: Vec<NodeId>,
     tickets: f64,
 }
@@ -46,7 +46,7 @@ pub struct TicketBased {
 impl TicketBased {
     /// The policy. `pending` are the associations with a pending job, held jobs included; the nodes above them are
     /// active too.
-    pub fn new(rules: Rules, pending: impl IntoIterator<Item = NodeId>) -> Self {
+    pub fn new(rules: PolicyRules, pending: impl IntoIterator<Item = NodeId>) -> Self {
         Self { rules, pending: pending.into_iter().collect(), tickets: f64::from(u32::MAX) }
     }
 
@@ -147,8 +147,8 @@ impl Policy for TicketBased {
 
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
-            Rules::Documented => self.documented(tree),
-            Rules::Scheduler => self.scheduler(tree),
+            PolicyRules::Documented => self.documented(tree),
+            PolicyRules::Scheduler => self.scheduler(tree),
         }
     }
 }
@@ -215,7 +215,7 @@ mod tests {
     use crate::fairshare::policy::worked_example;
     use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
-    fn assessed(rules: Rules, pending: &[&str]) -> AssessedTree {
+    fn assessed(rules: PolicyRules, pending: &[&str]) -> AssessedTree {
         let tree = worked_example();
         let pending: Vec<NodeId> = pending.iter().filter_map(|name| tree.find(name)).collect();
         AssessedTree::new(tree, &TicketBased::new(rules, pending).tickets(1000.0))
@@ -229,7 +229,7 @@ mod tests {
     /// The document's example: only users 2 and 5 have pending jobs, and there are 1000 tickets.
     #[test]
     fn the_worked_example() {
-        let assessed = assessed(Rules::Documented, &["User2", "User5"]);
+        let assessed = assessed(PolicyRules::Documented, &["User2", "User5"]);
         for (names, given) in [(["A", "C", "User2"], "198"), (["D", "F", "User5"], "802")] {
             for name in names {
                 assert_eq!(
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_worked_examples_usages_and_factors() {
-        let assessed = assessed(Rules::Documented, &[]);
+        let assessed = assessed(PolicyRules::Documented, &[]);
         for (name, usage, factor) in [
             ("A", "0.4500", "0.89"),
             ("B", "0.2000", "1.50"),
@@ -281,14 +281,14 @@ mod tests {
         }
         let tree = builder.finish();
         let pending: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
-        let assessed = AssessedTree::new(tree, &TicketBased::new(Rules::Scheduler, pending));
+        let assessed = AssessedTree::new(tree, &TicketBased::new(PolicyRules::Scheduler, pending));
         let given = ["a", "one", "two"].map(|name| tickets(&assessed, name));
         assert_eq!(given, [1_385_473_320.0, 461_824_439.0, 923_648_879.0].map(Some));
     }
 
     #[test]
     fn without_pending_jobs_no_tickets_are_distributed() {
-        for rules in [Rules::Documented, Rules::Scheduler] {
+        for rules in [PolicyRules::Documented, PolicyRules::Scheduler] {
             let assessed = assessed(rules, &[]);
             assert_eq!(assessed.shares_of("User5").map(|shares| shares.fairshare_factor), Some(0.0));
             assert_eq!(tickets(&assessed, "root"), None);

@@ -249,12 +249,12 @@ mod tests {
 
     #[test]
     fn without_ties_it_is_the_fair_tree() {
-        use crate::fairshare::policy::Rules;
+        use crate::fairshare::policy::PolicyRules;
         use crate::fairshare::policy::fair_tree::FairTree;
         let mut tree = worked_example();
         tree.decay(1e6);
         let walk = AssessedTree::new(tree.clone(), &WeightedWalk);
-        let fair_tree = AssessedTree::new(tree, &FairTree::new(Rules::Documented));
+        let fair_tree = AssessedTree::new(tree, &FairTree::new(PolicyRules::Documented));
         for name in ["User1", "User2", "User3", "User4", "User5"] {
             let factor = |of: &AssessedTree| of.shares_of(name).map(|shares| shares.fairshare_factor);
             assert_eq!(factor(&walk), factor(&fair_tree), "{name}");

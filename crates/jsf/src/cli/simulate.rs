@@ -8,7 +8,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
-use job_sort_formula::fairshare::Rules;
+use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError, ScorePrecision};
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -16,7 +16,7 @@ use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
 use jsf_report::{printable, simulated_change_document, simulation_document, validation_sentence, waiting_time};
 use jsf_simulate::{
-    Backfill, Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics,
+    Backfill, Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationOptions, Statistics,
     Validation, Workload, WorkloadModel, generate,
 };
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
@@ -446,8 +446,8 @@ fn has_tree(files: &SiteFiles) -> bool {
     [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| files.has(role))
 }
 
-fn simulation_rules(arguments: &SimulateArgs) -> SimulationRules {
-    SimulationRules {
+fn simulation_rules(arguments: &SimulateArgs) -> SimulationOptions {
+    SimulationOptions {
         processors: arguments.processors,
         backfill: arguments.backfill,
         precision: match arguments.site.numbers {
@@ -481,8 +481,8 @@ fn rules(
     ];
     if has_tree(site.files()) {
         let whose = match arguments.site.rules {
-            Rules::Documented => "the published document",
-            Rules::Scheduler => "the daemon",
+            PolicyRules::Documented => "the published document",
+            PolicyRules::Scheduler => "the daemon",
         };
         let decay = simulated.decay.map_or_else(
             || "usage does not decay".to_owned(),

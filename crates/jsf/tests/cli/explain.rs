@@ -4,7 +4,7 @@ use job_sort_formula::Formula;
 use jsf_report::document::TerminalStyle;
 use jsf_report::explain::{ExplainReport, explain_document, write_json};
 use jsf_site::Site;
-use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteRules};
+use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 
 use crate::command::{jsf, jsf_with_input, json, stderr, success};
@@ -311,8 +311,8 @@ fn with_report<T>(
     work: u64,
     write: impl FnOnce(&ExplainReport<'_>) -> T,
 ) -> T {
-    let site =
-        Site::from_files(SiteFiles::open(&jsf_testing::path("examples/site")).unwrap(), SiteRules::default()).unwrap();
+    let site = Site::from_files(SiteFiles::open(&jsf_testing::path("examples/site")).unwrap(), SiteOptions::default())
+        .unwrap();
     let parsed: Formula = formula.parse().unwrap();
     let queue = site.rank(RankRequest { record_origins: true, ..RankRequest::from(&parsed) }).unwrap();
     let rows: Vec<usize> = ids.iter().flat_map(|id| queue.table.find_jobs(id).unwrap()).collect();

@@ -4,7 +4,7 @@ use job_sort_formula::Formula;
 use jsf_report::document::TerminalStyle;
 use jsf_report::trajectory::TrajectoryReport;
 use jsf_site::Site;
-use jsf_site::{FileSource, Role, SiteFiles, SiteRules};
+use jsf_site::{FileSource, Role, SiteFiles, SiteOptions};
 use serde_json::Value;
 
 use crate::command::{jsf, json, stderr, stdout, success};
@@ -71,7 +71,7 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
         .collect();
     let formula = "sin(eligible_time * eligible_time * ncpus) * (eligible_time * 7919 % 10007)";
     let queue = FileSource::Bytes { name: "jobs".into(), bytes: jobs.into_bytes().into() };
-    let site = Site::from_files(SiteFiles::default().with(Role::Queue, queue), SiteRules::default()).unwrap();
+    let site = Site::from_files(SiteFiles::default().with(Role::Queue, queue), SiteOptions::default()).unwrap();
     let parsed: Formula = formula.parse().unwrap();
     let ranked = site.rank(&parsed).unwrap();
     let rows = ranked.table.find_jobs("30").unwrap();

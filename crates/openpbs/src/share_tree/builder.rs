@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use job_sort_formula::fairshare::policy::Rules;
+use job_sort_formula::fairshare::policy::PolicyRules;
+use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
 use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
-use job_sort_formula::fairshare::policy::pbs::Pp718;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode, UsageRecord};
 use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
 use thiserror::Error;
@@ -59,7 +59,7 @@ impl From<TreeError> for PbsTreeError {
 #[derive(Debug, Clone)]
 pub struct PbsTreeBuilder<'a> {
     document: Cow<'a, TreeDocument>,
-    rules: Rules,
+    rules: PolicyRules,
     entities: Vec<String>,
 }
 
@@ -98,13 +98,13 @@ impl<'a> PbsTreeBuilder<'a> {
     }
 
     fn with(document: Cow<'a, TreeDocument>) -> Self {
-        Self { document, rules: Rules::Scheduler, entities: Vec::new() }
+        Self { document, rules: PolicyRules::Scheduler, entities: Vec::new() }
     }
 
     /// Chooses the rules: the daemon's are [`OpenPbs`] and a usage of 1 for an entity without usage, the
-    /// documented ones [`Pp718`] and usage as it was recorded.
+    /// documented ones [`DocumentedOpenPbs`] and usage as it was recorded.
     #[must_use]
-    pub fn rules(self, rules: Rules) -> Self {
+    pub fn rules(self, rules: PolicyRules) -> Self {
         Self { rules, ..self }
     }
 
@@ -140,8 +140,8 @@ impl<'a> PbsTreeBuilder<'a> {
         let PbsTreeAssembler { builder, cgroups, unknown, ids, has_children, .. } = assembler;
         let mut tree = builder.finish();
         match self.rules {
-            Rules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
-            Rules::Documented => charge_as_documented(&mut tree, &charges),
+            PolicyRules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
+            PolicyRules::Documented => charge_as_documented(&mut tree, &charges),
         }
         for (node, id) in document.nodes.iter().zip(&ids).filter(|(_, id)| has_children[id.index()]) {
             if let Some(usage) = node.usage {
@@ -152,8 +152,8 @@ impl<'a> PbsTreeBuilder<'a> {
             tree.add_usage(tree.root(), document.usage);
         }
         let assessed = match self.rules {
-            Rules::Scheduler => AssessedTree::new(tree, &OpenPbs),
-            Rules::Documented => AssessedTree::new(tree, &Pp718),
+            PolicyRules::Scheduler => AssessedTree::new(tree, &OpenPbs),
+            PolicyRules::Documented => AssessedTree::new(tree, &DocumentedOpenPbs),
         };
         Ok(PbsTree { assessed, cgroups, unknown })
     }
@@ -301,7 +301,7 @@ mod tests {
         {"name":"Cathy","shares":50,"usage":100}]},{"name":"group2","shares":60,"children":[{"name":"Suzy","shares":60},
         {"name":"Scott","shares":40,"usage":1000}]}]}"#;
 
-    fn factor(rules: Rules, entity: &str) -> String {
+    fn factor(rules: PolicyRules, entity: &str) -> String {
         let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
         let tree = PbsTreeBuilder::from_document(&tree).rules(rules).with_entities(["Bob"]).build().unwrap();
         format!("{:.6}", tree.shares_of(entity).unwrap().fairshare_factor)
@@ -310,11 +310,11 @@ mod tests {
     #[test]
     fn the_documents_example_under_both_rules() {
         assert_eq!(
-            (factor(Rules::Documented, "Bob"), factor(Rules::Documented, "Suzy")),
+            (factor(PolicyRules::Documented, "Bob"), factor(PolicyRules::Documented, "Suzy")),
             ("0.648420".into(), "0.381859".into())
         );
         assert_eq!(
-            (factor(Rules::Scheduler, "Bob"), factor(Rules::Scheduler, "Suzy")),
+            (factor(PolicyRules::Scheduler, "Bob"), factor(PolicyRules::Scheduler, "Suzy")),
             ("0.647718".into(), "0.381553".into())
         );
     }

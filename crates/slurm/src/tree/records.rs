@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
 use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
-use job_sort_formula::fairshare::{NodeKind, Policy, Release, Rules, Shares};
+use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, Shares};
 
 use crate::tree::error::SourceName;
 use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning};
@@ -361,11 +361,13 @@ fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: 
         pairs.filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION).collect::<Vec<_>>()
     };
     let found = match is_fair_tree {
-        Some(true) => differences(&FairTree::new(Rules::Scheduler)),
-        Some(false) => differences(&Classic::new(Rules::Scheduler)),
+        Some(true) => differences(&FairTree::new(PolicyRules::Scheduler)),
+        Some(false) => differences(&Classic::new(PolicyRules::Scheduler)),
         None => {
-            let by_policy =
-                [differences(&FairTree::new(Rules::Scheduler)), differences(&Classic::new(Rules::Scheduler))];
+            let by_policy = [
+                differences(&FairTree::new(PolicyRules::Scheduler)),
+                differences(&Classic::new(PolicyRules::Scheduler)),
+            ];
             by_policy.into_iter().min_by_key(Vec::len).unwrap_or_default()
         }
     };

@@ -2,7 +2,7 @@ use crate::fairshare::policy::fair_tree::*;
 use crate::fairshare::policy::worked_example;
 use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
-const BOTH: [Rules; 2] = [Rules::Documented, Rules::Scheduler];
+const BOTH: [PolicyRules; 2] = [PolicyRules::Documented, PolicyRules::Scheduler];
 
 fn grow(members: &[(&str, Member)]) -> ShareTree {
     let mut builder = TreeBuilder::new("root");
@@ -46,7 +46,7 @@ fn the_level_below_the_common_ancestor_decides() {
 /// The example of the other documents: `LF` is 0.4 by 0.45 of 0.7 and 0.6 by 0.25 of 0.7.
 #[test]
 fn level_fs_of_the_worked_example() {
-    let assessed = AssessedTree::new(worked_example(), &FairTree::new(Rules::Documented));
+    let assessed = AssessedTree::new(worked_example(), &FairTree::new(PolicyRules::Documented));
     let level_fs = |name| {
         let node = assessed.tree().find(name).expect("in the tree");
         format!("{:.4}", assessed.shares().association(node).and_then(|shown| shown.level_fs).expect("a level"))
@@ -86,8 +86,8 @@ fn tied_accounts_are_merged_in_the_document_only() {
         ("a", user("a2", 350.0)),
     ]);
     let names = ["a1", "z1", "z2", "a2"];
-    assert_eq!(factors(&tree, FairTree::new(Rules::Documented), names), [1.0, 0.75, 0.5, 0.25]);
-    let daemon = FairTree::new(Rules::Scheduler);
+    assert_eq!(factors(&tree, FairTree::new(PolicyRules::Documented), names), [1.0, 0.75, 0.5, 0.25]);
+    let daemon = FairTree::new(PolicyRules::Scheduler);
     assert_eq!(factors(&tree, daemon.release(Release::V22_05), names), [0.75, 1.0, 0.75, 0.25]);
     assert_eq!(factors(&tree, daemon.release(Release::V26_11), names), [1.0, 0.75, 0.25, 0.75]);
 }
@@ -100,8 +100,8 @@ fn equal_fractions_are_tied_in_the_document_only() {
         ("root", Member::entity("b").shares(7).usage(7.0)),
         ("root", Member::entity("c").shares(11).usage(11.0)),
     ]);
-    assert_eq!(factors(&tree, FairTree::new(Rules::Documented), ["a", "b", "c"]), [1.0; 3]);
-    let daemon = factors(&tree, FairTree::new(Rules::Scheduler), ["a", "b", "c"]);
+    assert_eq!(factors(&tree, FairTree::new(PolicyRules::Documented), ["a", "b", "c"]), [1.0; 3]);
+    let daemon = factors(&tree, FairTree::new(PolicyRules::Scheduler), ["a", "b", "c"]);
     assert_ne!(daemon, [1.0; 3]);
 }
 

@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
-use job_sort_formula::fairshare::{Release, Rules};
+use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteRules};
+use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions};
 
 use crate::cli::{CliError, report};
 
@@ -82,7 +82,7 @@ pub struct SiteArgs {
     pub policy: Option<PolicyArg>,
     /// Whose rules apply: what the daemon does, or what the published document says
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
-    pub rules: Rules,
+    pub rules: PolicyRules,
     /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal,
     /// 28 digits in base ten
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
@@ -312,7 +312,7 @@ impl SiteArgs {
         }
         let of_slurm =
             [("--slurm-conf", self.files.has(Role::SlurmConf)), ("--slurm-release", self.slurm_release.is_some())];
-        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != Rules::Scheduler)];
+        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != PolicyRules::Scheduler)];
         if !files.has(Role::Tree) && !files.has(Role::ResourceGroup) {
             note_idle(
                 &[of_policy, of_slurm].concat(),
@@ -334,8 +334,8 @@ impl SiteArgs {
     }
 
     /// The rules.
-    pub fn rules(&self, threshold: Option<f64>) -> SiteRules {
-        SiteRules {
+    pub fn rules(&self, threshold: Option<f64>) -> SiteOptions {
+        SiteOptions {
             policy: self.policy.and_then(PolicyArg::name),
             slurm_release: self.slurm_release,
             rules: self.rules,

@@ -19,9 +19,9 @@ use crate::fairshare::policy::{EntityShares, Policy, ShareTable};
 /// [`Shares::Parent`](crate::fairshare::Shares::Parent) has its parent's numbers (its own actual usage when the parent is
 /// the root); the root uses its actual usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pp718;
+pub struct DocumentedOpenPbs;
 
-impl Policy for Pp718 {
+impl Policy for DocumentedOpenPbs {
     fn name(&self) -> &str {
         "pbs"
     }
