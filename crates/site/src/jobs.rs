@@ -77,7 +77,7 @@ impl Site {
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
         let Some(source) = self.files.first(Role::Queue) else {
-            let missing = "no jobs as `qstat -f` prints them (JSON, dsv or text), in native JSON or NDJSON: ";
+            let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
             return Err(SiteError::missing(missing, Need::Queue));
         };
         let source_name = source.name();
