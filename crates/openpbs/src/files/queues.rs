@@ -6,9 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_json;
 use jsf_json::{Entry, JsonScalar, ObjectReader, Shape};
-use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::files::schedulers;
@@ -160,15 +158,11 @@ impl Queues {
     /// The resources of which every new job has more than 0 unless it requests 0: those with a default above 0 in the
     /// server, or in every queue that is not a routing queue.
     pub fn defaulted_resources(&self) -> Vec<String> {
-        let of = |queue: &str| self.defaults.get(queue);
-        let mut found: BTreeSet<&str> = of("").into_iter().flatten().map(|name| &**name).collect();
-        let queues: Vec<&str> =
-            self.names.iter().map(|name| &**name).filter(|queue| !self.routes.contains(*queue)).collect();
-        if let Some((first, others)) = queues.split_first() {
-            let in_all = |name: &&str| others.iter().all(|queue| of(queue).is_some_and(|known| known.contains(*name)));
-            found.extend(of(first).into_iter().flatten().map(|name| &**name).filter(in_all));
-        }
-        found.into_iter().map(str::to_owned).collect()
+        let execution_queues = self.names.iter().filter(|queue| !self.routes.contains(*queue));
+        let by_queue = execution_queues.map(|queue| self.defaults.get(queue).cloned().unwrap_or_default());
+        let mut found = by_queue.reduce(|common, defaults| &common & &defaults).unwrap_or_default();
+        found.extend(self.defaults.get("").into_iter().flatten().cloned());
+        found.into_iter().map(String::from).collect()
     }
 
     /// Whether a queue or the server has a default, a limit or an available amount of a resource.
@@ -205,8 +199,8 @@ impl Queues {
     /// The most that a job of a queue may request of a resource (`resources_max`), as it is written: the limit of the queue,
     /// else that of the server.
     pub fn maximum(&self, queue: &str, resource: &str) -> Option<&str> {
-        let of = |queue: &str| self.maxima.get(&(queue.into(), resource.into())).map(|amount| &**amount);
-        of(queue).or_else(|| of(""))
+        let mut known = [queue, ""].into_iter().filter_map(|queue| self.maxima.get(&(queue.into(), resource.into())));
+        known.next().map(|amount| &**amount)
     }
 
     /// The attributes that limit running jobs otherwise, by groups, projects or resources.
@@ -238,10 +232,26 @@ impl Queues {
             self.maxima.insert((queue.into(), resource.into()), amount.into());
         }
         let is_default = matches!(list, "resources_default" | "default_chunk");
-        let is_positive =
-            |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
         if is_default && scalar.text().is_some_and(is_positive) {
             self.defaults.entry(queue.into()).or_default().insert(resource.into());
+        }
+    }
+
+    /// Sets an attribute that is neither the priority nor an amount of a resource.
+    fn set_attribute(&mut self, queue: &str, attribute: &str, value: &str) {
+        match attribute {
+            "queue_type" if value.starts_with(['r', 'R']) => _ = self.routes.insert(queue.into()),
+            "partition" => self.set_partition(queue, value),
+            "max_running" => self.limits_of(queue).all = value.trim().parse().ok(),
+            "max_user_run" => self.limits_of(queue).each_user = value.trim().parse().ok(),
+            "max_run" => {
+                let has_others = self.limits_of(queue).read(value);
+                self.other_limits.extend(has_others.then(|| "max_run of groups or projects".into()));
+            }
+            _ => {
+                let name = attribute.split('.').next().unwrap_or("");
+                self.other_limits.extend(OTHER_LIMITS.contains(&name).then(|| name.into()));
+            }
         }
     }
 
@@ -251,33 +261,13 @@ impl Queues {
         }
     }
 
-    /// Notes an attribute that limits running jobs.
-    fn add_limit(&mut self, queue: &str, attribute: &str, value: &str) {
-        let attribute_name = attribute.split('.').next().unwrap_or("");
-        let count = || value.trim().parse().ok();
-        let limits = match attribute {
-            "max_run" | "max_running" | "max_user_run" => self.limits.entry(queue.into()).or_default(),
-            _ if OTHER_LIMITS.contains(&attribute_name) => {
-                self.other_limits.insert(attribute_name.into());
-                return;
-            }
-            _ => return,
-        };
-        match attribute {
-            "max_running" => limits.all = count(),
-            "max_user_run" => limits.each_user = count(),
-            _ if limits.read(value) => _ = self.other_limits.insert("max_run of groups or projects".into()),
-            _ => {}
-        }
+    fn limits_of(&mut self, queue: &str) -> &mut RunLimits {
+        self.limits.entry(queue.into()).or_default()
     }
 
     fn add_seen(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
-        let (text, is_number) = match scalar {
-            JsonScalar::Number(text) => (*text, true),
-            JsonScalar::String(text) => (&**text, false),
-            JsonScalar::Other(_) => return,
-        };
-        let kind = resource_amount::inferred_type(text, is_number);
+        let Some(text) = scalar.text() else { return };
+        let kind = resource_amount::inferred_type(text, matches!(scalar, JsonScalar::Number(_)));
         let known = self.seen.entry(resource.into()).or_insert(kind);
         let numbers = [InputType::Count, InputType::Float];
         if *known != kind {
@@ -342,32 +332,30 @@ impl Parser<'_> {
 
     fn read_attribute(&mut self, queue: &str, attribute: &str, value: &str) {
         let value = value.trim_matches('"');
-        if attribute == "Priority" && !queue.is_empty() {
-            self.read_priority(queue, Some(JsonScalar::String(value.into())));
-        } else if attribute == "queue_type" && value.to_ascii_lowercase().starts_with('r') {
-            self.queues.routes.insert(queue.into());
-        } else if attribute == "partition" {
-            self.queues.set_partition(queue, value);
-        } else if let Some((list, resource)) = split_resource_attribute(attribute) {
+        if attribute == "Priority" {
+            self.read_priority(queue, &JsonScalar::String(value.into()));
+        } else if let Some((list, resource)) = attribute.split_once('.').filter(|(list, _)| is_resource_list(list)) {
             let is_number = resource_amount::number(value).is_some();
             let scalar = if is_number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
             self.queues.add_amount(queue, list, resource, &scalar);
         } else {
-            self.queues.add_limit(queue, attribute, value);
+            self.queues.set_attribute(queue, attribute, value);
         }
     }
 
-    fn read_priority(&mut self, queue: &str, scalar: Option<JsonScalar<'_>>) {
-        let Some(scalar) = scalar else { return };
-        match scalar.text().and_then(|text| text.parse().ok()) {
-            Some(priority) => {
-                self.add_queue(queue);
-                self.queues.priorities.insert(queue.into(), Some(priority));
-            }
-            None => {
-                let (source_name, queue) = (self.source_name.to_owned(), queue.to_owned());
-                self.error.get_or_insert(QueuesError::Priority { source_name, queue, found: scalar.found() });
-            }
+    fn read_priority(&mut self, queue: &str, scalar: &JsonScalar<'_>) {
+        if queue.is_empty() {
+            return;
+        }
+        if let Some(priority) = scalar.text().and_then(|text| text.parse().ok()) {
+            self.add_queue(queue);
+            self.queues.priorities.insert(queue.into(), Some(priority));
+        } else {
+            self.error.get_or_insert_with(|| QueuesError::Priority {
+                source_name: self.source_name.to_owned(),
+                queue: queue.to_owned(),
+                found: scalar.found(),
+            });
         }
     }
 }
@@ -383,21 +371,16 @@ enum Block {
 /// without `-F`.
 pub(super) fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().flat_map(|line| {
-        let is_dsv = (line.starts_with("Queue: ") || line.starts_with("Server: ")) && line.contains('|');
-        let parts: Vec<Cow<'_, str>> = match line.split_once('|').filter(|_| is_dsv) {
-            None => vec![Cow::Borrowed(line)],
-            Some((object, attributes)) => {
-                let attribute = |text: &str| Cow::Owned(format!("    {}", text.replacen('=', " = ", 1)));
-                std::iter::once(Cow::Borrowed(object)).chain(attributes.split('|').map(attribute)).collect()
-            }
-        };
-        parts
+        let is_dsv = line.starts_with("Queue: ") || line.starts_with("Server: ");
+        let (object, attributes) = line.split_once('|').filter(|_| is_dsv).unwrap_or((line, ""));
+        let attributes = attributes.split('|').filter(|attribute| !attribute.is_empty());
+        std::iter::once(Cow::Borrowed(object))
+            .chain(attributes.map(|attribute| Cow::Owned(format!("    {}", attribute.replacen('=', " = ", 1)))))
     })
 }
 
-/// Splits `resources_default.NAME` and the like into the list and the resource.
-fn split_resource_attribute(attribute: &str) -> Option<(&str, &str)> {
-    attribute.split_once('.').filter(|(list, _)| is_resource_list(list))
+fn is_positive(amount: &str) -> bool {
+    !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
 }
 
 fn is_resource_list(attribute: &str) -> bool {
@@ -444,34 +427,21 @@ struct QueueAttributes<'r, 'a> {
 
 impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if key == "Priority" && !self.queue.is_empty() {
-            let raw: &RawValue = value.raw()?;
-            self.parser.read_priority(self.queue, JsonScalar::from_raw(raw));
-            return Ok(());
-        }
-        if key == "queue_type" {
-            let scalar = JsonScalar::from_raw(value.raw()?);
-            if scalar.as_ref().and_then(JsonScalar::text).is_some_and(|text| text.starts_with(['r', 'R'])) {
-                self.parser.queues.routes.insert(self.queue.into());
-            }
-            return Ok(());
-        }
-        if key == "partition" {
-            let scalar = JsonScalar::from_raw(value.raw()?);
-            self.parser.queues.set_partition(self.queue, scalar.as_ref().and_then(JsonScalar::text).unwrap_or(""));
-            return Ok(());
-        }
         if is_resource_list(&key) {
             let amounts = Amounts { queue: self.queue, list: &key, queues: &mut self.parser.queues };
             return value.object(amounts).map(|_| ());
         }
-        if key.starts_with("max_") {
-            let scalar = JsonScalar::from_raw(value.raw()?);
-            let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
-            self.parser.queues.add_limit(self.queue, &key, text);
-            return Ok(());
+        if !matches!(&*key, "Priority" | "queue_type" | "partition") && !key.starts_with("max_") {
+            return value.skip();
         }
-        value.skip()
+        let scalar = JsonScalar::from_raw(value.raw()?);
+        if key == "Priority" {
+            scalar.into_iter().for_each(|scalar| self.parser.read_priority(self.queue, &scalar));
+        } else {
+            let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
+            self.parser.queues.set_attribute(self.queue, &key, text);
+        }
+        Ok(())
     }
 }
 
@@ -532,12 +502,11 @@ mod tests {
     fn the_maximum_of_a_queue_replaces_that_of_the_server() {
         let text = "Server: vm\n    resources_max.ncpus = 64\n    resources_max.mem = 8gb\nQueue: a\n    resources_max.ncpus = 8\n";
         let queues = Queues::read_queues_or_server("s", text).unwrap();
-        let maximum = |queue, resource| queues.maximum(queue, resource);
         assert_eq!(
-            [maximum("a", "ncpus"), maximum("b", "ncpus"), maximum("a", "mem")],
+            [("a", "ncpus"), ("b", "ncpus"), ("a", "mem")].map(|(queue, resource)| queues.maximum(queue, resource)),
             [Some("8"), Some("64"), Some("8gb")]
         );
-        assert_eq!(maximum("a", "ngpus"), None);
+        assert_eq!(queues.maximum("a", "ngpus"), None);
     }
 
     #[test]
@@ -548,14 +517,11 @@ mod tests {
         let text = "Server: vm\n    max_run = [o:PBS_ALL=9]\n    max_run_res.ncpus = [u:PBS_GENERIC=8]\nQueue: q\n    max_run = [u:PBS_GENERIC=4],[u:ada=8],[g:g=1]\nQueue: old\n    max_user_run = 3\n    max_running = 7\n";
         for document in [json, qmgr, text] {
             let queues = Queues::read_queues_or_server("s", document).unwrap();
-            let limits = |queue: &str| {
+            let limits = ["", "q", "old"].map(|queue| {
                 let RunLimits { all, each_user, users } = queues.run_limits(queue).unwrap();
                 (*all, *each_user, users.get("ada").copied())
-            };
-            assert_eq!(
-                [limits(""), limits("q"), limits("old")],
-                [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), None)]
-            );
+            });
+            assert_eq!(limits, [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), None)]);
             let others: Vec<&str> = queues.other_limits().collect();
             assert_eq!(others, ["max_run of groups or projects", "max_run_res"], "{document}");
         }
@@ -563,11 +529,15 @@ mod tests {
 
     #[test]
     fn invalid_documents_are_errors() {
-        let read = |text| Queues::read("q.txt", text).unwrap_err().to_string();
-        assert!(read("").contains("`q.txt` contains no queue"));
-        assert!(read("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}").contains("queue `a` is the string \"high\""));
-        assert!(read("{\"Queue\":{\"a\":").contains("line 1"));
-        assert!(read("\u{0}\u{1}rubbish").contains("contains no queue"));
+        for (text, message) in [
+            ("", "`q.txt` contains no queue"),
+            ("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}", "queue `a` is the string \"high\""),
+            ("{\"Queue\":{\"a\":", "line 1"),
+            ("\u{0}\u{1}rubbish", "contains no queue"),
+        ] {
+            let error = Queues::read("q.txt", text).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
     }
 
     #[test]
@@ -576,10 +546,9 @@ mod tests {
                     Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
         let mut schema = Schema::openpbs();
         Queues::read("q", text).unwrap().add_seen_to(&mut schema);
-        let kind = |name| schema.entry(name).map(|entry| entry.input_type);
-        assert_eq!(kind("score"), Some(InputType::Float));
-        assert_eq!(kind("disk"), Some(InputType::Size));
-        assert_eq!(kind("note"), Some(InputType::Text));
-        assert_eq!(kind("ncpus"), Some(InputType::Count));
+        assert_eq!(
+            ["score", "disk", "note", "ncpus"].map(|name| schema.entry(name).unwrap().input_type),
+            [InputType::Float, InputType::Size, InputType::Text, InputType::Count]
+        );
     }
 }

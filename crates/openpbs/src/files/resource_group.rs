@@ -136,10 +136,12 @@ impl ResourceGroup {
 
 /// The line, and the number of shares that it gives.
 fn parse_line(chunk: LineChunk<'_>, names: &HashSet<String>) -> Result<(GroupLine, i64), LineFault> {
-    let mut fields = chunk.text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
-    let mut field = |what| fields.next().ok_or(LineFault::MissingField(what));
-    let name = name_text(field("name")?);
-    let (cgroup, parent, shares) = (field("cgroup")?, field("parent")?, field("shares")?);
+    let fields = chunk.text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+    let fields: Vec<&[u8]> = fields.take(4).collect();
+    let [name, cgroup, parent, shares] = fields[..] else {
+        return Err(LineFault::MissingField(["name", "cgroup", "parent", "shares"][fields.len()]));
+    };
+    let name = name_text(name);
     let parent = if parent == b"root" { TREE_ROOT.to_owned() } else { name_text(parent) };
     if names.contains(&name) {
         return Err(LineFault::DuplicateName(name));
@@ -237,7 +239,6 @@ pub fn write_groups_with_cgroups(tree: &ShareTree, cgroup: impl Fn(NodeId) -> Op
     let mut free_cgroups = (highest + 1).max(FIRST_CGROUP)..;
     let mut file = WrittenGroups::default();
     let names = names(tree, &mut file.losses);
-    let name = |node: NodeId| names.get(&node).map_or("root", String::as_str);
     for node in tree.nodes().skip(1) {
         let cgroup = cgroup(node).map(i64::from).or_else(|| free_cgroups.next()).unwrap_or(FIRST_CGROUP);
         let parent = tree.parent(node).unwrap_or(tree.root());
@@ -247,7 +248,7 @@ pub fn write_groups_with_cgroups(tree: &ShareTree, cgroup: impl Fn(NodeId) -> Op
             continue;
         }
         // writing to a string cannot fail
-        let _ = writeln!(file.text, "{}\t{}\t{}\t{shares}", name(node), cgroup, name(parent));
+        let _ = writeln!(file.text, "{}\t{cgroup}\t{}\t{shares}", names[&node], names[&parent]);
     }
     for node in tree.nodes() {
         let sum = tree.children(node).iter().map(|&child| i128::from(tree.shares(child).count())).sum::<i128>();
@@ -277,14 +278,14 @@ fn shares(tree: &ShareTree, node: NodeId, parent: NodeId, losses: &mut Vec<Group
     }
 }
 
-/// A unique name for every node below the root.
+/// A unique name for every node.
 fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, String> {
     let mut taken = UniqueNames::new(str::to_owned, MAX_NAME);
     for reserved in [TREE_ROOT, UNKNOWN_GROUP, "root"] {
         taken.take("", reserved);
     }
     let mut has_root = false;
-    let mut names = HashMap::new();
+    let mut names = HashMap::from([(tree.root(), "root".to_owned())]);
     for node in tree.nodes().skip(1) {
         let given = tree.name(node);
         let parent = tree.parent(node).map_or(tree.name(tree.root()), |parent| tree.name(parent));
@@ -295,8 +296,8 @@ fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, Strin
         let is_free = is_root || is_unknown_group(tree, node) || taken.take("", &valid);
         let name = if is_free { valid } else { taken.claim("", &valid_name(&format!("{parent}/{given}"))) };
         if name != given {
-            let (given, parent, written) = (given.to_owned(), parent.to_owned(), name.clone());
-            losses.push(GroupLoss::Renamed { name: given, parent, written });
+            let parent = parent.to_owned();
+            losses.push(GroupLoss::Renamed { name: given.to_owned(), parent, written: name.clone() });
         }
         names.insert(node, name);
     }
@@ -305,12 +306,11 @@ fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, Strin
 
 /// The name with `_` for each character that would end it or make the line a comment.
 fn valid_name(name: &str) -> String {
-    let replaced = |(index, c): (usize, char)| {
-        let is_invalid = c.is_whitespace() || is_control(c) || (index == 0 && matches!(c, '#' | '*'));
-        if is_invalid { '_' } else { c }
-    };
-    let name: String = name.char_indices().map(replaced).collect();
-    if name.is_empty() { "_".to_owned() } else { truncated(&name, MAX_NAME).to_owned() }
+    let mut name = name.replace(|c: char| c.is_whitespace() || is_control(c), "_");
+    if name.is_empty() || name.starts_with(['#', '*']) {
+        name.replace_range(..name.len().min(1), "_");
+    }
+    truncated(&name, MAX_NAME).to_owned()
 }
 
 fn is_unknown_group(tree: &ShareTree, node: NodeId) -> bool {

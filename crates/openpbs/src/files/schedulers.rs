@@ -31,11 +31,13 @@ pub fn listed_schedulers(document: &str) -> Vec<ListedScheduler> {
             texts.entry(owner).or_default().push_str(full);
         }
     }
-    let described = |(name, text): (&str, String)| {
-        let partition = text.lines().find_map(partition_in).map(str::to_owned);
-        ListedScheduler { name: name.to_owned(), partition, text }
-    };
-    texts.into_iter().map(described).collect()
+    texts
+        .into_iter()
+        .map(|(name, text)| {
+            let partition = text.lines().find_map(partition_in).map(str::to_owned);
+            ListedScheduler { name: name.to_owned(), partition, text }
+        })
+        .collect()
 }
 
 /// The partition that a line sets.
@@ -44,18 +46,18 @@ fn partition_in(line: &str) -> Option<&str> {
     (left.split_whitespace().next_back() == Some("partition")).then(|| value.trim().trim_matches('"'))
 }
 
-/// The document without the lines about schedulers other than this one; no scheduler has an empty name. Spaces take the place of
-/// the lines, so that the bytes of the others keep their places.
+/// The document with spaces in place of the lines about other schedulers, so that the offsets of the other lines stay the
+/// same. No scheduler has an empty name.
 pub fn of_scheduler<'d>(document: &'d str, scheduler: &str) -> Cow<'d, str> {
-    let is_other = |line: &OwnedLine<'_>| line.owner.is_some_and(|owner| owner != scheduler);
-    if !owned_lines(document).any(|line| is_other(&line)) {
+    if owned_lines(document).all(|line| line.owner.is_none_or(|owner| owner == scheduler)) {
         return Cow::Borrowed(document);
     }
     let mut masked = String::with_capacity(document.len());
-    for line in owned_lines(document) {
-        let kept = if is_other(&line) { line.line.len() } else { 0 };
-        masked.extend(std::iter::repeat_n(' ', kept));
-        masked.push_str(&line.full[kept..]);
+    for OwnedLine { owner, line, full } in owned_lines(document) {
+        let is_other = owner.is_some_and(|owner| owner != scheduler);
+        let blanks = if is_other { line.len() } else { 0 };
+        masked.extend(std::iter::repeat_n(' ', blanks));
+        masked.push_str(&full[blanks..]);
     }
     Cow::Owned(masked)
 }
@@ -109,16 +111,20 @@ mod tests {
             assert_eq!(default.name, DEFAULT);
             assert_eq!((&*gpu.name, gpu.partition.as_deref()), ("gpu", Some("p1")), "{document}");
             assert!(gpu.text.contains("job_sort_formula") && !gpu.text.contains("= a"), "{}", gpu.text);
-            let lines = |scheduler: &str| {
-                let masked = of_scheduler(document, scheduler);
-                assert_eq!(masked.len(), document.len());
-                masked.lines().filter(|line| line.contains("job_sort_formula")).map(str::to_owned).collect::<Vec<_>>()
-            };
-            assert!(matches!(&lines(DEFAULT)[..], [only] if only.ends_with("= a")), "{document}");
-            assert!(matches!(&lines("gpu")[..], [only] if only.contains("= \"b + 1") || only.ends_with("= b +")));
-            assert!(lines("").is_empty() && of_scheduler(document, "").contains("x = 1"));
+            let of_default = formula_lines(document, DEFAULT);
+            assert!(matches!(&of_default[..], [only] if only.ends_with("= a")), "{document}");
+            let of_gpu = formula_lines(document, "gpu");
+            assert!(matches!(&of_gpu[..], [only] if only.contains("= \"b + 1") || only.ends_with("= b +")));
+            assert_eq!(formula_lines(document, ""), [""; 0]);
+            assert!(of_scheduler(document, "").contains("x = 1"));
         }
         assert_eq!(of_scheduler(LISTED, DEFAULT).matches('\t').count(), 0);
         assert_eq!(listed_schedulers("set server c = d\nServer vm\n    x = 1\n"), []);
+    }
+
+    fn formula_lines(document: &str, scheduler: &str) -> Vec<String> {
+        let masked = of_scheduler(document, scheduler);
+        assert_eq!(masked.len(), document.len());
+        masked.lines().filter(|line| line.contains("job_sort_formula")).map(str::to_owned).collect()
     }
 }

@@ -42,8 +42,10 @@ impl std::fmt::Display for PbsVersion {
 pub(super) fn servers_in_json(document: &str) -> Option<Vec<Map<String, Value>>> {
     let mut document: Map<String, Value> = serde_json::from_str(document).ok()?;
     let Some(Value::Object(servers)) = document.remove("Server") else { return None };
-    let attributes = |server| if let Value::Object(attributes) = server { Some(attributes) } else { None };
-    servers.into_iter().map(|(_, server)| attributes(server)).collect()
+    servers
+        .into_iter()
+        .map(|(_, server)| if let Value::Object(server) = server { Some(server) } else { None })
+        .collect()
 }
 
 /// The text of an attribute: qstat prints without quotes what looks like a number.
@@ -63,7 +65,8 @@ impl ServerSettings {
     /// assert_eq!((settings.eligible_time_enable, settings.job_sort_formula_threshold), (Some(false), None));
     /// ```
     pub fn read(document: &str) -> Self {
-        let (mut settings, document) = (Self::default(), document.trim_start_matches('\u{feff}'));
+        let mut settings = Self::default();
+        let document = document.trim_start_matches('\u{feff}');
         if let Some(servers) = servers_in_json(document) {
             for (name, value) in servers.iter().flatten() {
                 settings.set(name, &attribute_text(value));
@@ -71,8 +74,9 @@ impl ServerSettings {
             return settings;
         }
         let document = schedulers::of_scheduler(document, schedulers::DEFAULT);
-        let is_dsv = |line: &&str| line.starts_with("Server: ") && line.contains('|');
-        let (dsv_lines, lines): (Vec<&str>, Vec<&str>) = document.lines().partition(is_dsv);
+        // the lines of `-F dsv` come last, so that their values count
+        let (dsv_lines, lines): (Vec<&str>, Vec<&str>) =
+            document.lines().partition(|line| line.starts_with("Server: ") && line.contains('|'));
         for line in lines.into_iter().chain(dsv_lines.into_iter().flat_map(|line| line.split('|'))) {
             if let Some((left, value)) = line.split_once('=') {
                 let name = left.split_whitespace().next_back().unwrap_or("");

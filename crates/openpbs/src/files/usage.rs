@@ -203,18 +203,19 @@ impl UsageFile {
     /// The records with a usage that no job can have caused, in file order.
     pub fn implausible(&self) -> Vec<ImplausibleUsage> {
         let mut sum = 0.0_f64;
-        let implausible = |record: &UsageRecord| {
-            let UsageRecord { entity, usage, offset } = record.clone();
+        let mut implausible = Vec::new();
+        for UsageRecord { entity, usage, offset } in self.records.iter().cloned() {
             let was_finite = sum.is_finite();
             sum += usage;
-            match usage {
-                _ if usage.is_infinite() => Some(ImplausibleUsage::Infinite { offset, entity }),
-                _ if usage.is_subnormal() => Some(ImplausibleUsage::Subnormal { offset, entity, usage }),
-                _ if was_finite && sum.is_infinite() => Some(ImplausibleUsage::InfiniteSum { offset, entity, usage }),
-                _ => None,
+            if usage.is_infinite() {
+                implausible.push(ImplausibleUsage::Infinite { offset, entity });
+            } else if usage.is_subnormal() {
+                implausible.push(ImplausibleUsage::Subnormal { offset, entity, usage });
+            } else if was_finite && sum.is_infinite() {
+                implausible.push(ImplausibleUsage::InfiniteSum { offset, entity, usage });
             }
-        };
-        self.records.iter().filter_map(implausible).collect()
+        }
+        implausible
     }
 
     fn read_v2(&mut self, file: &[u8]) {
@@ -331,7 +332,6 @@ mod tests {
         ]);
         file.extend(b"Scott");
         let read = UsageFile::parse(&file).expect("small enough");
-        let record = |entity: &str, usage, offset| UsageRecord { entity: entity.into(), usage, offset };
         assert_eq!(read.records, [record("Bob", 1.5, 32), record("Tom", f64::INFINITY, 352)]);
         assert_eq!(read.last_decay, Some(1_700_000_000));
         assert_eq!(
@@ -346,13 +346,18 @@ mod tests {
         );
     }
 
+    fn record(entity: &str, usage: f64, offset: usize) -> UsageRecord {
+        UsageRecord { entity: entity.into(), usage, offset }
+    }
+
+    fn implausible(usages: &[(&[u8], f64)]) -> Vec<String> {
+        let read = UsageFile::parse(&v2(usages)).expect("small enough");
+        assert_eq!((read.records.len(), &*read.faults), (usages.len(), &[][..]));
+        read.implausible().iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn a_usage_that_no_job_causes_is_named() {
-        let implausible = |usages: &[(&[u8], f64)]| -> Vec<String> {
-            let read = UsageFile::parse(&v2(usages)).expect("small enough");
-            assert_eq!((read.records.len(), &*read.faults), (usages.len(), &[][..]));
-            read.implausible().iter().map(ToString::to_string).collect()
-        };
         assert!(implausible(&[(b"a", 0.0), (b"b", 1e308), (b"c", f64::MIN_POSITIVE)]).is_empty());
         let named = implausible(&[(b"a", f64::INFINITY), (b"b", f64::MAX), (b"c", 5e-324), (b"d", f64::INFINITY)]);
         let starts = [
@@ -372,7 +377,7 @@ mod tests {
         file[..9].copy_from_slice(b"alice.b-c");
         let read = UsageFile::parse(&file).expect("small enough");
         assert_eq!(read.version, Some(UsageVersion::V1));
-        assert_eq!(read.records, [UsageRecord { entity: "alice.b-c".into(), usage: 2.0, offset: 0 }]);
+        assert_eq!(read.records, [record("alice.b-c", 2.0, 0)]);
         assert_eq!(faults(&file), ["byte 24: the last record has only 8 bytes and is ignored"]);
         file[8] = b'!';
         assert_eq!(faults(&file)[0], "byte 0: `alice.b-!` is not a name, the record is ignored");
@@ -390,16 +395,13 @@ mod tests {
 
     #[test]
     fn an_old_decay() {
-        let decayed_at = |time: i64| {
-            let mut file = v2(&[(b"Bob", 5.0)]);
-            file[24..32].copy_from_slice(&time.to_le_bytes());
-            file
-        };
+        let mut file = v2(&[(b"Bob", 5.0)]);
         for (time, records) in [(0, 1), (EARLIEST_DECAY + 1, 1), (i64::MAX, 1), (EARLIEST_DECAY, 0), (1, 0), (-1, 0)] {
-            let read = UsageFile::parse(&decayed_at(time)).expect("small enough");
+            file[24..32].copy_from_slice(&i64::to_le_bytes(time));
+            let read = UsageFile::parse(&file).expect("small enough");
             assert_eq!((read.records.len(), read.faults.len()), (records, 1 - records), "{time}");
             assert_eq!(read.last_decay, Some(time).filter(|&time| records == 1 && time != 0));
         }
-        assert_eq!(faults(&decayed_at(-1)), ["byte 24: the time -1 of the last decay is too old, nothing was read"]);
+        assert_eq!(faults(&file), ["byte 24: the time -1 of the last decay is too old, nothing was read"]);
     }
 }

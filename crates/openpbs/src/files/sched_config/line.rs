@@ -57,12 +57,12 @@ impl Line<'_> {
     /// `"name HIGH"` or `"name LOW"`. The daemon reads two words and ignores the rest.
     pub(super) fn sort_key(&self) -> Result<SortKey, ConfigFault> {
         let words: Vec<&str> = self.value.split_ascii_whitespace().collect();
-        let (name, first) = match words[..] {
-            [name, "HIGH" | "High" | "high", ..] => (name, SortFirst::High),
-            [name, "LOW" | "Low" | "low", ..] => (name, SortFirst::Low),
+        let first = match words[..] {
+            [_, "HIGH" | "High" | "high", ..] => SortFirst::High,
+            [_, "LOW" | "Low" | "low", ..] => SortFirst::Low,
             _ => return Err(self.bad_value("it is a name and `HIGH` or `LOW`, in double quotes")),
         };
-        Ok(SortKey { name: name.to_owned(), first })
+        Ok(SortKey { name: words[0].to_owned(), first })
     }
 }
 
@@ -76,17 +76,13 @@ pub(super) fn number_or_unspecified(value: &str) -> i32 {
 }
 
 /// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is returned as a fault, and
-/// the setting then applies at all times.
-pub(super) fn split_line(text: &str) -> Result<(Line<'_>, Option<ConfigFault>), ConfigFault> {
-    let not_a_setting = || ConfigFault::NotASetting(text.trim().to_owned());
-    let (name, value_and_time) = text.split_once(':').ok_or_else(not_a_setting)?;
-    let (value, time) = split_value(value_and_time.trim_start()).ok_or_else(not_a_setting)?;
-    let name = name.trim();
-    if name.is_empty() {
-        return Err(not_a_setting());
-    }
+/// the setting then applies at all times. `None` for a line without a colon, a name or a value.
+pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<ConfigFault>)> {
+    let (name, value_and_time) = text.split_once(':')?;
+    let (value, time) = split_value(value_and_time.trim_start())?;
     let (times, unknown_time) = parse_times(time);
-    Ok((Line { name, value, times }, unknown_time))
+    let name = name.trim();
+    (!name.is_empty()).then_some((Line { name, value, times }, unknown_time))
 }
 
 /// Splits off the value, which may be quoted.

@@ -176,22 +176,19 @@ impl SchedConfig {
     pub fn parse(file: &[u8]) -> Self {
         let mut config = Self::default();
         let mut first_lines: HashMap<String, ByTime<Option<usize>>> = HashMap::new();
-        for (index, text) in file.split(|&byte| byte == b'\n').enumerate() {
-            if is_blank_or_comment(c_string(text)) {
+        for (number, text) in (1..).zip(file.split(|&byte| byte == b'\n').map(c_string)) {
+            if is_blank_or_comment(text) {
                 continue;
             }
-            let faults = match split_line(&name_text(c_string(text))) {
-                Ok((line, unknown_time)) => {
-                    let fault = config
-                        .apply(&line)
-                        .err()
-                        .or_else(|| repeated(&line, index + 1, first_lines.entry(line.name.to_owned()).or_default()));
-                    [unknown_time, fault]
+            let text = name_text(text);
+            let faults = match split_line(&text) {
+                Some((line, unknown_time)) => {
+                    let first_lines = first_lines.entry(line.name.to_owned()).or_default();
+                    [unknown_time, config.apply(&line).err().or_else(|| repeated(&line, number, first_lines))]
                 }
-                Err(fault) => [Some(fault), None],
+                None => [Some(ConfigFault::NotASetting(text.trim().to_owned())), None],
             };
-            let warning = |fault| ConfigWarning { line: index + 1, fault };
-            config.warnings.extend(faults.into_iter().flatten().map(warning));
+            config.warnings.extend(faults.into_iter().flatten().map(|fault| ConfigWarning { line: number, fault }));
         }
         config
     }
@@ -206,10 +203,9 @@ impl SchedConfig {
             "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
             "job_sort_key" => {
                 let key = line.sort_key()?;
-                let is_full = |at: bool, keys: &Vec<SortKey>| at && keys.len() >= MAX_SORT_KEYS;
-                if is_full(times.prime, &self.job_sort_key.prime)
-                    || is_full(times.non_prime, &self.job_sort_key.non_prime)
-                {
+                let mut is_full = false;
+                self.job_sort_key.change(times, |keys| is_full |= keys.len() >= MAX_SORT_KEYS);
+                if is_full {
                     return Err(ConfigFault::TooManySortKeys(key.name));
                 }
                 self.job_sort_key.change(times, |keys| keys.push(key.clone()));
@@ -314,9 +310,12 @@ mod tests {
         assert_eq!((config.fairshare_decay_time, config.fairshare_decay_factor), (43_200, 0.7));
         assert_eq!(config.unknown_shares, 10);
         assert_eq!(config.fairshare_usage_res, "ncpus*walltime");
-        let names = |keys: &[SortKey]| keys.iter().map(|key| key.name.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&config.job_sort_key.prime), ["ncpus", "mem"]);
-        assert_eq!(config.job_sort_key.non_prime, [SortKey { name: "mem".into(), first: SortFirst::Low }]);
+        assert_eq!(config.job_sort_key.prime, [key("ncpus", SortFirst::High), key("mem", SortFirst::Low)]);
+        assert_eq!(config.job_sort_key.non_prime, [key("mem", SortFirst::Low)]);
+    }
+
+    fn key(name: &str, first: SortFirst) -> SortKey {
+        SortKey { name: name.into(), first }
     }
 
     #[test]
@@ -362,12 +361,11 @@ mod tests {
 
     #[test]
     fn times_and_quotes() {
-        let config =
-            SchedConfig::parse(b"by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n");
+        let text = "by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n";
+        let config = SchedConfig::parse(text.as_bytes());
         assert_eq!((config.by_queue, config.round_robin), (ByTime::always(false), ByTime::always(false)));
         assert_eq!(config.fairshare_usage_res, "a * b");
-        let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
-        assert_eq!(warnings, ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]);
+        assert_eq!(warned(text), ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]);
         let config = SchedConfig::parse(b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n");
         assert_eq!((config.fairshare_usage_res.as_str(), config.unknown_shares), ("ncpus", 10));
         assert_eq!(config.warnings.len(), 2);
@@ -375,11 +373,11 @@ mod tests {
 
     #[test]
     fn sort_keys_beyond_the_most_are_warned_of() {
-        let lines = |count: usize| "job_sort_key: \"ncpus HIGH\" prime\n".repeat(count);
-        let config =
-            SchedConfig::parse((lines(MAX_SORT_KEYS + 5) + "job_sort_key: \"mem LOW\" non_prime\n").as_bytes());
+        let text =
+            "job_sort_key: \"ncpus HIGH\" prime\n".repeat(MAX_SORT_KEYS + 5) + "job_sort_key: \"mem LOW\" non_prime\n";
+        let config = SchedConfig::parse(text.as_bytes());
         assert_eq!((config.job_sort_key.prime.len(), config.job_sort_key.non_prime.len()), (MAX_SORT_KEYS, 1));
-        let warnings: Vec<String> = config.warnings.iter().map(ToString::to_string).collect();
+        let warnings = warned(&text);
         assert_eq!(warnings.len(), 5);
         assert_eq!(
             warnings[0],
@@ -392,9 +390,7 @@ mod tests {
         let config =
             SchedConfig::parse(b"job_sort_key: \"job_priority HIGH ALL\"\njob_sort_key: \"ncpus low x y\" prime\n");
         assert_eq!(config.warnings, []);
-        let key = |name: &str, first| SortKey { name: name.into(), first };
-        let (priority, ncpus) = (key("job_priority", SortFirst::High), key("ncpus", SortFirst::Low));
-        assert_eq!(config.job_sort_key.non_prime, std::slice::from_ref(&priority));
-        assert_eq!(config.job_sort_key.prime, [priority, ncpus]);
+        assert_eq!(config.job_sort_key.non_prime, [key("job_priority", SortFirst::High)]);
+        assert_eq!(config.job_sort_key.prime, [key("job_priority", SortFirst::High), key("ncpus", SortFirst::Low)]);
     }
 }
