@@ -35,6 +35,11 @@ impl Span {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// Whether the other span lies within this one.
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
     /// The span as a range, for slicing.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize

@@ -100,6 +100,13 @@ pub struct Range {
 impl Range {
     /// All numbers.
     pub const ANY: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
+
+    /// The smallest interval that contains the numbers.
+    pub(crate) fn hull<const N: usize>(numbers: [f64; N]) -> Self {
+        let least = numbers.into_iter().fold(f64::INFINITY, f64::min);
+        let most = numbers.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Self { least, most }
+    }
 }
 
 /// Where a name comes from.

@@ -1,6 +1,6 @@
 //! Monotonicity: whether the value of a formula increases or decreases when one input grows and the others stay.
 
-use crate::formula::lint::parents::without_parentheses;
+use crate::formula::lint::parents::aggregated;
 use crate::formula::lint::ranges::{Facts, TypeSet, ValueSet};
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
@@ -106,6 +106,10 @@ fn is_mixed(values: ValueSet) -> bool {
     values.types().intersects(TypeSet::FLOAT) && values.types().intersects(TypeSet::INTEGRAL)
 }
 
+fn is_beyond_exact_doubles(values: ValueSet) -> bool {
+    values.most() > MAX_EXACT_FLOAT || values.least() < -MAX_EXACT_FLOAT
+}
+
 struct Walk<'e> {
     expr: &'e Expr,
     facts: &'e Facts,
@@ -149,10 +153,8 @@ impl Walk<'_> {
     /// Whether the result may be rounded for some operands and exact for others, which breaks the order of the results.
     /// This happens beyond 2^53 if an operand that changes is an integer for one job and a float for another.
     fn is_rounded_unevenly(&self, operands: &[NodeId], result: ValueSet) -> bool {
-        let changes_type = |node: &NodeId| !self.unchanged[node.index()] && is_mixed(self.values(*node));
-        let is_large = |values: ValueSet| values.most() > MAX_EXACT_FLOAT || values.least() < -MAX_EXACT_FLOAT;
-        let sizes = || operands.iter().map(|&node| self.values(node)).chain([result]);
-        operands.iter().any(changes_type) && sizes().any(is_large)
+        let changes_type = operands.iter().any(|&node| !self.unchanged[node.index()] && is_mixed(self.values(node)));
+        changes_type && operands.iter().map(|&node| self.values(node)).chain([result]).any(is_beyond_exact_doubles)
     }
 
     fn analyze_node(&self, id: NodeId, kind: &NodeKind, name: &str) -> Monotonicity {
@@ -190,8 +192,10 @@ impl Walk<'_> {
 
     fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId) -> Monotonicity {
         use BinaryOperator as Op;
-        let (a, b) = (self.monotonicity(left), self.monotonicity(right));
-        let (x, y) = (self.values(left), self.values(right));
+        let a = self.monotonicity(left);
+        let b = self.monotonicity(right);
+        let x = self.values(left);
+        let y = self.values(right);
         match op {
             Op::Add if x.is_number() && y.is_number() => a.plus(b),
             Op::Subtract => a.plus(b.reversed()),
@@ -208,21 +212,21 @@ impl Walk<'_> {
     }
 
     fn power(&self, base: NodeId, exponent: NodeId) -> Monotonicity {
-        let (a, b) = (self.monotonicity(base), self.monotonicity(exponent));
-        let (x, y) = (self.values(base), self.values(exponent));
+        let a = self.monotonicity(base);
+        let b = self.monotonicity(exponent);
+        let x = self.values(base);
+        let y = self.values(exponent);
         if x.least() >= 0.0 {
-            let above_one = if x.least() >= 1.0 {
-                b
-            } else if x.most() <= 1.0 {
-                b.reversed()
-            } else {
-                b.constant_or_unknown()
+            let in_exponent = match x {
+                _ if x.least() >= 1.0 => b,
+                _ if x.most() <= 1.0 => b.reversed(),
+                _ => b.constant_or_unknown(),
             };
-            return a.times(y).plus(above_one);
+            return a.times(y).plus(in_exponent);
         }
-        match y.single() {
-            Some(exponent) if b == Monotonicity::Constant && exponent > 0.0 && (exponent % 2.0).abs() == 1.0 => a,
-            Some(exponent) if b == Monotonicity::Constant && exponent > 0.0 && exponent % 2.0 == 0.0 => a.times(x),
+        match y.single().filter(|&power| b == Monotonicity::Constant && power > 0.0) {
+            Some(power) if power % 2.0 == 1.0 => a,
+            Some(power) if power % 2.0 == 0.0 => a.times(x),
             _ => self.not_monotonic(&[base, exponent]),
         }
     }
@@ -240,23 +244,13 @@ impl Walk<'_> {
         }
     }
 
-    /// The values that an aggregate function combines: its arguments, or the items of its single argument if that is a
-    /// list or tuple literal.
-    fn items<'n>(&'n self, arguments: &'n [NodeId]) -> &'n [NodeId] {
-        let &[single] = arguments else { return arguments };
-        match &self.expr.node(without_parentheses(self.expr, single)).kind {
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
-            _ => arguments,
-        }
-    }
-
     fn call(&self, callee: NodeId, arguments: &[NodeId], result: ValueSet) -> Monotonicity {
         use Function as F;
         let all = self.sum(arguments);
         let Some(function) = self.facts.function(callee) else {
             return self.not_monotonic(&[&[callee], arguments].concat());
         };
-        let items = self.items(arguments);
+        let items = aggregated(self.expr, arguments);
         let are_numbers = items.iter().all(|&item| self.values(item).is_number());
         match (function, arguments) {
             (F::Sum, [_]) if are_numbers && !self.is_rounded_unevenly(items, result) => all,

@@ -21,30 +21,15 @@ pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     findings
 }
 
-/// Whether this is a module that people write before a function of `math`.
-pub(super) fn is_math_module(name: &str) -> bool {
-    matches!(name, "math" | "cmath" | "numpy" | "np" | "scipy")
-}
-
-/// Whether this is a list of resources of a job, which people write before a resource as `qstat -f` does.
-pub(super) fn is_resource_list(name: &str) -> bool {
-    is_requested(name) || name.eq_ignore_ascii_case("resources_used")
-}
-
-fn is_requested(list: &str) -> bool {
-    list.eq_ignore_ascii_case("Resource_List")
-}
-
 /// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost is reported.
 fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: Vec<Span> = Vec::new();
     for node in expr.nodes().iter().rev() {
-        let within = |outer: &Span| outer.start <= node.span.start && node.span.end <= outer.end;
         let Some(found) = construct(expr, node, schema) else { continue };
         if found.code != "JSF104" {
             findings.push(found);
-        } else if !reported.iter().any(within) {
+        } else if !reported.iter().any(|outer| outer.contains(node.span)) {
             reported.push(node.span);
             findings.push(found);
         }
@@ -109,6 +94,20 @@ fn listed_resource(list: &str, name: &str, span: Span, schema: &Schema) -> Diagn
             "a resource is written without a prefix, but `{name}` is not a known numeric resource either"
         )),
     }
+}
+
+/// Whether this is a module that people write before a function of `math`.
+pub(super) fn is_math_module(name: &str) -> bool {
+    matches!(name, "math" | "cmath" | "numpy" | "np" | "scipy")
+}
+
+/// Whether this is a list of resources of a job, which people write before a resource as `qstat -f` does.
+pub(super) fn is_resource_list(name: &str) -> bool {
+    is_requested(name) || name.eq_ignore_ascii_case("resources_used")
+}
+
+fn is_requested(list: &str) -> bool {
+    list.eq_ignore_ascii_case("Resource_List")
 }
 
 fn builtin(name: &str, span: Span) -> Diagnostic {

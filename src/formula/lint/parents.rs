@@ -47,8 +47,7 @@ impl<'e> Parents<'e> {
 
     /// Whether the formula itself may define the name: in a lambda, in a comprehension or with `:=`.
     pub(super) fn is_local(&self, name: &str, span: Span) -> bool {
-        let within = |scope: &Span| scope.start <= span.start && span.end <= scope.end;
-        self.assigned.contains(&name) || self.scopes.iter().any(within)
+        self.assigned.contains(&name) || self.scopes.iter().any(|scope| scope.contains(span))
     }
 }
 
@@ -66,6 +65,16 @@ pub fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>,
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));
     let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))
+}
+
+/// The values that an aggregate function such as `max` combines: its arguments, or the items of its single argument if
+/// that is a list or tuple literal.
+pub(super) fn aggregated<'n>(expr: &'n Expr, arguments: &'n [NodeId]) -> &'n [NodeId] {
+    let &[single] = arguments else { return arguments };
+    match &expr.node(without_parentheses(expr, single)).kind {
+        NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
+        _ => arguments,
+    }
 }
 
 /// The node without the parentheses around it.

@@ -21,30 +21,27 @@ fn decimal_commas(expr: &Expr, id: NodeId, node: &Node, parents: &Parents<'_>) -
     if is_used_as_tuple(expr, id, parents) {
         return Vec::new();
     }
-    let text = expr.text();
-    let comma = |pair: &[NodeId]| {
-        let [left, right] = [pair[0], pair[1]].map(|item| expr.node(item).span);
-        let at = left.end as usize;
-        let before = text[..at].rsplit(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
-        let after = text[right.start as usize..].split(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
-        let is_decimal = right.start == left.end + 1 && is_digits(before) && is_digits(after);
-        is_decimal.then_some((at, before, after))
-    };
-    items.windows(2).filter_map(comma).map(|(at, before, after)| decimal_comma(at, before, after)).collect()
+    items.windows(2).filter_map(|pair| decimal_comma(expr, pair[0], pair[1])).collect()
 }
 
-fn decimal_comma(at: usize, before: &str, after: &str) -> Diagnostic {
-    let span = Span::new(at - before.len(), at + 1 + after.len());
+fn decimal_comma(expr: &Expr, left: NodeId, right: NodeId) -> Option<Diagnostic> {
+    let comma = Span { start: expr.node(left).span.end, end: expr.node(right).span.start };
+    let range = comma.range();
+    let before = expr.text()[..range.start].rsplit(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
+    let after = expr.text()[range.end..].split(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
+    if range.len() != 1 || !is_digits(before) || !is_digits(after) {
+        return None;
+    }
+    let span = Span::new(range.start - before.len(), range.end + after.len());
+    let found = Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span);
     if after.len() == 3 && before != "0" {
         // groups of three digits are thousands to some and decimals to others
-        return Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span).with_help(
-            format!("write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"),
-        );
+        return Some(found.with_help(format!(
+            "write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"
+        )));
     }
-    let point = Fix { span: Span::new(at, at + 1), replacement: ".".into(), applicability: Applicability::Unsafe };
-    Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span)
-        .with_help("the decimal separator is `.`; digits can be grouped with `_`")
-        .with_fix(point)
+    let point = Fix { span: comma, replacement: ".".into(), applicability: Applicability::Unsafe };
+    Some(found.with_help("the decimal separator is `.`; digits can be grouped with `_`").with_fix(point))
 }
 
 /// Whether the tuple is an argument or an operand of `in`.
@@ -67,7 +64,8 @@ fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     let NodeKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } = expr.node(right).kind else {
         return None;
     };
-    let (left, right) = (expr.node(left).span, expr.node(right).span);
+    let left = expr.node(left).span;
+    let right = expr.node(right).span;
     let follows_directly = expr.text()[left.end as usize..].starts_with('%');
     let is_followed_by_blanks = expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
     let hundredth = number.parse::<f64>().ok()? / 100.0;
@@ -84,9 +82,10 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     let NodeKind::Call { callee, positional, keywords } = &node.kind else { return None };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
-    let hides_function =
-        |name: &str| matches!(Resolution::from_schema(name, schema), Resolution::Input) && Resolution::is_builtin(name);
-    if name_of(called).is_some_and(hides_function) || !is_number(expr, *callee, schema) {
+    let hides_function = name_of(called).is_some_and(|name| {
+        Resolution::is_builtin(name) && matches!(Resolution::from_schema(name, schema), Resolution::Input)
+    });
+    if hides_function || !is_number(expr, *callee, schema) {
         return None;
     }
     let message = format!("`{}` is a number and cannot be called", called.span.slice(expr.text()));

@@ -3,10 +3,11 @@
 //! Enters: a tree, the [`Facts`] about it over that range, and the name of the input. Leaves: a [`Slope`], which bounds the
 //! difference between any two values of the formula over the range, including the rounding errors of its operations.
 
-use crate::formula::lint::parents::without_parentheses;
+use crate::formula::lint::parents::aggregated;
 use crate::formula::lint::ranges::{Facts, ValueSet};
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{BinaryOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
+use crate::schema::Range;
 
 /// Half the distance between 1 and the next double: the relative error of a correctly rounded operation.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
@@ -66,9 +67,17 @@ impl Slope {
 
     /// The slope after multiplication by a factor between two bounds.
     fn times(self, least: f64, most: f64) -> Self {
-        let products = [self.least * least, self.least * most, self.most * least, self.most * most];
+        let products = Range::hull([self.least * least, self.least * most, self.most * least, self.most * most]);
         let size = least.abs().max(most.abs());
-        Self { least: smallest(products), most: greatest(products), error: self.error * size }
+        Self { least: products.least, most: products.most, error: self.error * size }
+    }
+
+    /// The slope of a function of the value whose derivative lies between the least and the greatest of `derivatives`, by
+    /// the chain rule.
+    fn chained<const N: usize>(self, derivatives: [f64; N]) -> Self {
+        let Range { least, most } = Range::hull(derivatives);
+        let widening = MARGIN * least.abs().max(most.abs());
+        self.times(least - widening, most + widening)
     }
 
     /// The slope of a value that has one of the two slopes at every input.
@@ -85,22 +94,15 @@ impl Slope {
     }
 }
 
-fn smallest<const N: usize>(numbers: [f64; N]) -> f64 {
-    numbers.into_iter().fold(f64::INFINITY, f64::min)
-}
-
-fn greatest<const N: usize>(numbers: [f64; N]) -> f64 {
-    numbers.into_iter().fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// The bounds of a value and of the real number that it approximates.
+/// An operand: its slope, and the bounds of its value and of the real number that it approximates.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
+struct Operand {
+    slope: Slope,
     least: f64,
     most: f64,
 }
 
-impl Bounds {
+impl Operand {
     fn size(self) -> f64 {
         self.least.abs().max(self.most.abs())
     }
@@ -127,9 +129,10 @@ impl Analysis<'_> {
         self.slopes[node.index()]
     }
 
-    fn bounds(&self, node: NodeId) -> Option<Bounds> {
-        let (values, error) = (self.values(node), self.slope(node)?.error);
-        Some(Bounds { least: values.least() - error, most: values.most() + error })
+    fn operand(&self, node: NodeId) -> Option<Operand> {
+        let slope = self.slope(node)?;
+        let values = self.values(node);
+        Some(Operand { slope, least: values.least() - slope.error, most: values.most() + slope.error })
     }
 
     fn analyze_node(&self, id: NodeId, kind: &NodeKind) -> Option<Slope> {
@@ -156,8 +159,7 @@ impl Analysis<'_> {
             NodeKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
             NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right, values),
             NodeKind::Conditional { then, otherwise, .. } => {
-                let (then, otherwise) = (self.if_reachable(*then), self.if_reachable(*otherwise));
-                match (then, otherwise) {
+                match (self.if_reachable(*then), self.if_reachable(*otherwise)) {
                     (Some(only), None) | (None, Some(only)) => self.slope(only),
                     _ => None,
                 }
@@ -185,72 +187,39 @@ impl Analysis<'_> {
         if let Some(constant) = self.constant_operation(&[left, right]) {
             return Some(constant);
         }
-        let (a, b) = (self.slope(left)?, self.slope(right)?);
-        let (x, y) = (self.bounds(left)?, self.bounds(right)?);
+        let a = self.operand(left)?;
+        let b = self.operand(right)?;
         let exact = match op {
-            Op::Add => a.plus(b),
-            Op::Subtract => a.plus(b.negated()),
-            Op::Multiply => a.times(y.least, y.most).plus(b.times(x.least, x.most)),
-            Op::Divide => {
-                let nearest = y.distance_from_zero();
-                if nearest == 0.0 {
-                    return None;
-                }
-                let inverses = [1.0 / y.least, 1.0 / y.most];
-                let (least, most) = (inverses[0].min(inverses[1]), inverses[0].max(inverses[1]));
-                let quotient = x.size() / nearest;
-                let by_divisor = match (x.least >= 0.0, x.most <= 0.0) {
-                    // -x / y² is of one sign
-                    (true, _) => b.times(-quotient / nearest, 0.0),
-                    (_, true) => b.times(0.0, quotient / nearest),
-                    _ => b.times(-quotient / nearest, quotient / nearest),
-                };
-                a.times(least, most).plus(by_divisor)
-            }
+            Op::Add => a.slope.plus(b.slope),
+            Op::Subtract => a.slope.plus(b.slope.negated()),
+            Op::Multiply => a.slope.times(b.least, b.most).plus(b.slope.times(a.least, a.most)),
+            Op::Divide => quotient(a, b)?,
             Op::Power => return self.power(left, right, result),
             _ => return None,
         };
-        Some(self.rounded_unless_integral(exact, result))
-    }
-
-    fn rounded_unless_integral(&self, slope: Slope, result: ValueSet) -> Slope {
-        if result.is_integral() && slope.error == 0.0 { slope } else { slope.rounded(result, ROUNDING) }
+        let is_exact = result.is_integral() && exact.error == 0.0;
+        Some(if is_exact { exact } else { exact.rounded(result, ROUNDING) })
     }
 
     /// A power with a constant exponent or a constant base.
     fn power(&self, base: NodeId, exponent: NodeId, result: ValueSet) -> Option<Slope> {
-        let (a, b) = (self.slope(base)?, self.slope(exponent)?);
-        let (x, y) = (self.bounds(base)?, self.bounds(exponent)?);
-        let slope = if b.is_constant() {
+        let a = self.operand(base)?;
+        let b = self.operand(exponent)?;
+        let slope = if b.slope.is_constant() {
             let exponent = self.values(exponent).single()?;
-            if x.least <= 0.0 && !(exponent >= 1.0 && (x.least >= 0.0 || exponent.fract() == 0.0)) {
+            if a.least <= 0.0 && !(exponent >= 1.0 && (a.least >= 0.0 || exponent.fract() == 0.0)) {
                 return None;
             }
-            let derivative = |x: f64| exponent * x.powf(exponent - 1.0);
-            self.apply_chain_rule(
-                a,
-                [
-                    derivative(x.least),
-                    derivative(x.most),
-                    if x.least < 0.0 { derivative(0.0) } else { derivative(x.least) },
-                ],
-            )
-        } else if a.is_constant() {
+            // the derivative is monotonic on each side of 0
+            let extremes = [a.least, a.most, a.least.max(0.0)];
+            a.slope.chained(extremes.map(|x| exponent * x.powf(exponent - 1.0)))
+        } else if a.slope.is_constant() {
             let base = self.values(base).single().filter(|base| *base > 0.0)?;
-            let derivative = |y: f64| base.ln() * base.powf(y);
-            self.apply_chain_rule(b, [derivative(y.least), derivative(y.most), derivative(y.most)])
+            b.slope.chained([b.least, b.most].map(|y| base.ln() * base.powf(y)))
         } else {
             return None;
         };
         Some(slope.rounded(result, LIBRARY_ERROR))
-    }
-
-    /// The slope of a function of `argument` whose derivative lies between the least and the greatest of `derivatives`, by
-    /// the chain rule.
-    fn apply_chain_rule(&self, argument: Slope, derivatives: [f64; 3]) -> Slope {
-        let (least, most) = (smallest(derivatives), greatest(derivatives));
-        let widening = MARGIN * least.abs().max(most.abs());
-        argument.times(least - widening, most + widening)
     }
 
     fn call(&self, function: Function, arguments: &[NodeId], result: ValueSet) -> Option<Slope> {
@@ -261,43 +230,32 @@ impl Analysis<'_> {
         match (function, arguments) {
             (F::Pow, [base, exponent]) => self.power(*base, *exponent, result),
             (F::Max | F::Min, _) => {
-                let items = self.items(arguments);
-                let mut slopes =
-                    items.iter().filter(|&&item| self.may_be_result(item, result)).map(|&item| self.slope(item));
+                let items = aggregated(self.expr, arguments).iter();
+                let mut slopes = items.filter(|&&item| self.may_be_result(item, result)).map(|&item| self.slope(item));
                 let first = slopes.next()??;
                 slopes.try_fold(first, |hull, slope| Some(hull.hull(slope?)))
             }
             (F::Float, [x]) => self.slope(*x),
             (F::Abs | F::Fabs, [x]) => {
-                let (slope, bounds) = (self.slope(*x)?, self.bounds(*x)?);
-                Some(match bounds {
-                    _ if bounds.least >= 0.0 => slope,
-                    _ if bounds.most <= 0.0 => slope.negated(),
-                    _ => slope.hull(slope.negated()),
+                let x = self.operand(*x)?;
+                Some(match x.slope {
+                    slope if x.least >= 0.0 => slope,
+                    slope if x.most <= 0.0 => slope.negated(),
+                    slope => slope.hull(slope.negated()),
                 })
             }
             (function, [x]) => {
-                let (slope, bounds) = (self.slope(*x)?, self.bounds(*x)?);
-                let derivative = derivative(function, bounds)?;
-                let [least, most] = [derivative(bounds.least), derivative(bounds.most)];
-                Some(self.apply_chain_rule(slope, [least, most, most]).rounded(result, LIBRARY_ERROR))
+                let x = self.operand(*x)?;
+                let derivatives = [x.least, x.most].map(derivative(function, x)?);
+                Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR))
             }
             (F::Log, [x, base]) if self.slope(*base)?.is_constant() => {
-                let (slope, bounds, base) = (self.slope(*x)?, self.bounds(*x)?, self.values(*base).single()?);
-                let derivative = derivative(F::Log, bounds)?;
-                let [least, most] = [derivative(bounds.least), derivative(bounds.most)].map(|d| d / base.ln());
-                Some(self.apply_chain_rule(slope, [least, most, most]).rounded(result, 2.0 * LIBRARY_ERROR))
+                let x = self.operand(*x)?;
+                let base = self.values(*base).single()?;
+                let derivatives = [x.least, x.most].map(derivative(F::Log, x)?).map(|d| d / base.ln());
+                Some(x.slope.chained(derivatives).rounded(result, 2.0 * LIBRARY_ERROR))
             }
             _ => None,
-        }
-    }
-
-    /// The values that `max` and `min` choose from: the arguments, or the items of a single list or tuple literal.
-    fn items<'n>(&'n self, arguments: &'n [NodeId]) -> &'n [NodeId] {
-        let &[single] = arguments else { return arguments };
-        match &self.expr.node(without_parentheses(self.expr, single)).kind {
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
-            _ => arguments,
         }
     }
 
@@ -308,9 +266,26 @@ impl Analysis<'_> {
     }
 }
 
-/// The derivative of a function, which is monotonic over the bounds; `None` if the function is not one of those below or
-/// the bounds are not within its domain.
-fn derivative(function: Function, bounds: Bounds) -> Option<fn(f64) -> f64> {
+/// The slope of `a / b`, before rounding.
+fn quotient(a: Operand, b: Operand) -> Option<Slope> {
+    let nearest = b.distance_from_zero();
+    if nearest == 0.0 {
+        return None;
+    }
+    let inverses = Range::hull([1.0 / b.least, 1.0 / b.most]);
+    let steepest = a.size() / nearest / nearest;
+    let by_divisor = match (a.least >= 0.0, a.most <= 0.0) {
+        // -a / b² is of one sign
+        (true, _) => b.slope.times(-steepest, 0.0),
+        (_, true) => b.slope.times(0.0, steepest),
+        _ => b.slope.times(-steepest, steepest),
+    };
+    Some(a.slope.times(inverses.least, inverses.most).plus(by_divisor))
+}
+
+/// The derivative of a function, which is monotonic over the bounds of the argument; `None` if the function is not one of
+/// those below or the bounds are not within its domain.
+fn derivative(function: Function, argument: Operand) -> Option<fn(f64) -> f64> {
     use std::f64::consts::{LN_2, LN_10};
     let derivative: fn(f64) -> f64 = match function {
         Function::Sqrt => |x| 0.5 / x.sqrt(),
@@ -323,8 +298,8 @@ fn derivative(function: Function, bounds: Bounds) -> Option<fn(f64) -> f64> {
         _ => return None,
     };
     let is_defined = match function {
-        Function::Sqrt | Function::Log | Function::Log2 | Function::Log10 => bounds.least > 0.0,
-        Function::Log1p => bounds.least > -1.0,
+        Function::Sqrt | Function::Log | Function::Log2 | Function::Log10 => argument.least > 0.0,
+        Function::Log1p => argument.least > -1.0,
         _ => true,
     };
     is_defined.then_some(derivative)

@@ -177,8 +177,8 @@ fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 
 fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
     // that a computation takes long does not prove that the integer is large
-    let is_too_large = |error: &EvalError| error.raised.text.starts_with("an integer");
-    if !failure.is_certain && !failure.sample.is_some_and(|(_, error)| is_too_large(error)) {
+    let is_too_large = failure.sample.is_some_and(|(_, error)| error.raised.text.starts_with("an integer"));
+    if !failure.is_certain && !is_too_large {
         return None;
     }
     let what = format!("{} is an integer of more than 39000 digits", analysis.quoted(failure.node));
@@ -215,10 +215,11 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
 /// `^` that was probably meant as a power: it fails for floats, or an operand is a literal.
 fn power_by_caret(analysis: &Analysis<'_>, node: NodeId, fails: bool) -> Option<Diagnostic> {
     let NodeKind::Binary { op: BinaryOperator::BitXor, left, right } = *analysis.kind(node) else { return None };
-    let is_literal =
-        |node: NodeId| matches!(analysis.kind(analysis.without_parentheses(node)), NodeKind::Literal { .. });
-    let is_bool = |node: NodeId| analysis.facts.at(node).values.types().is_subset(TypeSet::BOOL);
-    if !analysis.facts.at(node).reachable || (!fails && (!(is_literal(left) || is_literal(right)) || is_bool(left))) {
+    let has_literal = [left, right]
+        .into_iter()
+        .any(|operand| matches!(analysis.kind(analysis.without_parentheses(operand)), NodeKind::Literal { .. }));
+    let is_meant = has_literal && !analysis.facts.at(left).values.types().is_subset(TypeSet::BOOL);
+    if !analysis.facts.at(node).reachable || !(fails || is_meant) {
         return None;
     }
     let always = analysis.facts.at(node).always_fails();

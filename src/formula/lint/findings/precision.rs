@@ -6,6 +6,7 @@ use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::{Rounded, TypeSet, ValueSet};
 use crate::formula::syntax::{NodeId, NodeKind};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, Python, Value};
+use crate::schema::Range;
 
 /// Findings on lost precision.
 pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
@@ -20,10 +21,11 @@ fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     if terms.len() < 2 || terms.iter().any(|&(_, values)| !values.is_number() || values.bounds().is_none()) {
         return Vec::new();
     }
-    let (least, most) =
-        terms.iter().fold((0.0, 0.0), |(least, most), (_, values)| (least + values.least(), most + values.most()));
+    let least: f64 = terms.iter().map(|(_, values)| values.least()).sum();
+    let most: f64 = terms.iter().map(|(_, values)| values.most()).sum();
     let absorbed = terms.iter().filter_map(|&(term, values)| {
-        absorbed_term(analysis, term, values, (least - values.least(), most - values.most()))
+        let others = Range { least: least - values.least(), most: most - values.most() };
+        absorbed_term(analysis, term, values, others)
     });
     let absorbed: Vec<Absorbed> = absorbed.collect();
     // several terms can change the value together, though each alone cannot
@@ -68,8 +70,8 @@ fn summands(analysis: &Analysis<'_>) -> Vec<(NodeId, ValueSet)> {
 }
 
 /// A term that varies by less than the precision of a `float` of the size of the others.
-fn absorbed_term(analysis: &Analysis<'_>, term: NodeId, values: ValueSet, others: (f64, f64)) -> Option<Absorbed> {
-    let (least, most) = others;
+fn absorbed_term(analysis: &Analysis<'_>, term: NodeId, values: ValueSet, others: Range) -> Option<Absorbed> {
+    let Range { least, most } = others;
     let size = if least > 0.0 { least } else { -most };
     let width = values.most() - values.least();
     if size <= 0.0 || width <= 0.0 || !width.is_finite() || !size.is_finite() || analysis.inputs(term).is_empty() {
@@ -79,9 +81,11 @@ fn absorbed_term(analysis: &Analysis<'_>, term: NodeId, values: ValueSet, others
     if spacing.is_infinite() {
         return None;
     }
-    let is_equal = |others: f64| (others + values.least()) as f32 == (others + values.most()) as f32;
     // if the other terms are constant, this can be computed; if they vary, the term can still change the rounding
-    let is_absorbed = if least == most { is_equal(least) } else { width < spacing / 2.0 };
+    let is_absorbed = match least == most {
+        true => (least + values.least()) as f32 == (least + values.most()) as f32,
+        false => width < spacing / 2.0,
+    };
     if !is_absorbed {
         return None;
     }

@@ -1,10 +1,13 @@
 //! Findings on the result of the formula: it is not a number, it is an error or the same value for every job, or it orders
 //! jobs unfairly.
 
+use std::cmp::Ordering;
+
 use crate::diagnostic::{Diagnostic, Span};
 use crate::formula::lint::findings::Analysis;
-use crate::formula::lint::findings::sampling::FUEL;
+use crate::formula::lint::findings::sampling::{FUEL, Sample};
 use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
+use crate::formula::lint::parents::name_of;
 use crate::formula::lint::ranges::{Fact, Rounded, TypeSet};
 use crate::formula::program::Program;
 use crate::formula::syntax::NodeKind;
@@ -22,13 +25,8 @@ pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Op
 
 /// The finding on a formula that fails for every job, unless a finding on a name or an operation says so.
 fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
-    let is_reported = |finding: &Diagnostic| matches!(finding.code, "JSF612" | "JSF309" | "JSF306");
-    let other_kinds = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
-    let is_reported_elsewhere =
-        |fact: &Fact| fact.always_fails() && other_kinds.iter().any(|&kind| fact.errors.contains(kind));
-    if on_operations.iter().any(is_reported)
-        || analysis.expr.iter().any(|(node, _)| is_reported_elsewhere(analysis.facts.at(node)))
-    {
+    let is_reported = on_operations.iter().any(|finding| matches!(finding.code, "JSF612" | "JSF309" | "JSF306"));
+    if is_reported || analysis.expr.iter().any(|(node, _)| is_reported_elsewhere(analysis.facts.at(node))) {
         return None;
     }
     let span = analysis.expr.node(analysis.expr.root()).span;
@@ -42,6 +40,12 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
             "`qmgr` accepts it nevertheless; every job gets the value 0, and the order of submission decides",
         ),
     )
+}
+
+/// Whether the expression always fails with an error on which other passes report.
+fn is_reported_elsewhere(fact: &Fact) -> bool {
+    let kinds = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
+    fact.always_fails() && kinds.iter().any(|&kind| fact.errors.contains(kind))
 }
 
 fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
@@ -66,22 +70,22 @@ fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let values = analysis.facts.result();
     let span = analysis.expr.node(analysis.expr.root()).span;
     let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
-    let is_too_large = |value: &Value| matches!(value, Value::Big(_)) && exceeds_doubles(value);
+    let samples = &analysis.samples.all;
     // the bounds are doubles, so they do not tell integers just below the largest double from those above it
-    let results = || analysis.samples.all.iter().map(|sample| &sample.result);
     let is_near_limit = values.is_integral() && (values.least() >= f64::MAX / 2.0 || values.most() <= -f64::MAX / 2.0);
-    if is_near_limit && results().all(|result| result.as_ref().is_ok_and(is_too_large)) && results().next().is_some() {
+    if is_near_limit && !samples.is_empty() && samples.iter().all(exceeds_doubles) {
         let message = "the result is an integer too large for a double for every job";
         return Some(Diagnostic::error("JSF405", message, span).with_help(help));
     }
-    let sample = analysis.samples.all.iter().find(|sample| sample.result.as_ref().is_ok_and(is_too_large))?;
+    let sample = samples.iter().find(|sample| exceeds_doubles(sample))?;
     let condition = analysis.condition(Some(sample), analysis.expr.root());
     let message = format!("the result is an integer too large for a double {condition}");
     Some(Diagnostic::warning("JSF405", message, span).with_help(help))
 }
 
-/// Whether an integer exceeds the largest double.
-fn exceeds_doubles(value: &Value) -> bool {
+/// Whether the result is an integer beyond the largest double.
+fn exceeds_doubles(sample: &Sample) -> bool {
+    let Ok(value @ Value::Big(_)) = &sample.result else { return false };
     Python::new().call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]).is_err()
 }
 
@@ -159,9 +163,8 @@ fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: M
             interpreter.evaluate(&inputs).ok().map(|value| nearest_double(&value))
         });
         let values: Vec<f64> = values.collect();
-        let is_wrong =
-            |pair: &[f64]| if wrong == Monotonicity::Increasing { pair[0] < pair[1] } else { pair[0] > pair[1] };
-        if values.windows(2).any(is_wrong) {
+        let direction = if wrong == Monotonicity::Increasing { Ordering::Less } else { Ordering::Greater };
+        if values.windows(2).any(|pair| pair[0].partial_cmp(&pair[1]) == Some(direction)) {
             return true;
         }
     }
@@ -174,7 +177,6 @@ fn nearest_double(value: &Value) -> f64 {
 
 /// The first place at which the formula uses the input.
 fn first_use(analysis: &Analysis<'_>, name: &str) -> Span {
-    let is_use = |kind: &NodeKind| matches!(kind, NodeKind::Name(used) if **used == *name);
-    let uses = analysis.expr.nodes().iter().filter(|node| is_use(&node.kind)).map(|node| node.span);
-    uses.min().unwrap_or_default()
+    let uses = analysis.expr.nodes().iter().filter(|node| name_of(node) == Some(name));
+    uses.map(|node| node.span).min().unwrap_or_default()
 }

@@ -103,12 +103,11 @@ impl Samples {
             return;
         }
         while self.all.len() < max_samples {
-            let mut pick = |candidates: &Vec<Value>| {
+            let inputs = self.candidates.iter().filter_map(|candidates| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 candidates.get((state >> 33) as usize % candidates.len().max(1)).cloned()
-            };
-            let inputs = self.candidates.iter().filter_map(&mut pick).collect();
-            self.evaluate(inputs, None, interpreter);
+            });
+            self.evaluate(inputs.collect(), None, interpreter);
         }
     }
 
@@ -176,8 +175,11 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
         numbers.extend([within.least(), within.most(), (within.least() + within.most()) / 2.0]);
     }
     // the type of a site's resource allows negative values, but few sites have any
-    let is_plausible = |number: f64| is_explicit || number >= 0.0 || common.contains(&number);
-    numbers.extend(literals.iter().filter(|&&number| is_plausible(number) && number.abs() <= 1e9));
+    numbers.extend(
+        literals
+            .iter()
+            .filter(|&&number| number.abs() <= 1e9 && (is_explicit || number >= 0.0 || common.contains(&number))),
+    );
     let mut values: Vec<Value> = Vec::new();
     for number in numbers {
         let value = to_value(number, within);

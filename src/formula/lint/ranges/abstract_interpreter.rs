@@ -185,24 +185,22 @@ impl<'e> AbstractInterpreter<'e> {
 
     fn finish(&mut self, id: NodeId) {
         let expr = self.expr;
-        let constant = |this: &Self, node: NodeId| this.facts.constant(node).cloned();
         match &expr.node(id).kind {
             NodeKind::Literal { kind, text } => {
                 self.set_folded(id, Some(literal_value(*kind, text)), |_| OperationResult::UNKNOWN);
             }
             NodeKind::Name(name) => self.name(id, name),
             NodeKind::Unary { op, operand } => {
-                let folded = constant_folding::unary(*op, constant(self, *operand).as_ref());
+                let folded = constant_folding::unary(*op, self.facts.constant(*operand));
                 self.set_folded(id, folded, |this| operators::unary(*op, this.values(*operand)));
             }
             NodeKind::Binary { op, left, right } => {
-                let folded =
-                    constant_folding::binary(*op, constant(self, *left).as_ref(), constant(self, *right).as_ref());
+                let folded = constant_folding::binary(*op, self.facts.constant(*left), self.facts.constant(*right));
                 self.set_folded(id, folded, |this| operators::binary(*op, this.values(*left), this.values(*right)));
             }
             NodeKind::Call { callee, positional, keywords } => self.call(id, *callee, positional, keywords),
             NodeKind::Parenthesized(inner) => {
-                let folded = constant(self, *inner).map(Ok);
+                let folded = self.facts.constant(*inner).cloned().map(Ok);
                 self.set_folded(id, folded, |this| OperationResult::ok(this.values(*inner)));
             }
             NodeKind::Conditional { then, otherwise, .. } => {
@@ -302,8 +300,7 @@ impl<'e> AbstractInterpreter<'e> {
     fn chain(&mut self, id: NodeId, known: usize, scope: Scope) {
         let expr = self.expr;
         let NodeKind::Comparison { operators, operands } = &expr.node(id).kind else { return };
-        let (a, b, op) = (operands[known - 2], operands[known - 1], operators[known - 2]);
-        let (truth, errors) = self.comparison(op, a, b);
+        let (truth, errors) = self.comparison(operators[known - 2], operands[known - 2], operands[known - 1]);
         let so_far = *self.facts.at(id);
         let fails = so_far.values.may_be_zero() || truth.may_be_false;
         let may_continue = known < operands.len() && truth.may_be_true;
@@ -344,11 +341,11 @@ impl AbstractInterpreter<'_> {
                     conditions.extend(operands.iter().map(|&operand| (operand, holds)));
                 }
                 NodeKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
-                    for (index, &op) in operators.iter().enumerate() {
-                        let (a, b) = (operands[index], operands[index + 1]);
-                        let (x, y) = (self.current(a), self.current(b));
-                        self.narrow(a, refined(op, x, y, holds));
-                        self.narrow(b, refined(swapped(op), y, x, holds));
+                    for (&op, pair) in operators.iter().zip(operands.windows(2)) {
+                        let left = self.current(pair[0]);
+                        let right = self.current(pair[1]);
+                        self.narrow(pair[0], refined(op, left, right, holds));
+                        self.narrow(pair[1], refined(swapped(op), right, left, holds));
                     }
                 }
                 NodeKind::Comparison { .. } | NodeKind::Boolean { .. } => {}

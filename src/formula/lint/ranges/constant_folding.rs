@@ -29,7 +29,8 @@ pub(super) fn unary(op: UnaryOperator, x: Option<&Value>) -> Option<Result<Value
 
 /// `x op y`, unless the result is large.
 pub(super) fn binary(op: BinaryOperator, x: Option<&Value>, y: Option<&Value>) -> Option<Result<Value, Raised>> {
-    let (x, y) = (x?, y?);
+    let x = x?;
+    let y = y?;
     let count = match y {
         Value::Int(count) => count.unsigned_abs(),
         _ => 0,
@@ -51,8 +52,9 @@ pub(super) fn compare(op: ComparisonOperator, x: Option<&Value>, y: Option<&Valu
 pub(super) fn call(function: Function, arguments: &[Option<&Value>]) -> Option<Result<Value, Raised>> {
     let arguments: Vec<Value> = arguments.iter().map(|argument| argument.cloned()).collect::<Option<_>>()?;
     let grows = matches!(function, Function::Factorial | Function::Comb | Function::Perm | Function::Lcm);
-    let is_small = |value: &Value| matches!(value, Value::Int(..=170) | Value::Bool(_) | Value::Float(_));
-    if arguments.len() > 64 || (grows && !arguments.iter().all(is_small)) {
+    let is_slow =
+        grows && arguments.iter().any(|x| !matches!(x, Value::Int(..=170) | Value::Bool(_) | Value::Float(_)));
+    if arguments.len() > 64 || is_slow {
         return None;
     }
     Some(Python::new().call(&Value::Function(function), &arguments, &[]))

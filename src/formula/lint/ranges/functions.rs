@@ -71,7 +71,8 @@ fn call_with_one(function: Function, argument: &Argument) -> OperationResult {
 
 fn call_with_two(function: Function, first: &Argument, second: &Argument, both: &[Argument]) -> OperationResult {
     use Function as F;
-    let (x, y) = (first.values, second.values);
+    let x = first.values;
+    let y = second.values;
     match function {
         F::Comb | F::Perm => comb_or_perm(function, x, y),
         F::Dist => distance(x, y),
@@ -127,10 +128,7 @@ fn to_integer(x: ValueSet, round: fn(f64) -> f64) -> OperationResult {
             ValueSet::between(TypeSet::INT, round(bounds.least), round(bounds.most))
         }
         // an infinity raises an error
-        Some(bounds) => {
-            let (least, most) = (round(bounds.least), round(bounds.most));
-            bounded(TypeSet::INT, least.max(f64::MIN), most.min(f64::MAX))
-        }
+        Some(bounds) => bounded(TypeSet::INT, round(bounds.least).max(f64::MIN), round(bounds.most).min(f64::MAX)),
     };
     OperationResult::ok(values)
         .may_raise(ErrorKind::Type, !x.is_number())
@@ -148,7 +146,8 @@ fn round_to_digits(x: ValueSet, digits: ValueSet) -> OperationResult {
                 Some(places) if digits.is_integral() => 10.0_f64.powf(-places) * 0.500_001,
                 _ => f64::INFINITY,
             };
-            let (least, most) = ((bounds.least - unit).next_down(), (bounds.most + unit).next_up());
+            let least = (bounds.least - unit).next_down();
+            let most = (bounds.most + unit).next_up();
             // rounding does not change the sign
             let least = if bounds.least >= 0.0 { least.max(0.0) } else { least };
             let most = if bounds.most <= 0.0 { most.min(0.0) } else { most };
@@ -195,8 +194,8 @@ fn factorial(x: ValueSet) -> OperationResult {
 /// `isqrt(x)`.
 fn isqrt(x: ValueSet) -> OperationResult {
     let number = x.integers();
-    let root = |bound: f64| bound.max(0.0).sqrt();
-    let (least, most) = (root(number.least()).next_down().floor().max(0.0), root(number.most()).next_up().ceil());
+    let least = number.least().max(0.0).sqrt().next_down().floor().max(0.0);
+    let most = number.most().max(0.0).sqrt().next_up().ceil();
     natural_function(&[x], || bounded(TypeSet::INT, least, most).rounded_outward())
         .may_raise(ErrorKind::Limit, number.may_exceed_doubles())
 }
@@ -266,10 +265,9 @@ fn fold(op: BinaryOperator, start: ValueSet, items: &[ValueSet]) -> OperationRes
 /// `fsum`: the exact sum, rounded once.
 fn fsum(items: &[ValueSet]) -> OperationResult {
     let numeric = items.iter().all(|item| item.types().intersects(TypeSet::NUMBER));
-    let (mut least, mut most, mut size) = (0.0_f64, 0.0_f64, 0.0_f64);
-    for item in items {
-        (least, most, size) = (least + item.least(), most + item.most(), size + item.max_abs());
-    }
+    let least: f64 = items.iter().map(ValueSet::least).sum();
+    let most: f64 = items.iter().map(ValueSet::most).sum();
+    let size: f64 = items.iter().map(ValueSet::max_abs).sum();
     let slack = size * f64::EPSILON * items.len() as f64;
     let infinite = items.iter().any(ValueSet::may_be_infinite) || !size.is_finite();
     let values = match (numeric, infinite) {
@@ -288,13 +286,13 @@ fn fsum(items: &[ValueSet]) -> OperationResult {
 /// `min` and `max` of several values.
 fn extreme(function: Function, items: &[ValueSet]) -> OperationResult {
     let any = items.iter().fold(ValueSet::EMPTY, |any, &item| any.or(item));
-    let (Some(first), numeric) = (items.first(), items.iter().all(ValueSet::is_number)) else {
+    let Some(first) = items.first() else {
         return OperationResult::error(ErrorKind::Value);
     };
     if items.len() == 1 {
         return OperationResult::ok(*first);
     }
-    if !numeric {
+    if !any.is_number() {
         let errors = ErrorSet::from_kind(ErrorKind::Type).or(ErrorSet::from_kind(ErrorKind::Limit));
         return OperationResult { values: any, errors };
     }
@@ -302,13 +300,11 @@ fn extreme(function: Function, items: &[ValueSet]) -> OperationResult {
         return OperationResult::ok(any);
     }
     let is_max = function == Function::Max;
-    let outermost = |pick: fn(&ValueSet) -> f64| {
-        let bounds = items.iter().map(pick);
-        if is_max { bounds.fold(f64::NEG_INFINITY, f64::max) } else { bounds.fold(f64::INFINITY, f64::min) }
-    };
-    let (least, most) = (outermost(ValueSet::least), outermost(ValueSet::most));
-    let may_be_result = |item: &&ValueSet| if is_max { item.most() >= least } else { item.least() <= most };
-    let types = items.iter().filter(may_be_result).fold(TypeSet::EMPTY, |types, item| types.or(item.types()));
+    let outermost = if is_max { f64::max } else { f64::min };
+    let least = items.iter().map(ValueSet::least).fold(first.least(), outermost);
+    let most = items.iter().map(ValueSet::most).fold(first.most(), outermost);
+    let candidates = items.iter().filter(|item| if is_max { item.most() >= least } else { item.least() <= most });
+    let types = candidates.fold(TypeSet::EMPTY, |types, item| types.or(item.types()));
     let values = ValueSet::between(types, least, most);
     OperationResult::ok(if any.may_be_zero() { values } else { values.nonzero() })
 }
@@ -323,8 +319,8 @@ fn length(argument: &Argument) -> OperationResult {
 /// `hypot` of any number of coordinates.
 fn hypot(coordinates: &[ValueSet]) -> OperationResult {
     let numeric = coordinates.iter().all(|x| x.types().intersects(TypeSet::NUMBER));
-    let nearest = |x: &ValueSet| if x.least() <= 0.0 && 0.0 <= x.most() { 0.0 } else { x.min_abs() };
-    let least = coordinates.iter().map(nearest).fold(0.0, f64::max);
+    let nearest = coordinates.iter().map(|x| if x.least() <= 0.0 && 0.0 <= x.most() { 0.0 } else { x.min_abs() });
+    let least = nearest.fold(0.0, f64::max);
     let most = coordinates.iter().map(ValueSet::max_abs).fold(0.0, f64::hypot);
     let slack = 4.0 * f64::EPSILON * coordinates.len() as f64;
     let values =

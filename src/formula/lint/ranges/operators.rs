@@ -7,6 +7,7 @@ use crate::formula::lint::ranges::facts::OperationResult;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
 use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
 use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator};
+use crate::schema::Range;
 
 /// `op x`.
 pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> OperationResult {
@@ -15,19 +16,18 @@ pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> OperationResult {
         return OperationResult::ok(truth_values(truth.negated()));
     }
     let number = x.numbers();
-    let (least, most) = (number.least(), number.most());
-    let types = number.types().without(TypeSet::BOOL);
-    let types = if number.types().intersects(TypeSet::BOOL) { types.or(TypeSet::INT) } else { types };
+    let least = number.least();
+    let most = number.most();
+    let types = number.types().promoted();
     let accepted = if op == UnaryOperator::Invert { TypeSet::INTEGRAL } else { TypeSet::NUMBER };
-    let signed = |least, most| bounded(types, least, most).or_nan(number.may_be_nan());
     let values = match op {
         UnaryOperator::Invert if number.types().intersects(TypeSet::INTEGRAL) => {
             ValueSet::between(TypeSet::INT, -most.floor() - 1.0, -least.ceil() - 1.0).rounded_outward()
         }
         UnaryOperator::Invert => ValueSet::EMPTY,
         _ if number.is_empty() => ValueSet::EMPTY,
-        UnaryOperator::Minus => signed(-most, -least),
-        _ => signed(least, most),
+        UnaryOperator::Minus => bounded(types, -most, -least).or_nan(number.may_be_nan()),
+        _ => bounded(types, least, most).or_nan(number.may_be_nan()),
     };
     let values = if op != UnaryOperator::Invert && !x.may_be_zero() { values.nonzero() } else { values };
     OperationResult::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(accepted)).unless_empty(&[x])
@@ -50,7 +50,8 @@ pub(super) fn bounded(types: TypeSet, least: f64, most: f64) -> ValueSet {
 
 /// `x op y`.
 pub(super) fn binary(op: BinaryOperator, x: ValueSet, y: ValueSet) -> OperationResult {
-    let (a, b) = (x.numbers(), y.numbers());
+    let a = x.numbers();
+    let b = y.numbers();
     let mut outcome = non_numeric(op, x, y);
     if !a.is_empty() && !b.is_empty() {
         outcome = outcome.or(numeric(op, a, b));
@@ -65,13 +66,7 @@ fn non_numeric(op: BinaryOperator, x: ValueSet, y: ValueSet) -> OperationResult 
     }
     let types = match op {
         BinaryOperator::Add => x.types().and(y.types()).and(TypeSet::SEQUENCE),
-        BinaryOperator::Multiply => {
-            let repeated = |sequence: ValueSet, count: ValueSet| match count.types().intersects(TypeSet::INTEGRAL) {
-                true => sequence.types().and(TypeSet::SEQUENCE),
-                false => TypeSet::EMPTY,
-            };
-            repeated(x, y).or(repeated(y, x))
-        }
+        BinaryOperator::Multiply => repeated(x, y).or(repeated(y, x)),
         _ => TypeSet::EMPTY,
     };
     let too_long = ErrorSet::from_kind(ErrorKind::Limit).or(ErrorSet::from_kind(ErrorKind::Overflow));
@@ -79,12 +74,10 @@ fn non_numeric(op: BinaryOperator, x: ValueSet, y: ValueSet) -> OperationResult 
     OperationResult { values: ValueSet::non_numbers(types), errors: errors.or(ErrorSet::from_kind(ErrorKind::Type)) }
 }
 
-/// The types of the result of an operator for which integers give an integer.
-fn arithmetic_types(a: ValueSet, b: ValueSet) -> TypeSet {
-    let may_be_int = a.types().intersects(TypeSet::INTEGRAL) && b.types().intersects(TypeSet::INTEGRAL);
-    let may_be_float = a.types().intersects(TypeSet::FLOAT) || b.types().intersects(TypeSet::FLOAT);
-    let types = if may_be_int { TypeSet::INT } else { TypeSet::EMPTY };
-    if may_be_float { types.or(TypeSet::FLOAT) } else { types }
+/// The types of the product of a sequence and a count.
+fn repeated(sequence: ValueSet, count: ValueSet) -> TypeSet {
+    let is_count = count.types().intersects(TypeSet::INTEGRAL);
+    if is_count { sequence.types().and(TypeSet::SEQUENCE) } else { TypeSet::EMPTY }
 }
 
 fn numeric(op: BinaryOperator, a: ValueSet, b: ValueSet) -> OperationResult {
@@ -109,8 +102,8 @@ fn numeric(op: BinaryOperator, a: ValueSet, b: ValueSet) -> OperationResult {
 
 /// Whether one operand can be an integer beyond the largest double and the other one a float.
 fn mixed_overflow(a: ValueSet, b: ValueSet) -> bool {
-    let fails = |x: ValueSet, y: ValueSet| x.may_exceed_doubles() && y.types().intersects(TypeSet::FLOAT);
-    fails(a, b) || fails(b, a)
+    (a.may_exceed_doubles() && b.types().intersects(TypeSet::FLOAT))
+        || (b.may_exceed_doubles() && a.types().intersects(TypeSet::FLOAT))
 }
 
 /// Whether an operand or the result can be an integer beyond the largest double, so that the limit on the size of
@@ -133,11 +126,19 @@ fn sum(a: ValueSet, b: ValueSet) -> ValueSet {
     let types = arithmetic_types(a, b);
     let least = replace_nan(a.least() + b.least(), f64::NEG_INFINITY);
     let most = replace_nan(a.most() + b.most(), f64::INFINITY);
-    let opposite = |x: ValueSet, y: ValueSet| {
-        x.may_be_infinite() && y.may_be_infinite() && x.most() == f64::INFINITY && y.least() == f64::NEG_INFINITY
-    };
-    let nan = a.may_be_nan() || b.may_be_nan() || opposite(a, b) || opposite(b, a);
-    bounded_or_nan(types, least, most, nan, a, b)
+    let may_cancel = a.may_be_infinite()
+        && b.may_be_infinite()
+        && ((a.most() == f64::INFINITY && b.least() == f64::NEG_INFINITY)
+            || (b.most() == f64::INFINITY && a.least() == f64::NEG_INFINITY));
+    bounded_or_nan(types, least, most, a.may_be_nan() || b.may_be_nan() || may_cancel, a, b)
+}
+
+/// The types of the result of an operator for which integers give an integer.
+fn arithmetic_types(a: ValueSet, b: ValueSet) -> TypeSet {
+    let may_be_int = a.types().intersects(TypeSet::INTEGRAL) && b.types().intersects(TypeSet::INTEGRAL);
+    let may_be_float = a.types().intersects(TypeSet::FLOAT) || b.types().intersects(TypeSet::FLOAT);
+    let types = if may_be_int { TypeSet::INT } else { TypeSet::EMPTY };
+    if may_be_float { types.or(TypeSet::FLOAT) } else { types }
 }
 
 /// The numbers between two bounds, or none if an operand can only be NaN; with NaN if `nan` is true.
@@ -153,50 +154,22 @@ fn replace_nan(x: f64, otherwise: f64) -> f64 {
 
 /// The values of `a * b`.
 fn product(a: ValueSet, b: ValueSet) -> ValueSet {
-    let times = |x: f64, y: f64| if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
-    let corners = [
+    let corners = Range::hull([
         times(a.least(), b.least()),
         times(a.least(), b.most()),
         times(a.most(), b.least()),
         times(a.most(), b.most()),
-    ];
-    let (least, most) = hull(corners);
-    let cancels = |x: ValueSet, y: ValueSet| x.may_be_zero() && y.may_be_infinite();
-    let nan = a.may_be_nan() || b.may_be_nan() || cancels(a, b) || cancels(b, a);
+    ]);
+    let may_be_undefined = (a.may_be_zero() && b.may_be_infinite()) || (b.may_be_zero() && a.may_be_infinite());
+    let nan = a.may_be_nan() || b.may_be_nan() || may_be_undefined;
     let may_be_zero = a.may_be_zero() || b.may_be_zero() || a.min_abs() * b.min_abs() == 0.0;
-    let values = bounded_or_nan(arithmetic_types(a, b), least, most, nan, a, b);
+    let values = bounded_or_nan(arithmetic_types(a, b), corners.least, corners.most, nan, a, b);
     if may_be_zero { values } else { values.nonzero() }
 }
 
-/// The least and the greatest of some numbers.
-fn hull<const N: usize>(corners: [f64; N]) -> (f64, f64) {
-    corners.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &x| (least.min(x), most.max(x)))
-}
-
-/// The bounds of the positive divisors, and those of the absolute values of the negative ones.
-fn divisor_bounds(b: ValueSet) -> [Option<(f64, f64)>; 2] {
-    let nonzero = b.nonzero();
-    [nonzero, negated(nonzero)].map(|divisors| {
-        let positive = divisors.clipped(divisors.min_abs(), f64::INFINITY);
-        positive.bounds().filter(|_| divisors.most() > 0.0).map(|bounds| (bounds.least, bounds.most))
-    })
-}
-
-/// The bounds of `a / b` as doubles, over the divisors other than 0; `None` if there are none.
-fn quotient_bounds(a: ValueSet, b: ValueSet) -> Option<(f64, f64)> {
-    let divide_by = |(low, high): (f64, f64), least: f64, most: f64| {
-        // infinity divided by infinity can be anything
-        let lower_bound = replace_nan(least / if least >= 0.0 { high } else { low }, 0.0_f64.min(least));
-        let upper_bound = replace_nan(most / if most >= 0.0 { low } else { high }, 0.0_f64.max(most));
-        (lower_bound, upper_bound)
-    };
-    let [positive, negative] = divisor_bounds(b);
-    let by_positive = positive.map(|divisor| divide_by(divisor, a.least(), a.most()));
-    let by_negative = negative.map(|divisor| divide_by(divisor, -a.most(), -a.least()));
-    match (by_positive, by_negative) {
-        (Some(x), Some(y)) => Some((x.0.min(y.0), x.1.max(y.1))),
-        (x, y) => x.or(y),
-    }
+/// A product of two bounds; 0 if one of them is 0 and the other infinite.
+fn times(x: f64, y: f64) -> f64 {
+    if x == 0.0 || y == 0.0 { 0.0 } else { x * y }
 }
 
 /// `a / b`.
@@ -204,12 +177,42 @@ fn quotient(a: ValueSet, b: ValueSet) -> OperationResult {
     let nan = a.may_be_nan() || b.may_be_nan() || (a.may_be_infinite() && b.may_be_infinite());
     let has_divisor = !b.nonzero().is_empty();
     let bounds = if a.bounds().is_some() { quotient_bounds(a, b) } else { None };
-    let values = bounds.map_or(ValueSet::EMPTY, |(least, most)| ValueSet::between(TypeSet::FLOAT, least, most));
+    let values = bounds.map_or(ValueSet::EMPTY, |x| ValueSet::between(TypeSet::FLOAT, x.least, x.most));
     let may_be_zero = a.may_be_zero() || a.min_abs() / b.max_abs() == 0.0;
     let values = if may_be_zero { values } else { values.nonzero() };
     OperationResult::ok(values.or_nan(nan && has_divisor))
         .may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
         .may_raise(ErrorKind::Overflow, a.may_exceed_doubles())
+}
+
+/// The bounds of `a / b` as doubles, over the divisors other than 0; `None` if there are none.
+fn quotient_bounds(a: ValueSet, b: ValueSet) -> Option<Range> {
+    let [positive, negative] = divisor_bounds(b);
+    let by_positive = positive.map(|divisor| divided(a.least(), a.most(), divisor));
+    let by_negative = negative.map(|divisor| divided(-a.most(), -a.least(), divisor));
+    match (by_positive, by_negative) {
+        (Some(x), Some(y)) => Some(Range { least: x.least.min(y.least), most: x.most.max(y.most) }),
+        (x, y) => x.or(y),
+    }
+}
+
+/// The bounds of the positive divisors, and those of the absolute values of the negative ones.
+fn divisor_bounds(b: ValueSet) -> [Option<Range>; 2] {
+    let nonzero = b.nonzero();
+    [nonzero, negated(nonzero)].map(|divisors| {
+        let positive = divisors.clipped(divisors.min_abs(), f64::INFINITY);
+        positive.bounds().filter(|_| divisors.most() > 0.0)
+    })
+}
+
+/// The bounds of the quotients of the numbers from `least` to `most` and a positive divisor.
+fn divided(least: f64, most: f64, divisor: Range) -> Range {
+    let by = |bound: f64, is_positive| bound / if is_positive { divisor.most } else { divisor.least };
+    // infinity divided by infinity can be anything
+    Range {
+        least: replace_nan(by(least, least >= 0.0), 0.0_f64.min(least)),
+        most: replace_nan(by(most, most < 0.0), 0.0_f64.max(most)),
+    }
 }
 
 /// `a // b`.
@@ -218,15 +221,16 @@ fn floor_quotient(a: ValueSet, b: ValueSet) -> OperationResult {
     let has_divisor = !b.nonzero().is_empty();
     let bounds = if a.bounds().is_some() { quotient_bounds(a, b) } else { None };
     let types = arithmetic_types(a, b);
-    let (above, below) = (b.most() > 0.0, b.least() < 0.0);
-    let (positive, negative) = (a.most() > 0.0, a.least() < 0.0);
+    let may_be_positive = (b.most() > 0.0 && a.most() > 0.0) || (b.least() < 0.0 && a.least() < 0.0);
+    let may_be_negative = (b.most() > 0.0 && a.least() < 0.0) || (b.least() < 0.0 && a.most() > 0.0);
     // rounding can carry a quotient to the next integer, and `//` of floats can be off by 1
     let slack = if types.intersects(TypeSet::FLOAT) { 1.0 } else { 0.0 };
-    let values = bounds.map_or(ValueSet::EMPTY, |(least, most)| {
-        let (down, up) = (least.next_down().floor() - slack, most.next_up().floor() + slack);
-        let down = if (above && negative) || (below && positive) { down } else { down.max(0.0) };
-        let up = if (above && positive) || (below && negative) { up } else { up.min(0.0) };
-        ValueSet::between(types, down, up).rounded_outward()
+    let values = bounds.map_or(ValueSet::EMPTY, |bounds| {
+        let down = bounds.least.next_down().floor() - slack;
+        let up = bounds.most.next_up().floor() + slack;
+        let least = if may_be_negative { down } else { down.max(0.0) };
+        let most = if may_be_positive { up } else { up.min(0.0) };
+        ValueSet::between(types, least, most).rounded_outward()
     });
     OperationResult::ok(values.or_nan(nan && has_divisor)).may_raise(ErrorKind::ZeroDivision, b.may_be_zero())
 }
@@ -237,10 +241,14 @@ fn modulo(a: ValueSet, b: ValueSet) -> OperationResult {
     let [positive, negative] = divisor_bounds(b);
     let types = arithmetic_types(a, b);
     let step = if types.intersects(TypeSet::FLOAT) { 0.0 } else { 1.0 };
-    let greatest =
-        positive.map_or(0.0, |(_, high)| if a.least() >= 0.0 { (high - step).min(a.most()) } else { high - step });
-    let negated_least =
-        negative.map_or(0.0, |(_, high)| if a.most() <= 0.0 { (high - step).min(-a.least()) } else { high - step });
+    let greatest = positive.map_or(0.0, |divisor| {
+        let below = divisor.most - step;
+        if a.least() >= 0.0 { below.min(a.most()) } else { below }
+    });
+    let negated_least = negative.map_or(0.0, |divisor| {
+        let below = divisor.most - step;
+        if a.most() <= 0.0 { below.min(-a.least()) } else { below }
+    });
     let has_divisor = positive.is_some() || negative.is_some();
     let values = match a.bounds() {
         Some(_) if has_divisor => ValueSet::between(types, -negated_least, greatest).rounded_outward(),
@@ -287,8 +295,8 @@ fn integer_power(a: ValueSet, b: ValueSet) -> OperationResult {
     let mut outcome = OperationResult::EMPTY;
     let exponent = b.clipped(0.0, f64::INFINITY);
     if !exponent.is_empty() {
-        let (least, most) = power_bounds(a, exponent);
-        let values = ValueSet::between(TypeSet::INT, least, most).rounded_outward();
+        let bounds = power_bounds(a, exponent);
+        let values = ValueSet::between(TypeSet::INT, bounds.least, bounds.most).rounded_outward();
         let values = if a.may_be_zero() { values } else { values.nonzero() };
         outcome = OperationResult::ok(values).may_raise(ErrorKind::Limit, values.may_exceed_doubles());
     }
@@ -308,12 +316,13 @@ fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> OperationResult {
     let mut values = ValueSet::EMPTY;
     let mut overflows = false;
     if !is_only_nan && !always_pole && (!always_complex || infinite) {
-        let (least, most) = power_bounds(a, b);
+        let Range { least, most } = power_bounds(a, b);
         overflows = least == f64::NEG_INFINITY || most == f64::INFINITY;
         // an infinite power of finite numbers is an error
-        let (least, most) = if infinite { (least, most) } else { (least.max(f64::MIN), most.min(f64::MAX)) };
-        let always_overflows = !infinite && least > most;
-        values = if always_overflows { ValueSet::EMPTY } else { ValueSet::between(TypeSet::FLOAT, least, most) };
+        values = match infinite {
+            true => ValueSet::between(TypeSet::FLOAT, least, most),
+            false => bounded(TypeSet::FLOAT, least.max(f64::MIN), most.min(f64::MAX)),
+        };
     }
     let nan = a.may_be_nan() || b.may_be_nan();
     let too_long = a.may_exceed_doubles() || b.may_exceed_doubles();
@@ -323,20 +332,20 @@ fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> OperationResult {
 }
 
 /// The bounds of the powers that are real numbers.
-fn power_bounds(a: ValueSet, b: ValueSet) -> (f64, f64) {
+fn power_bounds(a: ValueSet, b: ValueSet) -> Range {
     let not_negative = a.clipped(0.0, f64::INFINITY);
-    let mut result = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut result = Range { least: f64::INFINITY, most: f64::NEG_INFINITY };
     if not_negative.bounds().is_some() {
         result = corner_powers(not_negative.least(), not_negative.most(), b);
     }
     if a.least() < 0.0 {
-        let magnitudes = corner_powers((-a.most()).max(0.0) + 0.0, -a.least(), b);
-        let (least, most) = match b.single() {
-            Some(exponent) if exponent % 2.0 == 0.0 => magnitudes,
-            Some(exponent) if (exponent % 2.0).abs() == 1.0 => (-magnitudes.1, -magnitudes.0),
-            _ => (-magnitudes.1, magnitudes.1),
+        let sizes = corner_powers((-a.most()).max(0.0) + 0.0, -a.least(), b);
+        let powers = match b.single() {
+            Some(exponent) if exponent % 2.0 == 0.0 => sizes,
+            Some(exponent) if (exponent % 2.0).abs() == 1.0 => Range { least: -sizes.most, most: -sizes.least },
+            _ => Range { least: -sizes.most, most: sizes.most },
         };
-        result = (result.0.min(least), result.1.max(most));
+        result = Range { least: result.least.min(powers.least), most: result.most.max(powers.most) };
     }
     result
 }
@@ -345,24 +354,27 @@ fn power_bounds(a: ValueSet, b: ValueSet) -> (f64, f64) {
 ///
 /// Such a power is monotonic in the base and in the exponent, so that its bounds are at the corners. The C library's
 /// `pow` is off by less than a unit in the last place; bounds that are not exact are moved by two.
-fn corner_powers(low: f64, high: f64, b: ValueSet) -> (f64, f64) {
-    let (least, most) =
-        hull([low.powf(b.least()), low.powf(b.most()), high.powf(b.least()), high.powf(b.most())].map(|corner| {
-            // `1 ** inf` is 1
-            if corner.is_nan() { 1.0 } else { corner }
-        }));
-    // `0 ** 0` is 1
-    let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= MAX_EXACT_FLOAT || bound.is_infinite();
+fn corner_powers(low: f64, high: f64, b: ValueSet) -> Range {
+    let corners = [low.powf(b.least()), low.powf(b.most()), high.powf(b.least()), high.powf(b.most())];
+    // `1 ** inf` is 1
+    let Range { least, most } = Range::hull(corners.map(|corner| replace_nan(corner, 1.0)));
     let down = if is_exact(least) { least } else { least.next_down().next_down().max(0.0) };
     let up = if is_exact(most) { most } else { most.next_up().next_up() };
+    // `0 ** 0` is 1
     let zero_to_zero = low == 0.0 && b.may_be_zero();
-    if zero_to_zero { (down, up.max(1.0)) } else { (down, up) }
+    Range { least: down, most: if zero_to_zero { up.max(1.0) } else { up } }
+}
+
+/// Whether the C library's `pow` returns such a bound only where it is exact.
+fn is_exact(bound: f64) -> bool {
+    bound == bound.floor() && bound.abs() <= MAX_EXACT_FLOAT || bound.is_infinite()
 }
 
 /// `a op b` for `& | ^ << >>`, which do not support floats.
 fn bitwise(op: BinaryOperator, a: ValueSet, b: ValueSet) -> OperationResult {
     let errors = ErrorSet::when(!a.is_integral() || !b.is_integral(), ErrorKind::Type);
-    let (a, b) = (a.integers(), b.integers());
+    let a = a.integers();
+    let b = b.integers();
     if a.is_empty() || b.is_empty() {
         return OperationResult { values: ValueSet::EMPTY, errors };
     }
@@ -399,8 +411,8 @@ fn shift_left(a: ValueSet, b: ValueSet) -> OperationResult {
     let values = if count.is_empty() {
         ValueSet::EMPTY
     } else {
-        let (least_factor, greatest_factor) = (2.0_f64.powf(count.least()), 2.0_f64.powf(count.most()));
-        let times = |x: f64, factor: f64| if x == 0.0 { 0.0 } else { x * factor };
+        let least_factor = 2.0_f64.powf(count.least());
+        let greatest_factor = 2.0_f64.powf(count.most());
         let least = times(a.least(), if a.least() < 0.0 { greatest_factor } else { least_factor });
         let most = times(a.most(), if a.most() > 0.0 { greatest_factor } else { least_factor });
         let values = ValueSet::between(TypeSet::INT, least, most).rounded_outward();
@@ -465,7 +477,8 @@ fn numeric_comparison(op: ComparisonOperator, a: ValueSet, b: ValueSet) -> Truth
 }
 
 fn equality(a: ValueSet, b: ValueSet, nan: bool) -> Truth {
-    let (least, most) = (a.least().max(b.least()), a.most().min(b.most()));
+    let least = a.least().max(b.least());
+    let most = a.most().min(b.most());
     let only_zero = least == 0.0 && most == 0.0;
     let both_zero = a.may_be_zero() && b.may_be_zero();
     let always_equal = a.single().is_some() && a.single() == b.single() && a.max_abs() < MAX_EXACT_FLOAT;

@@ -92,25 +92,28 @@ fn at_bounds(f: &Monotonic, x: ValueSet) -> OperationResult {
     let in_domain = x.clipped(f.from, f.to);
     let outside = x.least() < f.from || x.most() > f.to;
     let mut overflows = false;
-    let mut at = |bound: f64| {
+    let mut values = ValueSet::EMPTY;
+    if let Some(bounds) = in_domain.bounds() {
+        let (from, to) = if f.decreases { (bounds.most, bounds.least) } else { (bounds.least, bounds.most) };
         // the numbers near an infinity are finite, and their results may overflow
-        overflows |= real_function(f.function, bound.clamp(f64::MIN, f64::MAX)).is_err();
-        real_function(f.function, bound).unwrap_or_else(|_| f64::INFINITY.copysign(bound))
-    };
-    let values = match in_domain.bounds() {
-        None => ValueSet::EMPTY,
-        Some(bounds) => {
-            let (low, high) = (at(bounds.least), at(bounds.most));
-            let (low, high) = if f.decreases { (high, low) } else { (low, high) };
-            let (low, high) = (moved(low, f.units, f64::next_down), moved(high, f.units, f64::next_up));
-            let infinite = x.may_be_infinite() || f.function == Function::Degrees;
-            if infinite { bounded_float(low, high) } else { bounded_float(low.max(f64::MIN), high.min(f64::MAX)) }
-        }
-    };
+        overflows = [from, to].iter().any(|x| real_function(f.function, x.clamp(f64::MIN, f64::MAX)).is_err());
+        let least = moved(at(f.function, from), f.units, f64::next_down);
+        let most = moved(at(f.function, to), f.units, f64::next_up);
+        let infinite = x.may_be_infinite() || f.function == Function::Degrees;
+        values = match infinite {
+            true => bounded_float(least, most),
+            false => bounded_float(least.max(f64::MIN), most.min(f64::MAX)),
+        };
+    }
     let values = if is_zero_only_at_zero(f.function) && !x.may_be_zero() { values.nonzero() } else { values };
     OperationResult::ok(values.or_nan(x.may_be_nan()))
         .may_raise(ErrorKind::Value, outside)
         .may_raise(ErrorKind::Overflow, overflows)
+}
+
+/// The function at a bound of its argument; infinity if it overflows.
+fn at(function: Function, bound: f64) -> f64 {
+    real_function(function, bound).unwrap_or_else(|_| f64::INFINITY.copysign(bound))
 }
 
 /// Functions that are 0 only at 0, and round no other result to 0.
@@ -145,8 +148,7 @@ fn finite_only(x: ValueSet, result: ValueSet) -> OperationResult {
 /// `abs(x)`.
 pub(super) fn absolute(x: ValueSet) -> OperationResult {
     let number = x.numbers();
-    let types = if number.types().intersects(TypeSet::BOOL) { TypeSet::INT } else { TypeSet::EMPTY };
-    let types = types.or(number.types().without(TypeSet::BOOL));
+    let types = number.types().promoted();
     let values = match number.bounds() {
         None => ValueSet::EMPTY,
         Some(bounds) if bounds.least >= 0.0 => ValueSet::between(types, bounds.least, bounds.most),
@@ -166,37 +168,34 @@ fn cosh(absolute_values: ValueSet) -> OperationResult {
 }
 
 fn gamma(x: ValueSet) -> OperationResult {
-    let values = match x.bounds() {
-        None => ValueSet::EMPTY,
-        Some(bounds) if bounds.most <= 0.0 && x.is_integral() => ValueSet::EMPTY,
-        Some(bounds) if bounds.least >= 0.0 => bounded_float(0.88, f64::INFINITY),
-        Some(_) => bounded_float(f64::NEG_INFINITY, f64::INFINITY),
-    };
-    OperationResult::ok(values.or_nan(x.may_be_nan()))
-        .may_raise(ErrorKind::Value, x.may_be_zero() || x.least() < 0.0)
-        .may_raise(ErrorKind::Overflow, x.most() > 171.0 || x.min_abs() < 1e-300)
+    gamma_or_log(x, 0.88).may_raise(ErrorKind::Overflow, x.most() > 171.0 || x.min_abs() < 1e-300)
 }
 
 fn log_gamma(x: ValueSet) -> OperationResult {
+    gamma_or_log(x, -0.13).may_raise(ErrorKind::Overflow, x.max_abs() > 1e300)
+}
+
+/// `gamma` and its logarithm, whose least value for a positive number is `least`.
+fn gamma_or_log(x: ValueSet, least: f64) -> OperationResult {
     let values = match x.bounds() {
         None => ValueSet::EMPTY,
         Some(bounds) if bounds.most <= 0.0 && x.is_integral() => ValueSet::EMPTY,
-        Some(bounds) if bounds.least >= 0.0 => bounded_float(-0.13, f64::INFINITY),
+        Some(bounds) if bounds.least >= 0.0 => bounded_float(least, f64::INFINITY),
         Some(_) => bounded_float(f64::NEG_INFINITY, f64::INFINITY),
     };
-    OperationResult::ok(values.or_nan(x.may_be_nan()))
-        .may_raise(ErrorKind::Value, x.may_be_zero() || x.least() < 0.0)
-        .may_raise(ErrorKind::Overflow, x.max_abs() > 1e300)
+    OperationResult::ok(values.or_nan(x.may_be_nan())).may_raise(ErrorKind::Value, x.may_be_zero() || x.least() < 0.0)
 }
 
 fn classification(function: Function, x: ValueSet) -> OperationResult {
-    let (nan, infinite, finite) = (x.may_be_nan(), x.may_be_infinite(), x.least() < f64::INFINITY);
-    let (holds, fails) = match function {
-        Function::Isfinite => (finite, nan || infinite),
-        Function::Isinf => (infinite, nan || finite),
-        _ => (nan, infinite || finite),
+    let nan = x.may_be_nan();
+    let infinite = x.may_be_infinite();
+    let finite = x.least() < f64::INFINITY;
+    let truth = match function {
+        Function::Isfinite => Truth { may_be_true: finite, may_be_false: nan || infinite },
+        Function::Isinf => Truth { may_be_true: infinite, may_be_false: nan || finite },
+        _ => Truth { may_be_true: nan, may_be_false: infinite || finite },
     };
-    OperationResult::ok(truth_values(Truth { may_be_true: holds, may_be_false: fails }))
+    OperationResult::ok(truth_values(truth))
 }
 
 /// A function of two doubles.
@@ -218,9 +217,11 @@ pub(super) fn real_of_two(function: Function, x: ValueSet, y: ValueSet) -> Opera
 
 fn copysign(x: ValueSet, y: ValueSet) -> ValueSet {
     let size = to_float(absolute(x).values);
-    let (above, below) = (bounded_float(size.least(), size.most()), bounded_float(-size.most(), -size.least()));
+    let above = bounded_float(size.least(), size.most());
+    let below = bounded_float(-size.most(), -size.least());
     // 0 and nan can have either sign
-    let (may_be_positive, may_be_negative) = (y.most() >= 0.0 || y.may_be_nan(), y.least() <= 0.0 || y.may_be_nan());
+    let may_be_positive = y.most() >= 0.0 || y.may_be_nan();
+    let may_be_negative = y.least() <= 0.0 || y.may_be_nan();
     let values = match (may_be_positive, may_be_negative) {
         (true, false) => above,
         (false, true) => below,

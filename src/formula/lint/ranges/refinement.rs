@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::formula::lint::ranges::type_set::TypeSet;
 use crate::formula::lint::ranges::value_set::ValueSet;
-use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, NodeKind};
 use crate::python::{ComparisonOperator, MAX_EXACT_FLOAT};
 
 /// The values of `a` for which `a op b` is true, or false without `holds`. For those of `b`, swap the operands and the
@@ -17,24 +17,23 @@ pub(super) fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: b
     if !a.is_number() || !b.is_number() || b.bounds().is_none() {
         return a;
     }
-    let nan = !holds && a.may_be_nan();
-    let narrowed = |values: ValueSet| if nan { values.or_nan(true) } else { values };
     // a comparison with NaN is false, so that a false comparison implies nothing
     if !holds && b.may_be_nan() {
         return a;
     }
-    match (op, holds) {
-        (Op::Less, true) | (Op::GreaterOrEqual, false) => narrowed(a.clipped(f64::NEG_INFINITY, below(a, b.most()))),
-        (Op::LessOrEqual, true) | (Op::Greater, false) => narrowed(a.clipped(f64::NEG_INFINITY, b.most())),
-        (Op::Greater, true) | (Op::LessOrEqual, false) => narrowed(a.clipped(-below(a, -b.least()), f64::INFINITY)),
-        (Op::GreaterOrEqual, true) | (Op::Less, false) => narrowed(a.clipped(b.least(), f64::INFINITY)),
+    let narrowed = match (op, holds) {
+        (Op::Less, true) | (Op::GreaterOrEqual, false) => a.clipped(f64::NEG_INFINITY, below(a, b.most())),
+        (Op::LessOrEqual, true) | (Op::Greater, false) => a.clipped(f64::NEG_INFINITY, b.most()),
+        (Op::Greater, true) | (Op::LessOrEqual, false) => a.clipped(-below(a, -b.least()), f64::INFINITY),
+        (Op::GreaterOrEqual, true) | (Op::Less, false) => a.clipped(b.least(), f64::INFINITY),
         (Op::Equal, true) | (Op::NotEqual, false) => {
             let values = a.clipped(b.least(), b.most());
-            if b.may_be_zero() { values } else { values.nonzero() }
+            return if b.may_be_zero() { values } else { values.nonzero() };
         }
-        (Op::Equal, false) | (Op::NotEqual, true) if b.single() == Some(0.0) => a.nonzero(),
-        _ => a,
-    }
+        (Op::Equal, false) | (Op::NotEqual, true) if b.single() == Some(0.0) => return a.nonzero(),
+        _ => return a,
+    };
+    narrowed.or_nan(!holds && a.may_be_nan())
 }
 
 /// The greatest number below a bound; the bound itself where an integer can be between two doubles.
@@ -69,8 +68,8 @@ enum Key<'e> {
 /// The value number of every node: nodes with the same number have the same value for the same job. Empty for a formula
 /// without conditions, which needs none.
 pub(super) fn value_numbers(expr: &Expr) -> Vec<u32> {
-    let is_condition = |node: &Node| matches!(node.kind, NodeKind::Conditional { .. } | NodeKind::Boolean { .. });
-    if !expr.nodes().iter().any(is_condition) {
+    let mut kinds = expr.nodes().iter().map(|node| &node.kind);
+    if !kinds.any(|kind| matches!(kind, NodeKind::Conditional { .. } | NodeKind::Boolean { .. })) {
         return Vec::new();
     }
     let mut known: HashMap<Key<'_>, u32> = HashMap::new();
@@ -89,23 +88,15 @@ pub(super) fn value_numbers(expr: &Expr) -> Vec<u32> {
 }
 
 fn key<'e>(kind: &'e NodeKind, index: usize, numbers: &[u32]) -> Key<'e> {
-    let numbers_of = |children: &[NodeId]| children.iter().map(|child| numbers[child.index()]).collect::<Vec<_>>();
-    match kind {
-        NodeKind::Literal { text, .. } | NodeKind::Name(text) => Key::Leaf(text),
-        NodeKind::Unary { op, operand } => Key::Node(1, vec![*op as u8], numbers_of(&[*operand])),
-        NodeKind::Binary { op, left, right } => Key::Node(2, vec![*op as u8], numbers_of(&[*left, *right])),
-        NodeKind::Comparison { operators, operands } => {
-            Key::Node(3, operators.iter().map(|&op| op as u8).collect(), numbers_of(operands))
-        }
-        NodeKind::Boolean { op, operands } => Key::Node(4, vec![*op as u8], numbers_of(operands)),
-        NodeKind::Conditional { then, condition, otherwise } => {
-            Key::Node(5, Vec::new(), numbers_of(&[*then, *condition, *otherwise]))
-        }
-        NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
-            let mut operands = numbers_of(&[*callee]);
-            operands.extend(numbers_of(positional));
-            Key::Node(6, Vec::new(), operands)
-        }
-        _ => Key::Unique(index),
-    }
+    let (tag, operators) = match kind {
+        NodeKind::Literal { text, .. } | NodeKind::Name(text) => return Key::Leaf(text),
+        NodeKind::Unary { op, .. } => (1, vec![*op as u8]),
+        NodeKind::Binary { op, .. } => (2, vec![*op as u8]),
+        NodeKind::Comparison { operators, .. } => (3, operators.iter().map(|&op| op as u8).collect()),
+        NodeKind::Boolean { op, .. } => (4, vec![*op as u8]),
+        NodeKind::Conditional { .. } => (5, Vec::new()),
+        NodeKind::Call { keywords, .. } if keywords.is_empty() => (6, Vec::new()),
+        _ => return Key::Unique(index),
+    };
+    Key::Node(tag, operators, kind.children().iter().map(|child| numbers[child.index()]).collect())
 }

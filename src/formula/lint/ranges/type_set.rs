@@ -47,6 +47,12 @@ impl TypeSet {
         Self(self.0 & !other.0)
     }
 
+    /// The types of `+x`, which makes an `int` of a `bool`.
+    pub(super) fn promoted(self) -> Self {
+        let types = self.without(Self::BOOL);
+        if self.intersects(Self::BOOL) { types.or(Self::INT) } else { types }
+    }
+
     /// Whether the sets have a type in common.
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0

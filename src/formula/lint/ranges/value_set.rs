@@ -75,7 +75,7 @@ impl ValueSet {
     pub fn from_value(value: &Value) -> Self {
         let types = TypeSet::from_value(value);
         match value {
-            Value::Bool(truth) => Self::between(types, f64::from(u8::from(*truth)), f64::from(u8::from(*truth))),
+            Value::Bool(truth) => Self::between(types, f64::from(*truth), f64::from(*truth)),
             Value::Float(x) if x.is_nan() => Self { types, nan: true, ..Self::EMPTY },
             Value::Float(x) => Self::between(types, *x, *x),
             Value::Int(x) => Self::between(types, *x as f64, *x as f64).rounded_outward(),
@@ -148,15 +148,13 @@ impl ValueSet {
 
     /// Whether `value` is in the set.
     pub fn contains(&self, value: &Value) -> bool {
-        let python = Python::new();
-        let is_within = |op, bound: f64| python.compare(op, value, &Value::Float(bound)).unwrap_or(false);
         match value {
             _ if !self.types.intersects(TypeSet::from_value(value)) => false,
             Value::Float(x) if x.is_nan() => self.nan,
             Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) => {
                 // an infinite bound covers the integers beyond the largest double
-                is_within(ComparisonOperator::GreaterOrEqual, self.least)
-                    && is_within(ComparisonOperator::LessOrEqual, self.most)
+                holds(value, ComparisonOperator::GreaterOrEqual, self.least)
+                    && holds(value, ComparisonOperator::LessOrEqual, self.most)
                     && (self.zero || value.truth())
             }
             _ => true,
@@ -257,11 +255,12 @@ impl ValueSet {
     /// Rounds the bounds of integers outward, because the double nearest to an integer can be on either side of it.
     pub(super) fn rounded_outward(mut self) -> Self {
         if self.types.intersects(TypeSet::INT) {
-            let is_rounded = |bound: f64| bound.abs() >= MAX_EXACT_FLOAT;
-            self.least = if is_rounded(self.least) { self.least.next_down() } else { self.least };
-            self.most = if is_rounded(self.most) { self.most.next_up() } else { self.most };
-            self.least = self.least.min(f64::MAX);
-            self.most = self.most.max(f64::MIN);
+            if self.least.abs() >= MAX_EXACT_FLOAT {
+                self.least = self.least.next_down().min(f64::MAX);
+            }
+            if self.most.abs() >= MAX_EXACT_FLOAT {
+                self.most = self.most.next_up().max(f64::MIN);
+            }
         }
         self
     }
@@ -269,9 +268,11 @@ impl ValueSet {
     /// Makes the bounds, the types and the flag for 0 consistent.
     fn normalized(mut self) -> Self {
         // make a zero positive, so that the sign of a quotient does not depend on it
-        (self.least, self.most) = (self.least + 0.0, self.most + 0.0);
-        if self.types.intersects(TypeSet::NUMBER) && self.is_number() && self.is_integral() {
-            (self.least, self.most) = (self.least.ceil(), self.most.floor());
+        self.least += 0.0;
+        self.most += 0.0;
+        if !self.is_empty() && self.is_integral() {
+            self.least = self.least.ceil();
+            self.most = self.most.floor();
         }
         if !self.zero {
             let smallest = if self.types.intersects(TypeSet::FLOAT) { f64::from_bits(1) } else { 1.0 };
@@ -294,6 +295,11 @@ impl ValueSet {
         }
         self
     }
+}
+
+/// Whether the comparison of a number with a bound is true.
+fn holds(value: &Value, op: ComparisonOperator, bound: f64) -> bool {
+    Python::new().compare(op, value, &Value::Float(bound)).unwrap_or(false)
 }
 
 impl fmt::Display for ValueSet {
