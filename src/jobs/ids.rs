@@ -142,12 +142,6 @@ impl Ids {
         }
     }
 
-    /// The smallest byte that occurs in any id; `None` if all ids are empty. A writer with no byte to escape below it
-    /// copies the ids without a search.
-    pub(super) fn least_byte(&self) -> Option<u8> {
-        self.pages.iter().filter_map(|page| page.text().bytes().min()).min()
-    }
-
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
         let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text().contains('['));
@@ -169,32 +163,9 @@ impl Index {
 /// Compares ids by the number at their start, then byte by byte. Only identical ids are equal.
 pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Ordering {
     let (left, right) = (left.as_ref(), right.as_ref());
-    compare_first_bytes(left, right).unwrap_or_else(|| compare_in_full(left, right))
-}
-
-fn compare_in_full(left: &[u8], right: &[u8]) -> Ordering {
     let (left_number, right_number) = (leading_number(left), leading_number(right));
     let by_number = left_number.len().cmp(&right_number.len()).then_with(|| left_number.cmp(right_number));
     by_number.then_with(|| left.cmp(right))
-}
-
-/// Compares ids by their first eight bytes; `None` unless these decide. They decide if they differ and both begin with
-/// numbers of the same count of digits, at most seven, that do not begin with 0.
-#[inline]
-fn compare_first_bytes(left: &[u8], right: &[u8]) -> Option<Ordering> {
-    let (left_word, right_word) = (u64::from_be_bytes(*left.first_chunk()?), u64::from_be_bytes(*right.first_chunk()?));
-    let digit_bits = non_digits(left_word).leading_zeros();
-    let is_comparable = digit_bits == non_digits(right_word).leading_zeros() && digit_bits < u64::BITS;
-    (is_comparable && left_word != right_word && left[0] != b'0' && right[0] != b'0')
-        .then(|| left_word.cmp(&right_word))
-}
-
-/// The high bit of each byte that is not a digit.
-fn non_digits(word: u64) -> u64 {
-    // 0 to 9 for a digit, at least 10 for any other byte
-    let offsets = word ^ u64::from_ne_bytes([b'0'; 8]);
-    let (low, high) = (u64::from_ne_bytes([0x7f; 8]), u64::from_ne_bytes([0x80; 8]));
-    (((offsets & low) + u64::from_ne_bytes([0x76; 8])) | offsets) & high
 }
 
 /// The digits at the start, without leading zeros.
@@ -226,7 +197,6 @@ mod tests {
         ] {
             assert_ne!(compare(pair[0], pair[1]), Ordering::Equal);
             assert_eq!(compare(pair[0], pair[1]), compare(pair[1], pair[0]).reverse(), "{pair:?}");
-            assert_eq!(compare(pair[0], pair[1]), compare_in_full(pair[0].as_bytes(), pair[1].as_bytes()), "{pair:?}");
         }
         assert_eq!(compare("9.vm", "10.vm"), Ordering::Less);
         assert_eq!(compare("18446744073709551616", "18446744073709551617"), Ordering::Less);

@@ -286,12 +286,6 @@ impl JobTable {
         self.ids.bytes_at(row).unwrap_or_default()
     }
 
-    /// The least byte in all ids, entities and queues. A writer need not search them for a lower byte to escape.
-    pub fn least_byte_in_names(&self) -> Option<u8> {
-        let names = self.entities().iter().chain(self.queues());
-        names.flat_map(|name| name.bytes()).chain(self.ids.least_byte()).min()
-    }
-
     /// The row of a job.
     pub fn row(&self, id: &str) -> Option<usize> {
         self.ids.row_of(id)

@@ -7,13 +7,13 @@
 
 #![forbid(unsafe_code)]
 
-mod byte_buffer;
 mod charts;
 mod check;
 pub mod compare;
 mod compare_csv;
 mod compare_document;
 mod compare_json;
+mod csv_writer;
 pub mod document;
 pub mod explain;
 mod finding;

@@ -6,9 +6,12 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Difference, GroupDifference, MeanChange};
 use serde_json::{Value as Json, json};
 
-use super::byte_buffer::ByteBuffer;
-use super::rank_csv::push_text;
+use super::csv_writer::{guarded, write_csv};
 use super::simulation::SimulationReport;
+
+/// The header of the comma-separated values.
+const CSV_HEADER: [&str; 10] =
+    ["id", "entity", "queue", "processors", "submit", "old_start", "new_start", "old_wait", "new_wait", "difference"];
 
 /// Two simulated sides, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -65,24 +68,16 @@ impl SimulatedChangeReport<'_> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(b"id,entity,queue,processors,submit,old_start,new_start,old_wait,new_wait,difference\n")?;
         let OldNew { old, new } = self.sides;
-        let mut line = Vec::new();
-        for (index, job) in old.jobs() {
-            let Some(new_start) = new.schedule.start(index) else { continue };
-            line.clear();
-            let mut text = ByteBuffer::new(&mut line);
-            for field in [job.id, job.entity, job.queue] {
-                push_text(field, for_spreadsheets, &mut text);
-                text.push_byte(b',');
-            }
-            let (wait, new_wait) = (job.start - job.submit, new_start - job.submit);
-            let (processors, submit, start, change) = (job.processors, job.submit, job.start, new_wait - wait);
-            text.push_str(&format!("{processors},{submit},{start},{new_start},{wait},{new_wait},{change}\n"));
-            text.finish();
-            out.write_all(&line)?;
-        }
-        Ok(())
+        let records = old.jobs().filter_map(|(index, job)| {
+            let new_start = new.schedule.start(index)?;
+            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, for_spreadsheets));
+            let old_wait = job.start - job.submit;
+            let new_wait = new_start - job.submit;
+            let times = [job.submit, job.start, new_start, old_wait, new_wait, new_wait - old_wait];
+            Some((names, job.processors, times))
+        });
+        write_csv(&CSV_HEADER, records, out)
     }
 }
 

@@ -9,9 +9,8 @@ use jsf_simulate::{
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::byte_buffer::ByteBuffer;
+use super::csv_writer::{guarded, write_csv};
 use super::printable;
-use super::rank_csv::push_text;
 
 /// One simulated side, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -129,21 +128,11 @@ impl<'a> SimulationReport<'a> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(b"id,entity,queue,processors,submit,start,end,wait\n")?;
-        let mut line = Vec::new();
-        for (_, job) in self.jobs() {
-            line.clear();
-            let mut text = ByteBuffer::new(&mut line);
-            for field in [job.id, job.entity, job.queue] {
-                push_text(field, for_spreadsheets, &mut text);
-                text.push_byte(b',');
-            }
-            let (processors, wait) = (i64::from(job.processors), job.start - job.submit);
-            text.push_str(&format!("{processors},{},{},{},{wait}\n", job.submit, job.start, job.end));
-            text.finish();
-            out.write_all(&line)?;
-        }
-        Ok(())
+        let records = self.jobs().map(|(_, job)| {
+            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, for_spreadsheets));
+            (names, job.processors, job.submit, job.start, job.end, job.start - job.submit)
+        });
+        write_csv(&["id", "entity", "queue", "processors", "submit", "start", "end", "wait"], records, out)
     }
 
     /// Writes the jobs that start in the Standard Workload Format, with their simulated waits. Ids and names that are not

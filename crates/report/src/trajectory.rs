@@ -8,10 +8,9 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 use serde_json::{Value as Json, json};
 
-use super::byte_buffer::ByteBuffer;
+use super::csv_writer::{guarded, write_csv};
 use super::document::{Document, Fact, Section};
 use super::printable;
-use super::rank_csv::push_text;
 use super::words::{count, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
@@ -93,26 +92,14 @@ impl<'a> TrajectoryReport<'a> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        let mut text = ByteBuffer::new(&mut bytes);
-        text.push_str("wait,id,eligible_time,score,rank,known\n");
-        for (job, eligible_time) in self.jobs() {
-            for point in &job.points {
-                text.push_str(&format!("{},", point.wait));
-                push_text(self.table.id(job.row), for_spreadsheets, &mut text);
-                text.push_str(&format!(",{},", eligible_time + point.wait));
-                if point.score.is_finite() {
-                    text.push_str(&Value::Float(point.score).repr());
-                }
-                text.push_byte(b',');
-                if let Some(rank) = point.rank {
-                    text.push_number(rank as u64);
-                }
-                text.push_str(if point.is_known { ",true\n" } else { ",false\n" });
-            }
-        }
-        text.finish();
-        out.write_all(&bytes)
+        let points = self.jobs().flat_map(|(job, eligible_time)| {
+            let id = guarded(self.table.id(job.row), for_spreadsheets);
+            job.points.iter().map(move |point| {
+                let score = point.score.is_finite().then(|| Value::Float(point.score).repr());
+                (point.wait, id.clone(), eligible_time + point.wait, score, point.rank, point.is_known)
+            })
+        });
+        write_csv(&["wait", "id", "eligible_time", "score", "rank", "known"], points, out)
     }
 
     /// The document: a sentence for each job, a plot of the ranks, and who overtakes whom.
