@@ -1,5 +1,5 @@
 //! PP-718 as OpenPBS's scheduler computes it: in C `float` and `int`, so that large sums wrap and small values underflow.
-//! The document's rules in double precision are in [`pbs`](super::pbs).
+//! The document's rules in double precision are in [`documented_openpbs`](super::documented_openpbs).
 //!
 //! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of `cases.jsonl`.
 
