@@ -1,4 +1,4 @@
-//! What an embedding program relies on: the list of public items, types that are `Send` and `Sync`, and programs that
+//! What an embedding program relies on: the list of public items and their methods, types that are `Send` and `Sync`, and programs that
 //! threads share.
 
 use std::path::Path;
@@ -34,6 +34,6 @@ fn threads_can_share_a_program() {
 const MAX_PUBLIC_ITEMS: usize = 106;
 
 #[test]
-fn the_public_items_are_those_of_the_list() {
+fn the_public_items_and_methods_are_those_of_the_list() {
     assert_public_items(Path::new(env!("CARGO_MANIFEST_DIR")), MAX_PUBLIC_ITEMS);
 }
