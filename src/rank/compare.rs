@@ -10,9 +10,9 @@ use super::measures::{gini_coefficient, jain_index, tau_b};
 use crate::fairshare::{AssessedTree, NodeId};
 use crate::jobs::{Column, JobTable};
 
-/// The numbers of first jobs that are looked at.
+/// The numbers of first jobs that are compared.
 const TOPS: [usize; 2] = [10, 100];
-/// Fairness looks at a tenth of the queue, but at this many jobs at least.
+/// Fairness is measured on the first tenth of the queue, but on at least this many jobs.
 const MIN_FIRST: usize = 10;
 /// The greatest sizes of the size classes; larger jobs have a class of their own.
 const SIZE_CLASSES: [f64; 5] = [1.0, 8.0, 64.0, 512.0, 4096.0];
@@ -163,8 +163,7 @@ impl JobMove {
 impl GroupChange {
     /// The mean rank of the jobs that are considered under both; `None` if there are none.
     pub fn mean_rank(&self) -> Option<OldNew<f64>> {
-        let mean = |sum: u64| sum as f64 / self.jobs as f64;
-        (self.jobs > 0).then(|| OldNew { old: mean(self.rank_sum.old), new: mean(self.rank_sum.new) })
+        (self.jobs > 0).then(|| self.rank_sum.map(|sum| sum as f64 / self.jobs as f64))
     }
 
     /// The sum of the places that the jobs gain; negative if they lose.
@@ -249,8 +248,9 @@ impl Comparison {
 
     /// The ranks of the job in a row.
     pub fn job(&self, row: usize) -> JobMove {
-        let rank = |ranks: &[u32]| ranks.get(row).map(|&rank| rank as usize).filter(|&rank| rank > 0);
-        JobMove { row, old: rank(&self.ranks.old), new: rank(&self.ranks.new) }
+        let OldNew { old, new } =
+            self.ranks.as_ref().map(|ranks| ranks.get(row).map(|&rank| rank as usize).filter(|&rank| rank > 0));
+        JobMove { row, old, new }
     }
 
     /// The number of jobs that change their place.
@@ -260,8 +260,8 @@ impl Comparison {
 
     /// How many of the first `count` jobs, under either ranking, change their place or are considered only there.
     pub fn changed_among_first(&self, count: usize) -> usize {
-        let is_first = |rank: Option<usize>| rank.is_some_and(|rank| rank <= count);
-        self.moves().filter(|job| (is_first(job.old) || is_first(job.new)) && job.old != job.new).count()
+        let moves = self.moves().filter(|job| job.old != job.new);
+        moves.filter(|job| [job.old, job.new].into_iter().flatten().any(|rank| rank <= count)).count()
     }
 
     /// Every row that is considered under either ranking, ascending, with its ranks.
@@ -292,35 +292,42 @@ impl Comparison {
         let mut firsts = vec![TOPS[0], TOPS[1], self.first];
         firsts.sort_unstable();
         firsts.dedup();
-        let is_first = |row: usize, first: usize| (1..=first).contains(&(self.ranks.old[row] as usize));
-        let shared = |first: usize| new.order().iter().take(first).filter(|&&row| is_first(row, first)).count();
-        firsts.into_iter().map(|first| (first, shared(first))).collect()
+        let overlaps = firsts.into_iter().map(|first| {
+            let old_ranks = new.order().iter().take(first).map(|&row| self.ranks.old[row] as usize);
+            (first, old_ranks.filter(|rank| (1..=first).contains(rank)).count())
+        });
+        overlaps.collect()
     }
 
     fn tau_b_of_scores(&self, old: &Ranking, new: &Ranking) -> Option<f64> {
-        let values = |ranking: &Ranking| {
-            let mut values = ranking.comparable_values();
-            let mut ranks = self.ranks.old.iter().zip(&self.ranks.new);
-            values.retain(|_| ranks.next().is_some_and(|(&old, &new)| old > 0 && new > 0));
-            values
-        };
-        tau_b(&values(old), &values(new))
+        tau_b(&self.values_under_both(old), &self.values_under_both(new))
+    }
+
+    /// The values of the jobs that are considered under both rankings.
+    fn values_under_both(&self, ranking: &Ranking) -> Vec<f64> {
+        let mut values = ranking.comparable_values();
+        let mut ranks = self.ranks.old.iter().zip(&self.ranks.new);
+        values.retain(|_| ranks.next().is_some_and(|(&old, &new)| old > 0 && new > 0));
+        values
     }
 
     fn fairness_of(&self, side: &ComparedRanking<'_>) -> Fairness {
         let percentages = percentages(side);
-        let (mut has_jobs, mut firsts) = (vec![false; percentages.len()], vec![0_u32; percentages.len()]);
+        let mut has_jobs = vec![false; percentages.len()];
         self.ranked_rows().for_each(|(row, ..)| has_jobs[side.table.entity_index(row)] = true);
         let first_rows = side.ranking.order().iter().take(self.first);
         let count = first_rows.len() as f64;
+        let mut firsts = vec![0_u32; percentages.len()];
         first_rows.for_each(|&row| firsts[side.table.entity_index(row)] += 1);
-        let without_shares = percentages.iter().zip(&firsts).filter(|(perc, _)| !perc.is_some_and(|perc| perc > 0.0));
-        let without_shares = without_shares.map(|(_, &first)| first as usize).sum();
-        let with_jobs = percentages.iter().zip(has_jobs).zip(firsts).filter(|((_, has_jobs), _)| *has_jobs);
-        let quotient = |((perc, _), first): ((&Option<f64>, bool), u32)| {
-            perc.filter(|&perc| perc > 0.0).map(|perc| f64::from(first) / count / perc)
-        };
-        let quotients: Vec<f64> = with_jobs.filter_map(quotient).collect();
+        let mut quotients = Vec::new();
+        let mut without_shares = 0;
+        for ((perc, has_jobs), first) in percentages.into_iter().zip(has_jobs).zip(firsts) {
+            match perc.filter(|&perc| perc > 0.0) {
+                Some(perc) if has_jobs => quotients.push(f64::from(first) / count / perc),
+                Some(_) => {}
+                None => without_shares += first as usize,
+            }
+        }
         Fairness {
             jain: jain_index(&quotients),
             gini: gini_coefficient(&quotients),
@@ -355,17 +362,16 @@ impl Comparison {
         for changes in [&mut entities, &mut queues] {
             changes.sort_by(|left, right| (right.won(), &left.name).cmp(&(left.won(), &right.name)));
         }
-        (self.entities, self.queues, self.sizes) = (entities, queues, classes);
+        self.entities = entities;
+        self.queues = queues;
+        self.sizes = classes;
     }
 }
 
 impl Transitions {
     /// Compares two ascending lists of rows.
     fn new(old: &[u32], new: &[u32]) -> Self {
-        let only = |rows: &[u32], others: &[u32]| {
-            rows.iter().copied().filter(|row| others.binary_search(row).is_err()).collect()
-        };
-        Self { start: only(new, old), stop: only(old, new) }
+        Self { start: rows_not_in(new, old), stop: rows_not_in(old, new) }
     }
 
     fn reversed(self) -> Self {
@@ -376,6 +382,10 @@ impl Transitions {
     pub fn is_empty(&self) -> bool {
         self.start.is_empty() && self.stop.is_empty()
     }
+}
+
+fn rows_not_in(rows: &[u32], others: &[u32]) -> Vec<u32> {
+    rows.iter().copied().filter(|row| others.binary_search(row).is_err()).collect()
 }
 
 /// The rank of each row, from 1; 0 for a row that is not considered.
@@ -391,10 +401,11 @@ fn failed_rows(side: &ComparedRanking<'_>) -> Vec<u32> {
 
 /// The fraction of the machine that each entity of a table has; `None` if it is not known.
 fn percentages(side: &ComparedRanking<'_>) -> Vec<Option<f64>> {
-    let (table, entities) = (side.table, side.table.entities());
+    let table = side.table;
+    let entities = table.entities();
     if let Some(tree) = side.tree {
-        let perc = |entity: &Arc<str>| Some(tree.shares().get(tree.tree().resolve(entity)?)?.fairshare_perc);
-        return entities.iter().map(perc).collect();
+        let nodes = entities.iter().map(|entity| tree.tree().resolve(entity));
+        return nodes.map(|node| Some(tree.shares().get(node?)?.fairshare_perc)).collect();
     }
     let mut percentages = vec![None; entities.len()];
     if let Some(column) = table.column("fairshare_perc") {
@@ -410,8 +421,8 @@ fn named(names: &[Arc<str>]) -> Vec<GroupChange> {
 }
 
 /// Sums entities by all groups above them.
-fn groups(entities: &[GroupChange], tree: &AssessedTree) -> Vec<GroupChange> {
-    let (shares, tree) = (tree.shares(), tree.tree());
+fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange> {
+    let tree = assessed.tree();
     let mut groups: HashMap<NodeId, GroupChange> = HashMap::new();
     for entity in entities.iter().filter(|entity| !entity.is_empty()) {
         let Some(node) = tree.resolve(&entity.name) else { continue };
@@ -419,13 +430,13 @@ fn groups(entities: &[GroupChange], tree: &AssessedTree) -> Vec<GroupChange> {
             groups.entry(above).or_default().merge(entity);
         }
     }
-    let describe = |(node, change): (NodeId, GroupChange)| GroupChange {
+    let groups = groups.into_iter().map(|(node, change)| GroupChange {
         name: tree.name(node).to_owned(),
         path: tree.path(node).into_iter().map(str::to_owned).collect(),
-        perc: shares.get(node).map(|shares| shares.fairshare_perc),
+        perc: assessed.shares().get(node).map(|shares| shares.fairshare_perc),
         ..change
-    };
-    let mut groups: Vec<GroupChange> = groups.into_iter().map(describe).collect();
+    });
+    let mut groups: Vec<GroupChange> = groups.collect();
     groups.sort_unstable_by(|left, right| left.path.cmp(&right.path));
     groups
 }
@@ -442,13 +453,8 @@ fn size_class(size: f64) -> usize {
 
 fn size_classes(input: Option<&str>) -> Vec<GroupChange> {
     let Some(input) = input else { return Vec::new() };
-    let name = |index: usize| match index {
-        0 => format!("no {input}"),
-        1 => "1".to_owned(),
-        _ => match SIZE_CLASSES.get(index - 1) {
-            Some(greatest) => format!("{}-{greatest}", SIZE_CLASSES[index - 2] + 1.0),
-            None => format!("over {}", SIZE_CLASSES[index - 2]),
-        },
-    };
-    (0..SIZE_CLASSES.len() + 2).map(|index| GroupChange { name: name(index), ..GroupChange::default() }).collect()
+    let mut names = vec![format!("no {input}"), "1".to_owned()];
+    names.extend(SIZE_CLASSES.windows(2).map(|pair| format!("{}-{}", pair[0] + 1.0, pair[1])));
+    names.push(format!("over {}", SIZE_CLASSES[SIZE_CLASSES.len() - 1]));
+    names.into_iter().map(|name| GroupChange { name, ..GroupChange::default() }).collect()
 }

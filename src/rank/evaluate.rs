@@ -86,13 +86,13 @@ fn score_with_buffers(
 /// The table has none for an input.
 fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Column>, ScoreError> {
     let span = program.expr().node(program.expr().root()).span;
-    let column = |name: &str| {
+    let columns = program.inputs().iter().map(|name| {
         table.column(name).ok_or_else(|| {
             let raised = Raised::new(ErrorKind::Name, format!("the table has no column `{name}`"));
             ScoreError::Raised(EvalError { raised, span, operands: Vec::new() })
         })
-    };
-    program.inputs().iter().map(|name| column(name)).collect()
+    });
+    columns.collect()
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
@@ -180,7 +180,8 @@ impl<'t> TableScorer<'t> {
     where
         E: FnMut(Range<usize>) -> Partition,
     {
-        let (end, step) = (self.table.len(), partition_rows(self.table));
+        let end = self.table.len();
+        let step = partition_rows(self.table);
         parallel::map((0..end).step_by(step).collect(), |start| {
             new_evaluator(start / step)(start..end.min(start + step))
         })
@@ -232,8 +233,10 @@ impl<'t> TableScorer<'t> {
     fn python_evaluator<'s>(&'s self, index: usize) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
         let mut columnar = self.program.columnar();
         let mut interpreter = RowInterpreter::new(self, Python::new());
-        let (mut inputs, mut inexact) = (Vec::new(), Vec::new());
-        let (mut granted, mut unchecked) = (FUEL, WORK_PER_CHECK);
+        let mut inputs = Vec::new();
+        let mut inexact = Vec::new();
+        let mut granted = FUEL;
+        let mut unchecked = WORK_PER_CHECK;
         move |rows| {
             let mut partition = Partition::new(rows.start, self.precision, self.take_buffers());
             let mut costly = Vec::new();
@@ -242,7 +245,7 @@ impl<'t> TableScorer<'t> {
                 self.view_inputs(start, count, &mut inputs);
                 self.find_inexact(start, count, &mut inexact);
                 let results = columnar.evaluate(&inputs, count, &inexact);
-                let interpret = |lane| {
+                let interpreted = results.fallback_lanes().map(|lane| {
                     if unchecked >= WORK_PER_CHECK && granted > FREE_FUEL {
                         unchecked = 0;
                         granted = if self.is_spent(index) { FREE_FUEL } else { FUEL };
@@ -256,8 +259,8 @@ impl<'t> TableScorer<'t> {
                         unchecked += excess;
                     }
                     (lane, result)
-                };
-                partition.extend(results, results.fallback_lanes().map(interpret).collect());
+                });
+                partition.extend(results, interpreted.collect());
             }
             partition.set_costly_rows(costly);
             partition
@@ -291,7 +294,8 @@ impl<'t> TableScorer<'t> {
         inputs.extend(blocks.map(|block| block.window(start % BLOCK_ROWS, count)));
     }
 
-    /// Finds the rows, counted from `start`, that cannot be evaluated in columns: whose columns hold a value that a double does not represent exactly.
+    /// Finds the rows, counted from `start`, that cannot be evaluated in columns, because a double does not represent one of
+    /// their values exactly.
     fn find_inexact(&self, start: usize, count: usize, inexact: &mut Vec<usize>) {
         inexact.clear();
         if self.columns.is_err() {
@@ -335,10 +339,10 @@ impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
         }
         for column in self.scorer.columns() {
             let value = column.value(row);
-            let number = self.interpreter.arithmetic().number(&value);
-            let input_error =
-                |raised: Raised| EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() };
-            self.inputs.push(number.map_err(|raised| ScoreError::Raised(input_error(raised)))?);
+            let number = self.interpreter.arithmetic().number(&value).map_err(|raised| {
+                ScoreError::Raised(EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() })
+            });
+            self.inputs.push(number?);
         }
         let result = self.interpreter.evaluate(&self.inputs);
         result.map_err(|error| ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs))
@@ -353,7 +357,7 @@ mod tests {
     use crate::parallel::Threads;
     use crate::schema::Schema;
 
-    /// The rows that fail under a budget, and what the others have in common.
+    /// The rows that fail under a budget, and their errors.
     fn failed(formula: &str, rows: i64, threads: usize, budget: u64) -> Vec<(usize, String)> {
         let program = Formula::parse(formula).unwrap().compile(&Schema::openpbs()).unwrap();
         let mut table = JobTable::new(["ncpus"]);
@@ -362,9 +366,9 @@ mod tests {
             let job = Job { id: &id, entity: "", queue: "", state: JobState::Queued, queued_at: None, exclusion: None };
             table.push(&job, &[Ok(Value::Int(row))]).unwrap();
         }
-        let (precision, on_error) = (ScorePrecision::Double, OnError::ZeroLikePbs);
-        let score = || score_with_buffers(&program, &table, precision, on_error, Vec::new(), budget);
-        let scores = Threads::new(threads).unwrap().run(score);
+        let scores = Threads::new(threads).unwrap().run(|| {
+            score_with_buffers(&program, &table, ScorePrecision::Double, OnError::ZeroLikePbs, Vec::new(), budget)
+        });
         scores.errors().map(|(row, error)| (row, error.to_string())).collect()
     }
 

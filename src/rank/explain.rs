@@ -39,8 +39,8 @@ pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Val
     if matches!(table.exclusion(row), Some(Exclusion::Invalid { .. })) {
         return None;
     }
-    let value = |name: &str| table.column(name).map_or(Value::Int(0), |column| column.value(row));
-    Some(program.inputs().iter().map(|name| value(name)).collect())
+    let columns = program.inputs().iter().map(|name| table.column(name));
+    Some(columns.map(|column| column.map_or(Value::Int(0), |column| column.value(row))).collect())
 }
 
 /// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the names of the functions
@@ -62,8 +62,12 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
             depths[child.index()] = depths[id.index()] + usize::from(value.is_some());
         }
         if let Some(value) = value {
-            let (depth, is_literal) = (depths[id.index()], is_literal(program, id));
-            found.push(NodeValue { span: node.span, value: value.clone(), depth, is_literal });
+            found.push(NodeValue {
+                span: node.span,
+                value: value.clone(),
+                depth: depths[id.index()],
+                is_literal: is_literal(program, id),
+            });
         }
     }
     found.sort_by_key(|node| (node.span.start, node.span.end));
@@ -107,21 +111,25 @@ pub struct Influence {
 
 /// The median of every input over the rows, the lower one of two.
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
-    let median = |name: &str| {
-        let column = table.column(name).filter(|_| !rows.is_empty())?;
-        let mut rows = rows.to_vec();
-        let key = |row: &usize| column.nearest_double(*row);
-        let middle = (rows.len() - 1) / 2;
-        let (_, row, _) = rows.select_nth_unstable_by(middle, |left, right| key(left).total_cmp(&key(right)));
-        Some(column.value(*row))
-    };
-    program.inputs().iter().map(|name| median(name).unwrap_or(Value::Int(0))).collect()
+    program.inputs().iter().map(|name| median(table, name, rows).unwrap_or(Value::Int(0))).collect()
+}
+
+/// `None` if there are no rows, or no column of this name.
+fn median(table: &JobTable, name: &str, rows: &[usize]) -> Option<Value> {
+    let column = table.column(name).filter(|_| !rows.is_empty())?;
+    let mut rows = rows.to_vec();
+    let middle = (rows.len() - 1) / 2;
+    let (_, row, _) = rows.select_nth_unstable_by(middle, |&left, &right| {
+        column.nearest_double(left).total_cmp(&column.nearest_double(right))
+    });
+    Some(column.value(*row))
 }
 
 /// The inputs, by index: each alone, but all fair-share inputs together, since they change together.
 pub fn groups(program: &Program) -> Vec<Vec<usize>> {
-    let is_fairshare = |&index: &usize| FairshareInput::from_name(&program.inputs()[index]).is_some();
-    let (fairshare, others): (Vec<usize>, Vec<usize>) = (0..program.inputs().len()).partition(is_fairshare);
+    let inputs = 0..program.inputs().len();
+    let (fairshare, others): (Vec<usize>, Vec<usize>) =
+        inputs.partition(|&index| FairshareInput::from_name(&program.inputs()[index]).is_some());
     others.into_iter().map(|index| vec![index]).chain([fairshare]).filter(|group| !group.is_empty()).collect()
 }
 
@@ -157,13 +165,19 @@ pub fn influences(
     medians: &[Value],
     budget: &mut WorkBudget,
 ) -> Vec<Influence> {
-    let influence = |group: Vec<usize>| {
-        let effect = value - exchanged(program, inputs, medians, &group, budget)?;
-        let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect();
-        let names = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
-        (!effect.is_nan()).then(|| Influence { inputs: names, values: of(inputs), medians: of(medians), effect })
-    };
-    let mut influences: Vec<Influence> = groups(program).into_iter().filter_map(influence).collect();
+    let mut influences = Vec::new();
+    for group in groups(program) {
+        let Some(other) = exchanged(program, inputs, medians, &group, budget) else { continue };
+        let effect = value - other;
+        if !effect.is_nan() {
+            influences.push(Influence {
+                inputs: group.iter().map(|&index| program.inputs()[index].to_string()).collect(),
+                values: group.iter().map(|&index| inputs[index].clone()).collect(),
+                medians: group.iter().map(|&index| medians[index].clone()).collect(),
+                effect,
+            });
+        }
+    }
     influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
     influences
 }
@@ -194,13 +208,13 @@ impl TermDifference {
         nearest_double(self.difference.as_ref()?)
     }
 
-    /// How large the difference is; -1 for NaN and for none.
+    /// The absolute difference; -1 if it is NaN or if there is none.
     fn magnitude(&self) -> f64 {
         self.nearest_double().filter(|double| !double.is_nan()).map_or(-1.0, f64::abs)
     }
 }
 
-/// A number as the nearest double: infinite if it is too large, `None` if it is no number.
+/// A number as the nearest double: infinite if it is too large, `None` if it is not a number.
 pub fn nearest_double(value: &Value) -> Option<f64> {
     match (value.to_f64(), value) {
         (None, Value::Big(_)) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') { -1.0 } else { 1.0 })),
@@ -208,16 +222,16 @@ pub fn nearest_double(value: &Value) -> Option<f64> {
     }
 }
 
-/// Compares two numbers exactly, as Python does; `None` if one of them is NaN or no number.
+/// Compares two numbers exactly, as Python does; `None` if one of them is NaN or not a number.
 pub fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
-    let is_less = |left: &Value, right: &Value| {
-        let compared = Python::new().compare(ComparisonOperator::Less, left, right);
-        compared == Ok(true)
-    };
     match (nearest_double(left)?.is_nan(), nearest_double(right)?.is_nan()) {
         (false, false) if is_less(left, right) => Some(Ordering::Less),
         (false, false) if is_less(right, left) => Some(Ordering::Greater),
         (false, false) => Some(Ordering::Equal),
         _ => None,
     }
+}
+
+fn is_less(left: &Value, right: &Value) -> bool {
+    Python::new().compare(ComparisonOperator::Less, left, right) == Ok(true)
 }

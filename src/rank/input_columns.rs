@@ -85,7 +85,8 @@ pub enum ColumnError {
 
 /// The lanes of a block.
 static ALL_LANES: [usize; LANES] = {
-    let (mut lanes, mut lane) = ([0; LANES], 0);
+    let mut lanes = [0; LANES];
+    let mut lane = 0;
     while lane < LANES {
         lanes[lane] = lane;
         lane += 1;
@@ -136,8 +137,9 @@ impl Program {
     ///     ("walltime", InputColumn::I64(&[60, 0, 300])),
     ///     ("fairshare_factor", InputColumn::ByEntity { index: &[1, 0, 0], values: &[0.5, 0.25] }),
     /// ];
-    /// let (mut scratch, mut scores, mut errors) = (ColumnScratch::new(), [0.0; 3], Vec::new());
-    /// program.score_columns(&columns, &mut scratch, &mut scores, &mut errors)?;
+    /// let mut scores = [0.0; 3];
+    /// let mut errors = Vec::new();
+    /// program.score_columns(&columns, &mut ColumnScratch::new(), &mut scores, &mut errors)?;
     /// assert_eq!(scores, [30.0, 0.0, 51.0]);
     /// assert_eq!((errors[0].0, errors[0].1.to_string()), (1, "division by zero".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -155,24 +157,24 @@ impl Program {
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
         scratch.gathered.resize_with(self.inputs().len().max(scratch.gathered.len()), Vec::new);
         scratch.masks.resize_with(scratch.gathered.len(), Vec::new);
-        let inputs = || scratch.columns.iter().map(|&index| &columns[index].1);
+        let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
-            for (input, (gathered, mask)) in inputs().zip(scratch.gathered.iter_mut().zip(&mut scratch.masks)) {
+            for (input, (gathered, mask)) in inputs.clone().zip(scratch.gathered.iter_mut().zip(&mut scratch.masks)) {
                 input.gather(rows.clone(), gathered, mask);
             }
             let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
             let gathered = scratch.gathered.iter().zip(&scratch.masks);
             let views =
-                inputs().zip(gathered).map(|(input, (gathered, mask))| input.view(rows.clone(), gathered, mask));
-            let inexact = if inputs().any(InputColumn::is_inexact) { &ALL_LANES[..] } else { &[] };
+                inputs.clone().zip(gathered).map(|(input, (gathered, mask))| input.view(rows.clone(), gathered, mask));
+            let inexact = if inputs.clone().any(InputColumn::is_inexact) { &ALL_LANES[..] } else { &[] };
             columnar.evaluate_views(views, scores.len(), inexact);
             scratch.columnar = columnar.into_buffers();
             let results = scratch.columnar.results();
             scores.copy_from_slice(results.lanes());
             for lane in results.fallback_lanes() {
                 scratch.row.clear();
-                scratch.row.extend(inputs().map(|input| input.value(start + lane)));
+                scratch.row.extend(inputs.clone().map(|input| input.value(start + lane)));
                 let result = interpreter
                     .evaluate(&scratch.row)
                     .map_err(|error| ScoreError::from_evaluation::<Python>(error, self, &scratch.row));
@@ -197,25 +199,23 @@ impl Program {
         rows: usize,
         found: &mut Vec<usize>,
     ) -> Result<(), ColumnError> {
-        let is_same = |left: &str, right: &str| current_name(left) == current_name(right);
         // a caller that scores again and again gives them in order
         let are_in_order = columns.len() == self.inputs().len()
             && columns.iter().zip(self.inputs()).all(|((name, _), input)| *name == &**input);
-        for (index, (name, column)) in columns.iter().enumerate() {
-            let name = || (*name).to_owned();
-            if !are_in_order && columns[..index].iter().any(|(earlier, _)| is_same(earlier, columns[index].0)) {
-                return Err(ColumnError::Repeated { name: name() });
+        for (index, &(name, ref column)) in columns.iter().enumerate() {
+            if !are_in_order && columns[..index].iter().any(|(earlier, _)| is_same(earlier, name)) {
+                return Err(ColumnError::Repeated { name: name.to_owned() });
             }
-            if !are_in_order && !self.inputs().iter().any(|input| is_same(input, columns[index].0)) {
+            if !are_in_order && !self.inputs().iter().any(|input| is_same(input, name)) {
                 let quoted: Vec<String> = self.inputs().iter().map(|input| format!("`{input}`")).collect();
                 let inputs = if quoted.is_empty() { "no input".to_owned() } else { quoted.join(", ") };
-                return Err(ColumnError::Unknown { name: name(), inputs });
+                return Err(ColumnError::Unknown { name: name.to_owned(), inputs });
             }
             if let Some(found) = column.rows().filter(|&found| found != rows) {
-                return Err(ColumnError::Length { name: name(), found, expected: rows });
+                return Err(ColumnError::Length { name: name.to_owned(), found, expected: rows });
             }
             if let Some((row, index, entities)) = column.missing_entity() {
-                return Err(ColumnError::Entity { name: name(), row, index, entities });
+                return Err(ColumnError::Entity { name: name.to_owned(), row, index, entities });
             }
         }
         found.clear();
@@ -229,6 +229,11 @@ impl Program {
         }
         Ok(())
     }
+}
+
+/// Whether two names are the same input; one of them may be a deprecated name.
+fn is_same(left: &str, right: &str) -> bool {
+    current_name(left) == current_name(right)
 }
 
 impl InputColumn<'_> {
@@ -271,9 +276,12 @@ impl InputColumn<'_> {
                 gathered.extend(index[rows].iter().map(|&index| values[index as usize]));
             }
             Self::Mixed { is_int, .. } => {
-                let bits = |rows: &[bool]| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int));
                 mask.clear();
-                mask.extend(is_int[rows].chunks(64).map(bits));
+                mask.extend(
+                    is_int[rows]
+                        .chunks(64)
+                        .map(|rows| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int))),
+                );
             }
             _ => {}
         }

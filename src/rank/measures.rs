@@ -10,9 +10,8 @@ use crate::parallel;
 /// Sorts once and counts inversions in a merge sort, so it takes O(n log n) time: W. R. Knight, "A Computer Method for
 /// Calculating Kendall's Tau with Ungrouped Data", 1966.
 pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
-    let is_number = |(first, second): &(&f64, &f64)| !first.is_nan() && !second.is_nan();
-    let keys = |(&first, &second): (&f64, &f64)| (double_key(first), double_key(second));
-    let mut pairs: Vec<(u64, u64)> = first.iter().zip(second).filter(is_number).map(keys).collect();
+    let numbers = first.iter().zip(second).filter(|(first, second)| !first.is_nan() && !second.is_nan());
+    let mut pairs: Vec<_> = numbers.map(|(&first, &second)| (double_key(first), double_key(second))).collect();
     parallel::sort_unstable(&mut pairs);
     let ties_in_first = tied_pairs(&pairs, |left, right| left.0 == right.0);
     let ties_in_both = tied_pairs(&pairs, |left, right| left == right);
@@ -23,15 +22,15 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
     let count = seconds.len() as i64;
     let all = count * (count - 1) / 2;
     let concordant_less_discordant = all - ties_in_first - ties_in_second + ties_in_both - 2 * inversions;
-    let (in_first, in_second) = (all - ties_in_first, all - ties_in_second);
+    let in_first = all - ties_in_first;
+    let in_second = all - ties_in_second;
     let tau = concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
     (in_first > 0 && in_second > 0).then(|| tau.clamp(-1.0, 1.0))
 }
 
 /// The number of pairs of equal items; equal items must be neighbours.
 fn tied_pairs<T>(sorted: &[T], is_equal: impl Fn(&T, &T) -> bool) -> i64 {
-    let pairs = |run: &[T]| run.len() as i64 * (run.len() as i64 - 1) / 2;
-    sorted.chunk_by(is_equal).map(pairs).sum()
+    sorted.chunk_by(is_equal).map(|run| run.len() as i64 * (run.len() as i64 - 1) / 2).sum()
 }
 
 /// Sorts the items and returns the number of pairs of which the greater one came first. Recurses to a depth of the
@@ -42,11 +41,16 @@ fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
     }
     let middle = items.len() / 2;
     let count = items.len();
-    let ((left, right), (left_scratch, right_scratch)) = (items.split_at_mut(middle), scratch.split_at_mut(middle));
-    let sort_left = || sort_counting_inversions(left, left_scratch);
-    let sort_right = || sort_counting_inversions(right, right_scratch);
-    let (in_left, in_right) = parallel::join(count, sort_left, sort_right);
-    let (mut left, mut right, mut between) = (0, middle, 0);
+    let (left, right) = items.split_at_mut(middle);
+    let (left_scratch, right_scratch) = scratch.split_at_mut(middle);
+    let (in_left, in_right) = parallel::join(
+        count,
+        || sort_counting_inversions(left, left_scratch),
+        || sort_counting_inversions(right, right_scratch),
+    );
+    let mut left = 0;
+    let mut right = middle;
+    let mut between = 0;
     for slot in scratch.iter_mut() {
         if right == items.len() || left < middle && items[left] <= items[right] {
             *slot = items[left];
@@ -77,7 +81,8 @@ pub fn jain_index(amounts: &[f64]) -> Option<f64> {
 pub fn gini_coefficient(amounts: &[f64]) -> Option<f64> {
     let mut sorted = amounts.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let (count, sum) = (sorted.len() as f64, sorted.iter().sum::<f64>());
+    let count = sorted.len() as f64;
+    let sum: f64 = sorted.iter().sum();
     let weighted: f64 =
         sorted.iter().zip(1..).map(|(amount, place)| (2.0 * f64::from(place) - count - 1.0) * amount).sum();
     (sum > 0.0).then(|| weighted / (count * sum))

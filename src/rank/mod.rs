@@ -110,10 +110,9 @@ impl Ranking {
         let values = scores.values();
         let order = match scores.decimals() {
             Some(decimals) => {
-                let failed = |row: usize| scores.error(row).is_some();
-                rows.sort_by(|&left, &right| match failed(left) || failed(right) {
-                    true => higher_first(values[left], values[right]),
-                    false => decimals[right].cmp(&decimals[left]),
+                rows.sort_by(|&left, &right| match scores.error(left).or(scores.error(right)) {
+                    Some(_) => higher_first(values[left], values[right]),
+                    None => decimals[right].cmp(&decimals[left]),
                 });
                 rows.truncate(limit);
                 rows
@@ -157,13 +156,13 @@ impl Ranking {
     pub fn ties(&self) -> usize {
         let values = self.scores.values();
         let decimals = self.scores.decimals();
-        let is_tie = |pair: &&[usize]| match decimals {
+        let ties = self.order.windows(2).filter(|pair| match decimals {
             Some(decimals) if pair.iter().all(|&row| self.scores.error(row).is_none()) => {
                 decimals[pair[0]] == decimals[pair[1]]
             }
             _ => higher_first(values[pair[0]], values[pair[1]]).is_eq(),
-        };
-        self.order.windows(2).filter(is_tie).count()
+        });
+        ties.count()
     }
 
     /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the scores are decimals.
@@ -171,12 +170,14 @@ impl Ranking {
         let values = self.scores.values();
         let Some(decimals) = self.scores.decimals() else { return values };
         let mut rows: Vec<usize> = (0..values.len()).collect();
-        let compare = |left: usize, right: usize| {
+        rows.sort_unstable_by(|&left, &right| {
             values[left].total_cmp(&values[right]).then_with(|| decimals[left].cmp(&decimals[right]))
-        };
-        rows.sort_unstable_by(|&left, &right| compare(left, right));
+        });
         let mut ordinals = vec![0.0; values.len()];
-        for (ordinal, tied) in rows.chunk_by(|&left, &right| compare(left, right).is_eq()).enumerate() {
+        let tied = rows.chunk_by(|&left, &right| {
+            values[left].to_bits() == values[right].to_bits() && decimals[left] == decimals[right]
+        });
+        for (ordinal, tied) in tied.enumerate() {
             tied.iter().for_each(|&row| ordinals[row] = ordinal as f64);
         }
         ordinals
@@ -201,9 +202,8 @@ impl Ranking {
     pub fn error_groups_of(&self, is_asked_for: impl Fn(usize) -> bool) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
         for (row, error) in self.scores.errors().filter(|(row, _)| is_asked_for(*row)) {
-            let belongs_to =
-                |group: &ErrorGroup| group.error.kind() == error.kind() && group.error.span() == error.span();
-            match groups.iter_mut().find(|group| belongs_to(group)) {
+            let mut known = groups.iter_mut();
+            match known.find(|group| group.error.kind() == error.kind() && group.error.span() == error.span()) {
                 Some(group) => group.rows.push(row),
                 None => groups.push(ErrorGroup { error, rows: vec![row] }),
             }
@@ -230,9 +230,8 @@ pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: i
     let shares: Vec<_> = table.entities().iter().map(|entity| backend.shares_of(entity)).collect();
     for (name, input) in FairshareInput::NAMES {
         if table.column(name).is_some() {
-            let number = |shares: &EntityShares| to_value(fairshare_number(input, shares));
-            let values: Vec<Option<Value>> = shares.iter().map(|shares| shares.as_ref().map(number)).collect();
-            table.fill(name, &values);
+            let numbers = shares.iter().map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
+            table.fill(name, &numbers.map(|number| number.map(&to_value)).collect::<Vec<_>>());
         }
     }
     let unknown = table.entities().iter().zip(&shares).filter(|(_, shares)| shares.is_none());

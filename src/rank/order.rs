@@ -65,22 +65,26 @@ fn lowest_sorted<K: Copy + Ord + Send>(keys: impl Iterator<Item = K>, limit: usi
 fn radix_sorted(mut keys: Vec<u64>) -> Vec<u64> {
     let mut sorted = vec![0; keys.len()];
     for shift in [32, 40, 48, 56] {
-        let digit = |key: u64| usize::from((key >> shift) as u8);
         let mut counts = [0; 256];
-        keys.iter().for_each(|&key| counts[digit(key)] += 1);
+        keys.iter().for_each(|&key| counts[byte_at(key, shift)] += 1);
         if counts.contains(&keys.len()) {
             continue;
         }
         let mut next = [0; 256];
         (1..next.len()).for_each(|byte| next[byte] = next[byte - 1] + counts[byte - 1]);
         for &key in &keys {
-            let next = &mut next[digit(key)];
+            let next = &mut next[byte_at(key, shift)];
             sorted[*next] = key;
             *next += 1;
         }
         std::mem::swap(&mut keys, &mut sorted);
     }
     keys
+}
+
+#[inline]
+fn byte_at(key: u64, shift: u32) -> usize {
+    usize::from((key >> shift) as u8)
 }
 
 /// Whether a C `float` represents this value exactly; false for NaN.
@@ -119,7 +123,8 @@ fn merge_sort_with<T: Copy>(items: &mut [T], scratch: &mut Vec<T>, compare: &mut
     merge_sort_with(&mut items[..middle], scratch, compare);
     merge_sort_with(&mut items[middle..], scratch, compare);
     scratch.clear();
-    let (mut left, mut right) = (0, middle);
+    let mut left = 0;
+    let mut right = middle;
     while left < middle && right < items.len() {
         if compare(items[left], items[right]) != Ordering::Greater {
             scratch.push(items[left]);
@@ -141,8 +146,11 @@ mod tests {
     #[test]
     fn keys_are_sorted_by_their_bytes() {
         for spread in [1, 3, 1 << 9, 1 << 20, u32::MAX] {
-            let upper = |row: u64| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & u64::from(spread);
-            let keys: Vec<u64> = (0..5000).map(|row| upper(row) << 32 | row).collect();
+            let keys = (0..5000_u64).map(|row| {
+                let upper = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & u64::from(spread);
+                upper << 32 | row
+            });
+            let keys: Vec<u64> = keys.collect();
             let mut expected = keys.clone();
             expected.sort();
             assert_eq!(radix_sorted(keys), expected);
@@ -163,8 +171,7 @@ mod tests {
     fn rows_of_equal_value_keep_their_order() {
         for count in [0, 5, 1000, 300_000] {
             for divisor in [4.0, 7.0] {
-                let value = |row: usize| (((row * 7919) % 1009) as f64 - 500.0) / divisor;
-                let values: Vec<f64> = (0..count).map(value).collect();
+                let values: Vec<f64> = (0..count).map(|row| (((row * 7919) % 1009) as f64 - 500.0) / divisor).collect();
                 let rows: Vec<usize> = (0..count).rev().collect();
                 let mut expected = rows.clone();
                 expected.sort_by(|&left, &right| higher_first(values[left], values[right]));

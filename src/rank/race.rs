@@ -1,7 +1,7 @@
 //! When a job overtakes others while an input varies: exactly, at whole steps.
 //!
-//! Enters: the [`Sweep`]s of the jobs. Leaves: the first step at which a job reaches a place, or the steps at which two
-//! jobs change their order. Where bounds of the scores decide the order over a range of steps, the range is not evaluated
+//! In: the [`Sweep`]s of the jobs. Out: the first step at which a job reaches a place, or the steps at which two jobs
+//! change their order. Where bounds of the scores decide the order over a range of steps, the range is not evaluated
 //! step by step; any other range is halved until it is short.
 
 use std::cmp::Ordering;
@@ -53,14 +53,14 @@ impl Competitor<'_> {
     }
 }
 
-/// A job, and what it takes for it to have reached its goal.
+/// A job, and the conditions under which it has reached its goal.
 #[derive(Debug)]
 pub struct Goal<'c, 'p> {
     /// The job.
     pub job: &'c Sweep<'p>,
     /// The jobs that it competes with.
     pub competitors: &'c [Competitor<'p>],
-    /// Fewer than so many of them must be ahead of it.
+    /// Fewer than this many of them must be ahead of it.
     pub places: usize,
     /// Its score must exceed this.
     pub threshold: f64,
@@ -137,14 +137,16 @@ impl<'c, 'p> Undecided<'c, 'p> {
         if passes && self.ahead + self.competitors.len() < places {
             return Some(Decision::First(*self.steps.start()));
         }
-        let (first, last) = (*self.steps.start(), *self.steps.end());
+        let first = *self.steps.start();
+        let last = *self.steps.end();
         if last - first < SHORT_RANGE {
             let found = self.first_step(job, places, threshold, budget)?;
             return Some(found.map_or(Decision::Never, Decision::First));
         }
         let middle = first + (last - first) / 2;
-        let half = |steps| Undecided { steps, ahead: self.ahead, competitors: self.competitors.clone() };
-        Some(Decision::Halves([half(first..=middle), half(middle + 1..=last)]))
+        let later = Undecided { steps: middle + 1..=last, ahead: self.ahead, competitors: self.competitors.clone() };
+        self.steps = first..=middle;
+        Some(Decision::Halves([self, later]))
     }
 
     /// Counts and removes the competitors that are ahead or behind in the whole range, until no place is left.
@@ -179,9 +181,9 @@ impl<'c, 'p> Undecided<'c, 'p> {
                 *ahead += usize::from(competitor.is_ahead(*own, *score));
             }
         }
-        let fits = |(ahead, score): (&usize, &f64)| *ahead < places && (score.is_nan() || *score > threshold);
-        let index = ahead.iter().zip(&scores).position(fits);
-        Some(index.map(|index| self.steps.start() + index as i64))
+        let mut steps = self.steps.clone().zip(ahead.into_iter().zip(scores));
+        let found = steps.find(|&(_, (ahead, score))| ahead < places && (score.is_nan() || score > threshold));
+        Some(found.map(|(step, _)| step))
     }
 }
 
@@ -205,17 +207,17 @@ pub fn crossings(
     let unknown = Crossings { changes: Vec::new(), known_until: steps.start() - 1 };
     let mut all = vec![unknown; competitors.len()];
     for _ in 0..ROUNDS {
-        let is_open = |&index: &usize| all[index].known_until < *steps.end();
-        let open: Vec<usize> = (0..competitors.len()).filter(is_open).collect();
+        let open: Vec<usize> = (0..competitors.len()).filter(|&index| all[index].known_until < *steps.end()).collect();
         if open.is_empty() {
             break;
         }
         let part = budget.left() / open.len() as u64;
-        let of_some = |some: &[usize]| -> Vec<(Crossings, u64)> {
-            some.iter().map(|&index| all[index].continued(job, &competitors[index], *steps.end(), part)).collect()
-        };
-        let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), of_some).concat();
-        for (index, (crossings, used)) in open.into_iter().zip(found) {
+        let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), |some| {
+            let crossings =
+                some.iter().map(|&index| all[index].continued(job, &competitors[index], *steps.end(), part));
+            crossings.collect::<Vec<_>>()
+        });
+        for (index, (crossings, used)) in open.iter().copied().zip(found.concat()) {
             budget.charge(used);
             all[index] = crossings;
         }
@@ -230,7 +232,8 @@ impl Crossings {
         let mut crossings = self.clone();
         let mut ranges = vec![self.known_until + 1..=last_step];
         while let Some(steps) = ranges.pop() {
-            let (first, last) = (*steps.start(), *steps.end());
+            let first = *steps.start();
+            let last = *steps.end();
             let decided = competitor.decide(job, &steps, &mut budget);
             if budget.is_spent() {
                 break;

@@ -16,7 +16,7 @@ use crate::python::{Arithmetic, ErrorKind, KnownOrType, Value, WithComplex};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnError {
-    /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if it is not known what OpenPBS makes of the error.
+    /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if the value that OpenPBS gives is not known.
     #[default]
     #[cfg_attr(feature = "clap", value(name = "zero", help = "0, or -1 if OpenPBS's scheduler crashes"))]
     #[serde(rename = "zero")]

@@ -97,13 +97,12 @@ impl Partition {
         interpreted: Vec<(usize, Result<FormulaResult, ScoreError>)>,
     ) {
         let first_row = self.next_row();
-        let is_error = |(_, result): &(usize, Result<FormulaResult, ScoreError>)| result.is_err();
         let has_bools = match results.lane_types() {
             Some(types) => types.contains(&(LaneType::Bool as u8)),
             None => results.lane_type() == Some(LaneType::Bool),
         };
         let ResultColumn::Python(column) = &mut self.results else { return };
-        if has_bools || !interpreted.iter().all(is_error) {
+        if has_bools || interpreted.iter().any(|(_, result)| result.is_ok()) {
             let mut interpreted = interpreted.into_iter().peekable();
             for lane in 0..results.lanes().len() {
                 self.push(match interpreted.next_if(|(next_lane, _)| *next_lane == lane) {
@@ -151,8 +150,8 @@ impl Scores {
                 (ResultColumn::Decimal(column), ResultColumn::Decimal(next)) => column.extend(next),
                 _ => {}
             }
-            let is_scored = |(row, _): &(u32, ScoreError)| excluded.binary_search(row).is_err();
-            table.errors.extend(partition.errors.into_iter().filter(is_scored));
+            let errors = partition.errors.into_iter();
+            table.errors.extend(errors.filter(|(row, _)| excluded.binary_search(row).is_err()));
         }
         Self { results: table.results, errors: table.errors, excluded, precision, on_error }
     }

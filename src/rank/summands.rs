@@ -55,22 +55,20 @@ impl SummandColumns {
         }
         let mut columns: Vec<Vec<f64>> =
             summands.iter().map(|summand| values(summand, schema, table, rows)).collect::<Option<_>>()?;
-        let is_finite = |row: usize| columns.iter().all(|column| column[row].is_finite());
-        let kept: Vec<bool> = (0..rows.len()).map(is_finite).collect();
+        let kept: Vec<bool> = (0..rows.len()).map(|row| columns.iter().all(|column| column[row].is_finite())).collect();
         if kept.contains(&false) {
             for column in &mut columns {
                 let mut kept = kept.iter();
                 column.retain(|_| kept.next() == Some(&true));
             }
         }
-        let range = |(summand, column): (Summand, &Vec<f64>)| SummandRange {
+        let ranges = summands.into_iter().zip(&columns).map(|(summand, column)| SummandRange {
             span: summand.span,
             text: summand.text,
             least: column.iter().copied().fold(f64::INFINITY, f64::min),
             most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        };
-        let ranges = summands.into_iter().zip(&columns).map(range).collect();
-        Some(Self { ranges, columns })
+        });
+        Some(Self { ranges: ranges.collect(), columns })
     }
 
     /// The summands, left to right.
@@ -86,7 +84,7 @@ impl SummandColumns {
     }
 }
 
-/// The values of a summand; NaN where it fails. `None` if it is no formula of its own.
+/// The values of a summand; NaN where it fails. `None` if it is not a formula by itself.
 fn values(summand: &Summand, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<Vec<f64>> {
     // in brackets, since it may extend over several lines
     let program = Formula::parse(&format!("({})", summand.text)).ok()?.compile(schema).ok()?;
@@ -102,11 +100,13 @@ fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let rows = columns.first().map_or(0, Vec::len);
     let sums: Vec<f64> = (0..rows).map(|row| columns.iter().map(|column| column[row]).sum()).collect();
     let order = sort_by_value(0..rows, &sums, usize::MAX);
-    let (mut decided, mut pairs) = (vec![0; columns.len()], 0);
+    let mut decided = vec![0; columns.len()];
+    let mut pairs = 0;
     let mut differences = vec![0.0; columns.len()];
     let mut later = vec![0.0; columns.len() + 1];
     for pair in order.windows(2) {
-        let (ahead, behind) = (pair[0], pair[1]);
+        let ahead = pair[0];
+        let behind = pair[1];
         if sums[ahead] == sums[behind] {
             continue;
         }
@@ -135,34 +135,41 @@ mod tests {
     /// The pairs whose order changes if a column is left out, by sorting again.
     fn by_sorting(columns: &[Vec<f64>]) -> Vec<usize> {
         let rows = columns[0].len();
-        let sum = |row: usize, without: usize| -> f64 {
-            columns.iter().enumerate().filter(|(index, _)| *index != without).map(|(_, column)| column[row]).sum()
-        };
+        let sums: Vec<f64> = (0..rows).map(|row| sum_without(columns, row, usize::MAX)).collect();
         let mut order: Vec<usize> = (0..rows).collect();
-        order.sort_by(|&left, &right| sum(right, usize::MAX).total_cmp(&sum(left, usize::MAX)));
-        let changes = |without: usize| {
-            let is_pair = |pair: &&[usize]| sum(pair[0], usize::MAX) != sum(pair[1], usize::MAX);
-            order.windows(2).filter(is_pair).filter(|pair| sum(pair[0], without) <= sum(pair[1], without)).count()
-        };
-        (0..columns.len()).map(changes).collect()
+        order.sort_by(|&left, &right| sums[right].total_cmp(&sums[left]));
+        let mut changes = vec![0; columns.len()];
+        for pair in order.windows(2).filter(|pair| sums[pair[0]] != sums[pair[1]]) {
+            for (left_out, changes) in changes.iter_mut().enumerate() {
+                let is_changed = sum_without(columns, pair[0], left_out) <= sum_without(columns, pair[1], left_out);
+                *changes += usize::from(is_changed);
+            }
+        }
+        changes
+    }
+
+    fn sum_without(columns: &[Vec<f64>], row: usize, left_out: usize) -> f64 {
+        columns.iter().enumerate().filter(|(index, _)| *index != left_out).map(|(_, column)| column[row]).sum()
     }
 
     #[test]
     fn a_column_decides_the_pairs_that_change_without_it() {
         let mut bits = 0x9e37_79b9_u32;
-        let mut next = |bound: u32| {
-            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-            f64::from((bits >> 8) % bound)
-        };
         for rows in [0, 1, 2, 50] {
             for bounds in [[1000, 10, 3], [7, 7, 7], [1, 100, 1]] {
                 let columns: Vec<Vec<f64>> =
-                    bounds.iter().map(|&bound| (0..rows).map(|_| next(bound)).collect()).collect();
+                    bounds.iter().map(|&bound| (0..rows).map(|_| next(&mut bits, bound)).collect()).collect();
                 assert_eq!(decided_pairs(&columns).0, by_sorting(&columns), "{columns:?}");
             }
         }
         assert_eq!(decided_pairs(&[vec![1.0, 2.0, 3.0], vec![0.5, 0.25, 0.25]]), (vec![2, 0], 2));
         assert_eq!(decided_pairs(&[vec![1.0, 1.0, 3.0], vec![0.5, 0.25, 0.25]]), (vec![1, 1], 2));
         assert_eq!(decided_pairs(&[vec![1.0, 1.0], vec![5.0, 5.0]]), (vec![0, 0], 0));
+    }
+
+    /// The next pseudo-random number below a bound.
+    fn next(bits: &mut u32, bound: u32) -> f64 {
+        *bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        f64::from((*bits >> 8) % bound)
     }
 }

@@ -1,7 +1,7 @@
 //! The score of one job while one of its inputs varies.
 //!
-//! Enters: a program, the inputs of a job, and the name of the input that varies. Leaves: the scores at a range of steps,
-//! or an [`Enclosure`] of all of them.
+//! In: a program, the inputs of a job, and the name of the input that varies. Out: the scores at a range of steps, or an
+//! [`Enclosure`] of all of them.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use crate::rank::work_budget::{WorkBudget, analysis_work, lane_work, row_work};
 use crate::rank::{OnError, ScorePrecision};
 use crate::schema::Schema;
 
-/// The most relative distance between the bounds of a slope that is constant but for the margins of its analysis.
+/// The greatest relative distance between the bounds of a slope that is constant except for the margins of its analysis.
 const SLOPE_MARGIN: f64 = 1e-6;
 /// The relative distance between neighbours among C's floats, and the distance between the smallest ones.
 const FLOAT_SPACING: f64 = f32::EPSILON as f64;
@@ -141,21 +141,14 @@ impl<'p> Sweep<'p> {
 
     /// The inputs as columns of one value each; `None` if one of them is not exact as a double.
     fn views(&self) -> Option<Vec<ColumnView<'_>>> {
-        let view = |value: &Value| {
-            let ints = match value {
-                Value::Int(integer) if (*integer as f64).abs() < MAX_EXACT_FLOAT / 2.0 => IntMask::All,
-                Value::Float(float) if float.is_finite() => IntMask::None,
-                _ => return None,
-            };
-            Some(ColumnView { values: ColumnValues::Constant(number(value)), ints })
-        };
-        self.inputs.iter().map(view).collect()
+        self.inputs.iter().map(constant_view).collect()
     }
 
     /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an evaluation may fail or
     /// the budget is spent.
     pub fn enclosure(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<Enclosure> {
-        let (first, last) = (*steps.start(), *steps.end());
+        let first = *steps.start();
+        let last = *steps.end();
         if self.slot.is_none() {
             let scores = self.scores(first..=first, budget);
             let score = scores.and_then(|mut scores| scores.pop()).filter(|score| !score.is_nan())?;
@@ -172,14 +165,17 @@ impl<'p> Sweep<'p> {
         if !facts.errors().is_empty() || !values.is_number() || values.may_be_nan() || values.is_empty() {
             return None;
         }
-        let round = |bound: f64| self.rules.precision.round(bound);
         let middle = first + (last - first) / 2;
-        let line = self.slope(&facts).and_then(|slope| Some((self.value(middle, budget)?, slope)));
-        let (least, most) = (round(values.least()), round(values.most()));
-        Some(Enclosure { least, most, steps: (first as f64, last as f64), middle: middle as f64, line })
+        Some(Enclosure {
+            least: self.precision().round(values.least()),
+            most: self.precision().round(values.most()),
+            steps: (first as f64, last as f64),
+            middle: middle as f64,
+            line: self.slope(&facts).and_then(|slope| Some((self.value(middle, budget)?, slope))),
+        })
     }
 
-    /// The change of the value per step, but for rounding, if it is the same at all these steps.
+    /// The change of the value per step before rounding, if it is the same at all these steps.
     pub fn constant_slope(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<f64> {
         let slope = self.slope(&self.facts(*steps.start(), *steps.end(), budget)?)?;
         (slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN).then_some(slope.least)
@@ -193,7 +189,8 @@ impl<'p> Sweep<'p> {
         for (slot, (name, value)) in program.inputs().iter().zip(&self.inputs).enumerate() {
             let values = match (self.input(first), self.input(last)) {
                 (Some(first), Some(last)) if self.slot == Some(slot) => {
-                    let (first, last) = (number(&first), number(&last));
+                    let first = number(&first);
+                    let last = number(&last);
                     ValueSet::between(TypeSet::from_value(value), first.min(last), first.max(last))
                 }
                 _ => ValueSet::from_value(value),
@@ -208,14 +205,17 @@ impl<'p> Sweep<'p> {
         let name = self.slot.map_or("", |slot| &self.rules.program.inputs()[slot]);
         let slope = slope(self.rules.program.expr(), facts, name)?;
         let slope = if self.direction > 0 { slope } else { slope.negated() };
-        let per_step = |slope: f64| slope / self.steps_per_unit;
         let size = slope.least.abs().max(slope.most.abs());
         let input_error = match self.slot.map(|slot| &self.inputs[slot]) {
             // the input after a step is rounded
             Some(Value::Float(first)) => size * (first.abs() + 1.0) * 4.0 * f64::EPSILON,
             _ => 0.0,
         };
-        Some(Slope { least: per_step(slope.least), most: per_step(slope.most), error: slope.error + input_error })
+        Some(Slope {
+            least: slope.least / self.steps_per_unit,
+            most: slope.most / self.steps_per_unit,
+            error: slope.error + input_error,
+        })
     }
 
     /// The unrounded value of the formula after this number of steps; `None` if the evaluation fails or takes long.
@@ -274,7 +274,8 @@ impl Enclosure {
         if self.least == self.most && other.least == other.most {
             return Some(Ordering::Equal);
         }
-        let ((value, slope), (other_value, other_slope)) = (self.line?, other.line?);
+        let (value, slope) = self.line?;
+        let (other_value, other_slope) = other.line?;
         let slopes = [slope.least - other_slope.most, slope.most - other_slope.least];
         // the slope of a job that does not vary is 0, whatever the steps are
         let steps = if self.steps == (0.0, 0.0) { other } else { self };
@@ -304,6 +305,16 @@ impl Enclosure {
     pub fn bounds(&self) -> (f64, f64) {
         (self.least, self.most)
     }
+}
+
+/// An input that does not vary, as a column; `None` if a double does not represent it exactly.
+fn constant_view(value: &Value) -> Option<ColumnView<'static>> {
+    let ints = match value {
+        Value::Int(integer) if (*integer as f64).abs() < MAX_EXACT_FLOAT / 2.0 => IntMask::All,
+        Value::Float(float) if float.is_finite() => IntMask::None,
+        _ => return None,
+    };
+    Some(ColumnView { values: ColumnValues::Constant(number(value)), ints })
 }
 
 /// The nearest double of an input.
