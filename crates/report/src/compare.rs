@@ -38,8 +38,7 @@ pub trait CompareFormat {
 impl CompareReport<'_> {
     /// The scores of a row; `None` for a side on which the job is excluded.
     pub(super) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
-        let score = |ranking: &Ranking| ranking.score(row).map(|score| score.value);
-        OldNew { old: score(self.rankings.old), new: score(self.rankings.new) }
+        self.rankings.map(|ranking| ranking.score(row).map(|score| score.value))
     }
 }
 

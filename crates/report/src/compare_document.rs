@@ -104,29 +104,19 @@ pub(super) fn headline(report: CompareReport<'_>) -> String {
         Some(tau) => format!(", and the scores order them {} (tau-b {tau:.2})", agreement(tau)),
         None => ", and one of the sides gives all of them the same score".to_owned(),
     };
-    let places = |change: &GroupChange| {
-        format!("{} with {}", count(change.won().unsigned_abs() as usize, "place"), count(change.jobs, "job"))
-    };
-    let first = comparison.entities.first().filter(|entity| entity.won() > 0);
-    let last = comparison.entities.last().filter(|entity| entity.won() < 0);
-    if let Some(entity) = first {
+    if let Some(entity) = comparison.entities.first().filter(|entity| entity.won() > 0) {
         sentence += &format!("; {} gains most ({})", name(&entity.name), places(entity));
     }
-    if let Some(entity) = last {
+    if let Some(entity) = comparison.entities.last().filter(|entity| entity.won() < 0) {
         sentence += &format!(", {} loses most ({})", name(&entity.name), places(entity));
     }
-    let considered = &comparison.being_considered;
-    for (rows, verb) in [(&considered.start, "start"), (&considered.stop, "stop")] {
+    let Transitions { start, stop } = &comparison.being_considered;
+    for (rows, verb) in [(start, "start"), (stop, "stop")] {
         if !rows.is_empty() {
             sentence += &format!("; {} being considered", starting(rows.len(), verb));
         }
     }
     sentence + "."
-}
-
-/// `1 job starts`, `2 jobs start`.
-fn starting(number: usize, verb: &str) -> String {
-    format!("{} {verb}{}", count(number, "job"), if number == 1 { "s" } else { "" })
 }
 
 /// What a value of tau-b means.
@@ -146,16 +136,27 @@ fn name(name: &str) -> String {
     if name.is_empty() { "who has no entity".to_owned() } else { format!("`{name}`") }
 }
 
+fn places(change: &GroupChange) -> String {
+    format!("{} with {}", count(change.won().unsigned_abs() as usize, "place"), count(change.jobs, "job"))
+}
+
+/// `1 job starts`, `2 jobs start`.
+fn starting(number: usize, verb: &str) -> String {
+    format!("{} {verb}{}", count(number, "job"), if number == 1 { "s" } else { "" })
+}
+
 /// The numbers of a comparison: a heading and a text each.
 fn summary_lines(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
     let comparison = report.comparison;
     let mut lines = Vec::new();
     let kept = comparison.jobs - comparison.moved();
-    let (all, up, down) = (count(comparison.jobs, "job"), comparison.up, comparison.down);
-    lines.push(("compared:", format!("{all}: {up} up, {down} down, {kept} unchanged")));
+    let all = count(comparison.jobs, "job");
+    let text = format!("{all}: {} up, {} down, {kept} unchanged", comparison.up, comparison.down);
+    lines.push(("compared:", text));
     lines.push(("moment:", "the queue as it is now; `jsf trajectory` shows ranks while jobs wait".to_owned()));
     if comparison.moved() > 0 {
-        let (sum, most) = (comparison.footrule, comparison.largest);
+        let sum = comparison.footrule;
+        let most = comparison.largest;
         let mean = sum as f64 / comparison.jobs as f64;
         lines.push(("moves:", format!("{mean:.1} places on average, {most} at most, {sum} in all (footrule)")));
     }
@@ -165,32 +166,31 @@ fn summary_lines(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
     if !overlap.is_empty() {
         lines.push(("overlap:", overlap.join(", ")));
     }
-    let counts = |change: OldNew<usize>| format!("{} old, {} new", change.old, change.new);
     if comparison.considered.old != comparison.jobs || comparison.considered.new != comparison.jobs {
-        lines.push(("considered:", counts(comparison.considered)));
+        lines.push(("considered:", on_sides(comparison.considered)));
     }
     if comparison.errors != OldNew::default() {
-        let OldNew { old, new } = report.rankings;
-        let evaluated = OldNew { old: old.scores().count(), new: new.scores().count() };
-        let jobs = match evaluated {
+        let jobs = match report.rankings.map(|ranking| ranking.scores().count()) {
             OldNew { old, new } if old == new => count(old, "job"),
             OldNew { old, new } => format!("{old} old and {new} new jobs"),
         };
-        let mut errors = counts(comparison.errors);
-        let unknown = |ranking: &Ranking| {
+        let mut errors = on_sides(comparison.errors);
+        let unknown = report.rankings.map(|ranking| {
             ranking.scores().errors().filter(|(_, error)| error.consequence() == Consequence::Unknown).count()
-        };
-        let unknown = OldNew { old: unknown(old), new: unknown(new) };
+        });
         if unknown != OldNew::default() {
-            errors += &format!(" (jsf cannot tell the value of {})", counts(unknown));
+            errors += &format!(" (jsf cannot tell the value of {})", on_sides(unknown));
         }
         lines.push(("errors:", format!("{errors}, of all {jobs} that are evaluated, also those that do not wait")));
     }
-    let OldNew { old, new } = report.rankings;
-    let ties = counts(OldNew { old: old.ties(), new: new.ties() });
+    let ties = on_sides(report.rankings.map(Ranking::ties));
     lines.push(("ties:", format!("{ties} (neighbours of the same value, which the formula does not order)")));
     lines.extend(fairness(report));
     lines
+}
+
+fn on_sides(number: OldNew<usize>) -> String {
+    format!("{} old, {} new", number.old, number.new)
 }
 
 /// The fairness of both sides; empty without entities that have shares.
@@ -204,12 +204,12 @@ fn fairness(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
         return Vec::new();
     }
     // the order of jobs that all fail is that of their submission, which says nothing about the formula
-    let fails = |ranking: &Ranking| ranking.order().iter().all(|&row| ranking.scores().error(row).is_some());
-    let failing = match (fails(report.rankings.old), fails(report.rankings.new)) {
-        (false, false) => None,
-        (true, false) => Some("the old formula fails"),
-        (false, true) => Some("the new formula fails"),
-        (true, true) => Some("both formulas fail"),
+    let fails = report.rankings.map(|ranking| ranking.order().iter().all(|&row| ranking.scores().error(row).is_some()));
+    let failing = match fails {
+        OldNew { old: false, new: false } => None,
+        OldNew { old: true, new: false } => Some("the old formula fails"),
+        OldNew { old: false, new: true } => Some("the new formula fails"),
+        OldNew { old: true, new: true } => Some("both formulas fail"),
     };
     if let Some(failing) = failing {
         return vec![("fairness:", format!("not compared: {failing} for all jobs that are considered"))];
@@ -223,8 +223,11 @@ fn fairness(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
         ("", format!("Gini coefficient {old_gini:.2} old, {new_gini:.2} new (0 is even)")),
     ];
     if old.without_shares + new.without_shares > 0 {
-        let (old, new) = (old.without_shares, new.without_shares);
-        lines.push(("", format!("left out, because they have no shares: {old} of the first {first} old, {new} new")));
+        let text = format!(
+            "left out, because they have no shares: {} of the first {first} old, {} new",
+            old.without_shares, new.without_shares
+        );
+        lines.push(("", text));
     }
     lines
 }
@@ -275,10 +278,10 @@ fn listed_jobs(report: CompareReport<'_>, listed: ListedJobs) -> Vec<Section<'_>
     }
     let top = listed.top.unwrap_or(MAX_MOVES);
     let lists = [(1, "gain"), (-1, "lose")].map(|(sign, verb)| {
-        let moved = |job: &JobMove| job.moved().map(|moved| moved * sign).filter(|moved| *moved > 0);
-        let mut moving: Vec<JobMove> = moves_of(report).filter(|job| moved(job).is_some()).collect();
+        let moving = moves_of(report).filter(|job| job.moved().is_some_and(|moved| moved * sign > 0));
+        let mut moving: Vec<JobMove> = moving.collect();
         let all = moving.len();
-        keep_first(&mut moving, top, |job| (Reverse(moved(job)), job.new));
+        keep_first(&mut moving, top, |job| (Reverse(job.moved().map(|moved| moved * sign)), job.new));
         let heading = match all - moving.len() {
             0 => format!("jobs that {verb} places"),
             _ => format!("{} of {all} jobs that {verb} places", moving.len()),
@@ -315,9 +318,8 @@ fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
         Column::number("old value", 4),
         Column::number("new value", 5),
     ];
-    let len = moves.len();
-    let row = move |index: usize| {
-        let job: &JobMove = &moves[index];
+    Table::new(columns, moves.len(), move |index| {
+        let job = &moves[index];
         let scores = report.scores(job.row);
         vec![
             Cell::text(report.table.id(job.row)),
@@ -329,8 +331,7 @@ fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
             Cell::score(scores.old),
             Cell::score(scores.new),
         ]
-    };
-    Table::new(columns, len, row)
+    })
 }
 
 /// The charts of how the jobs move.
@@ -338,8 +339,6 @@ pub(super) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
     let comparison = report.comparison;
     let most = comparison.considered.old.max(comparison.considered.new);
     let first = most.min(SLOPES);
-    let directions = vec![("up", "gains places"), ("down", "loses places"), ("same", "keeps its place")];
-    let with_directions = move |svg: String| Chart { svg, legend: directions.clone() };
     let of_slopes = match first < most {
         true => format!(
             "Every line is a job, from its place in the old order to its place in the new one. A job that is among the first \
@@ -357,19 +356,24 @@ pub(super) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
         }
     };
     let heading = if first < most { format!("the first {first} jobs") } else { "every job's place".to_owned() };
-    let slopes = with_directions.clone();
-    let displacements = with_directions.clone();
     let sections = [
-        Section::new(heading).prose(of_slopes).chart(move || slopes(charts::slopes(&slopes_of(report, first), first))),
+        Section::new(heading)
+            .prose(of_slopes)
+            .chart(move || with_directions(charts::slopes(&slopes_of(report, first), first))),
         Section::new("how far jobs move")
             .prose("Every bar counts the jobs that move that far.")
-            .chart(move || displacements(charts::displacements(&places_of(report)))),
+            .chart(move || with_directions(charts::displacements(&places_of(report)))),
         Section::new("old and new rank").prose(of_ranks).chart(move || {
             let moves: Vec<JobMove> = moves_of(report).collect();
             with_directions(charts::ranks(&moves, |job| job_name(report, job.row), most))
         }),
     ];
     sections.into_iter().map(Section::on_page).collect()
+}
+
+/// A chart whose colours are the directions in which jobs move.
+fn with_directions(svg: String) -> Chart {
+    Chart { svg, legend: vec![("up", "gains places"), ("down", "loses places"), ("same", "keeps its place")] }
 }
 
 /// The moves of the jobs that the report lists.
@@ -379,8 +383,7 @@ fn moves_of(report: CompareReport<'_>) -> impl Iterator<Item = JobMove> {
 
 /// The jobs that are among the first ones of either order.
 fn slopes_of(report: CompareReport<'_>, first: usize) -> Vec<Slope> {
-    let is_shown = |job: &JobMove| [job.old, job.new].iter().flatten().any(|rank| *rank <= first);
-    let shown = moves_of(report).filter(is_shown);
+    let shown = moves_of(report).filter(|job| [job.old, job.new].iter().flatten().any(|rank| *rank <= first));
     shown.map(|job| Slope { name: job_name(report, job.row), job }).collect()
 }
 

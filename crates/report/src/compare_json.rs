@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use job_sort_formula::rank::{Fairness, GroupChange, OldNew, Transitions};
+use job_sort_formula::rank::{Fairness, GroupChange, OldNew, Ranking, Transitions};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -107,23 +107,23 @@ impl Serialize for Jobs<'_> {
 }
 
 fn job<'a>(report: &CompareReport<'a>, row: usize) -> Job<'a> {
-    let (table, job, scores) = (report.table, report.comparison.job(row), report.scores(row));
-    let finite = |score: Option<f64>| score.filter(|score| score.is_finite());
+    let table = report.table;
+    let job = report.comparison.job(row);
+    let scores = report.scores(row).map(|score| score.filter(|score| score.is_finite()));
     Job {
         id: table.id(row),
         entity: table.entity(row),
         queue: table.queue(row),
         old_rank: job.old,
         new_rank: job.new,
-        old_score: finite(scores.old),
-        new_score: finite(scores.new),
+        old_score: scores.old,
+        new_score: scores.new,
         moved: job.moved(),
     }
 }
 
 fn summary(report: &CompareReport<'_>) -> Value {
     let comparison = report.comparison;
-    let OldNew { old, new } = report.rankings;
     let overlap: BTreeMap<usize, usize> = comparison.overlap.iter().copied().collect();
     json!({
         "jobs": comparison.jobs,
@@ -135,8 +135,8 @@ fn summary(report: &CompareReport<'_>) -> Value {
         "largest": comparison.largest,
         "overlap": overlap,
         "errors": counts(comparison.errors),
-        "evaluated": counts(OldNew { old: old.scores().count(), new: new.scores().count() }),
-        "ties": counts(OldNew { old: old.ties(), new: new.ties() }),
+        "evaluated": counts(report.rankings.map(|ranking| ranking.scores().count())),
+        "ties": counts(report.rankings.map(Ranking::ties)),
         "considered": counts(comparison.considered),
         "size": comparison.size_input,
     })
@@ -169,16 +169,24 @@ fn fairness(fairness: &Fairness) -> Value {
 
 /// The ids of the jobs that start and stop.
 fn transitions(report: &CompareReport<'_>, transitions: &Transitions) -> Value {
-    let ids = |rows: &[u32]| rows.iter().map(|&row| report.table.id(row as usize)).collect::<Vec<_>>();
-    json!({"start": ids(&transitions.start), "stop": ids(&transitions.stop)})
+    let [start, stop] = [&transitions.start, &transitions.stop]
+        .map(|rows| rows.iter().map(|&row| report.table.id(row as usize)).collect::<Vec<_>>());
+    json!({"start": start, "stop": stop})
 }
 
 impl<'a> Group<'a> {
     fn new(change: &'a GroupChange) -> Self {
         let (old_mean_rank, new_mean_rank) = change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
         let top = change.top.iter().map(|&(first, OldNew { old, new })| (first, Counts { old, new }));
-        let GroupChange { name, path, jobs, perc, .. } = change;
-        let (jobs, perc, won) = (*jobs, *perc, change.won());
-        Self { name, path, jobs, old_mean_rank, new_mean_rank, won, top: top.collect(), perc }
+        Self {
+            name: &change.name,
+            path: &change.path,
+            jobs: change.jobs,
+            old_mean_rank,
+            new_mean_rank,
+            won: change.won(),
+            top: top.collect(),
+            perc: change.perc,
+        }
     }
 }

@@ -39,6 +39,11 @@ impl<'a> ExplainReport<'a> {
         self.queue.ranking.order().len()
     }
 
+    /// The value of a job; `None` if it is not evaluated.
+    fn value(&self, row: usize) -> Option<f64> {
+        self.queue.ranking.score(row).map(|score| score.value)
+    }
+
     /// Why the scheduler does not consider a job: a keyword, and words.
     fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
         excluded(self.table(), job.row, job.rank, job.not_considered)

@@ -47,6 +47,13 @@ pub struct FormulaSource<'a> {
 }
 
 impl FormulaSource<'_> {
+    /// The range in the text from the start of the line on which the formula begins.
+    fn range_in_shown(&self, shown: &str, span: Span) -> Range<usize> {
+        let before = self.first_line().1.len();
+        let range = self.range_in_written(span);
+        clamped(shown, Span::new(before + range.start, before + range.end))
+    }
+
     /// The range in the formula as the document has it.
     pub(super) fn range_in_written(&self, span: Span) -> Range<usize> {
         let range = clamped(self.text, span);
@@ -78,21 +85,19 @@ impl FormulaSource<'_> {
 pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: bool, width: Option<usize>) -> String {
     let (first_line, before) = source.first_line();
     let shown = printable_in_place(&format!("{before}{}", source.written));
-    let place = |span: Span| {
-        let range = source.range_in_written(span);
-        clamped(&shown, Span::new(before.len() + range.start, before.len() + range.end))
-    };
     let width = width.unwrap_or(DEFAULT_WIDTH).clamp(MIN_WIDTH, DEFAULT_WIDTH);
     let origin = printable(source.origin);
-    let (message, label) = (clipped(&finding.message), clipped(&finding.label));
+    let message = clipped(&finding.message);
+    let label = clipped(&finding.label);
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let primary = place(finding.span);
+    let primary = source.range_in_shown(&shown, finding.span);
     let excerpt = Excerpt::new(&shown, first_line, &primary, width);
-    let labels: Vec<_> = finding.labels.iter().map(|label| (label, place(label.span))).collect();
+    let labels: Vec<_> =
+        finding.labels.iter().map(|label| (label, source.range_in_shown(&shown, label.span))).collect();
     let drawn = labels.iter().filter_map(|(label, range)| Some((excerpt.range(range)?, clipped(&label.text))));
     let drawn: Vec<_> = drawn.take(MAX_LABELS).collect();
     let annotation = AnnotationKind::Primary.span(excerpt.range(&primary).unwrap_or(0..0));
@@ -111,7 +116,7 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     }
     let mut report = vec![group];
     let fix = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
-    let replacement = fix.map(|fix| (place(fix.span), printable_in_place(&fix.replacement)));
+    let replacement = fix.map(|fix| (source.range_in_shown(&shown, fix.span), printable_in_place(&fix.replacement)));
     let replacement = replacement.filter(|(_, text)| text.len() <= width).map(|(range, text)| {
         let excerpt = Excerpt::new(&shown, first_line, &range, width);
         (excerpt.range(&range).unwrap_or(0..0), excerpt, text)
@@ -173,8 +178,7 @@ struct Excerpt<'t> {
 
 impl<'t> Excerpt<'t> {
     fn new(whole: &'t str, first_line: usize, place: &Range<usize>, width: usize) -> Self {
-        let is_long = |line: &str| line.len() > width && line.width() > width;
-        if !whole.lines().any(is_long) {
+        if !whole.lines().any(|line| line.len() > width && line.width() > width) {
             return Self {
                 text: Cow::Borrowed(whole),
                 line: first_line,
@@ -194,17 +198,18 @@ impl<'t> Excerpt<'t> {
         let right = taken(line[at..].chars(), widest.saturating_sub(line[at - left..at].width()));
         // what is not needed on the right is shown on the left
         let left = taken(line[..at].chars().rev(), widest.saturating_sub(line[at..at + right].width()));
-        let (start, end) = (at - left, at + right);
-        let (cut_left, cut_right) = (start > 0, end < line.len());
+        let start = at - left;
+        let end = at + right;
+        let is_cut = start > 0;
         let mut text = String::with_capacity(end - start + 2 * ELLIPSIS.len_utf8());
-        text.extend(cut_left.then_some(ELLIPSIS));
+        text.extend(is_cut.then_some(ELLIPSIS));
         text.push_str(&line[start..end]);
-        text.extend(cut_right.then_some(ELLIPSIS));
+        text.extend((end < line.len()).then_some(ELLIPSIS));
         Self {
             text: Cow::Owned(text),
             line: first_line + whole[..line_start].matches('\n').count(),
             window: line_start + start..line_start + end,
-            shift: if cut_left { ELLIPSIS.len_utf8() } else { 0 },
+            shift: if is_cut { ELLIPSIS.len_utf8() } else { 0 },
             column: Some(1 + line[..at].chars().count()),
         }
     }
@@ -213,8 +218,8 @@ impl<'t> Excerpt<'t> {
     fn range(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let Range { start, end } = self.window;
         let is_shown = range.start <= end && range.end >= start && (range.is_empty() || range.start < end);
-        let part = |at: usize| at.clamp(start, end) - start + self.shift;
-        is_shown.then(|| part(range.start)..part(range.end))
+        let [from, to] = [range.start, range.end].map(|at| at.clamp(start, end) - start + self.shift);
+        is_shown.then_some(from..to)
     }
 
     fn snippet<A: Clone>(&self) -> Snippet<'_, A> {
@@ -230,22 +235,18 @@ fn columns(character: char) -> usize {
 /// The number of bytes of the first characters that fit into so many columns.
 fn taken(characters: impl Iterator<Item = char>, width: usize) -> usize {
     let mut used = 0;
-    let fits = |character: &char| {
+    let fitting = characters.take_while(|character| {
         used += columns(*character);
         used <= width
-    };
-    characters.take_while(fits).map(char::len_utf8).sum()
+    });
+    fitting.map(char::len_utf8).sum()
 }
 
 /// The span as a range of the text, moved to the boundaries of characters.
 pub(super) fn clamped(text: &str, span: Span) -> Range<usize> {
-    let floor = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(span.start as usize);
-    start..floor(span.end as usize).max(start)
+    let [start, end] = [span.start, span.end].map(|at| {
+        let at = text.len().min(at as usize);
+        (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    });
+    start..end.max(start)
 }

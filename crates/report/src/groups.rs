@@ -4,7 +4,7 @@ use job_sort_formula::rank::{Comparison, GroupChange, OldNew};
 
 use crate::document::{Cell, Column, RowLimit, Section, Table};
 
-/// Text shows half as many groups of more from either end.
+/// The most groups in text: of more, the first and the last half of this number are shown.
 const MAX_GROUPS: usize = 20;
 
 /// The tables that have names, each in a section. A ranking that is compared with itself has no columns for what changes.
@@ -16,7 +16,7 @@ pub(super) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
         ("queues", "queue", &comparison.queues),
         ("sizes of the jobs", size, &comparison.sizes),
     ];
-    // it is no news how many jobs are among the first ones if those are all
+    // the number of jobs among the first ones says nothing if all jobs are among them
     let all = comparison.considered.old.max(comparison.considered.new);
     let sides: &[Side] = if is_one_ranking { &SIDES[1..] } else { &SIDES };
     let shown = tables.into_iter().filter(|(_, _, changes)| changes.iter().any(|change| !change.name.is_empty()));
@@ -56,11 +56,12 @@ fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'stat
     columns.extend(sides.iter().map(|side| Column::number(heading(sides, side, "mean rank"), 8)));
     columns.extend((!is_one).then(|| Column::number("places won", 9).with_bar()));
     for (index, (first, _)) in tops.iter().enumerate().filter(|(index, _)| is_shown[*index]) {
-        let of_side = |side| Column::number(heading(sides, side, &format!("in first {first}")), 5 - index as u8);
-        columns.extend(sides.iter().map(of_side));
+        for side in sides {
+            columns.push(Column::number(heading(sides, side, &format!("in first {first}")), 5 - index as u8));
+        }
     }
     columns.extend(has_shares.then(|| Column::number("share", 3)));
-    let row = move |index: usize| {
+    let table = Table::new(columns, changes.len(), move |index| {
         let change = &changes[index];
         let mut cells = vec![Cell::text(name(change)), Cell::Count(change.jobs)];
         cells.extend(sides.iter().map(|side| Cell::decimals(change.mean_rank().map(side.mean), 1)));
@@ -70,8 +71,8 @@ fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'stat
         }
         cells.extend(has_shares.then(|| Cell::share(change.perc)));
         cells
-    };
-    Table::new(columns, changes.len(), row).limit(RowLimit::Ends(MAX_GROUPS))
+    });
+    table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// A heading with the name of its side, if there are two.

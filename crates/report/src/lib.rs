@@ -110,8 +110,7 @@ impl<'a> TermColumns<'a> {
     pub fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
         let inputs = inputs(self.program, table, row);
         let trace = inputs.map(|inputs| self.program.trace(&inputs)).filter(|trace| trace.result.is_ok());
-        let value = |summand: &Summand| trace.as_ref()?.summand(summand);
-        self.summands.iter().map(value).collect()
+        self.summands.iter().map(|summand| trace.as_ref()?.summand(summand)).collect()
     }
 }
 
@@ -228,8 +227,13 @@ pub struct LineMaker<'a> {
 
 impl<'a> LineMaker<'a> {
     pub fn line(&self, ranked: RankedRow) -> Line<'a> {
-        let (row, rank) = (ranked.row(), ranked.rank());
-        Line { row, rank, score: self.ranking.score(row), not_considered: self.not_considered.get(&row).copied() }
+        let row = ranked.row();
+        Line {
+            row,
+            rank: ranked.rank(),
+            score: self.ranking.score(row),
+            not_considered: self.not_considered.get(&row).copied(),
+        }
     }
 }
 

@@ -37,9 +37,8 @@ mod tests {
         for count in [0, 1, BLOCK_LINES, 100 * BLOCK_LINES + 7] {
             let lines: Vec<usize> = (0..count).collect();
             let mut out = Vec::new();
-            let write_block =
-                |lines: &[usize], text: &mut Vec<u8>| lines.iter().for_each(|line| _ = writeln!(text, "{line}"));
-            write_in_order(&lines, &mut out, write_block).unwrap();
+            write_in_order(&lines, &mut out, |lines, text| lines.iter().for_each(|line| _ = writeln!(text, "{line}")))
+                .unwrap();
             let expected: String = lines.iter().map(|line| format!("{line}\n")).collect();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
@@ -66,9 +65,8 @@ mod tests {
     #[should_panic(expected = "line 50000")]
     fn a_panic_reaches_the_caller() {
         let lines: Vec<usize> = (0..100 * BLOCK_LINES).collect();
-        let write_block = |lines: &[usize], _: &mut Vec<u8>| {
+        _ = write_in_order(&lines, &mut io::sink(), |lines, _| {
             lines.iter().for_each(|line| assert_ne!(*line, 50_000, "line 50000"));
-        };
-        _ = write_in_order(&lines, &mut io::sink(), write_block);
+        });
     }
 }

@@ -72,8 +72,9 @@ fn push_lines(
 
 /// Loads both ends of each id into the cache; copies would load them one after the other.
 fn load_ends(ids: &[&[u8]]) {
-    let ends = |id: &[u8]| id.first().copied().unwrap_or(0) | id.last().copied().unwrap_or(0);
-    black_box(ids.iter().fold(0, |bytes, id| bytes | ends(id)));
+    black_box(
+        ids.iter().fold(0, |bytes, id| bytes | id.first().copied().unwrap_or(0) | id.last().copied().unwrap_or(0)),
+    );
 }
 
 /// The fields of a job that do not depend on the formula.
@@ -162,7 +163,9 @@ fn push_logged(logged: Logged, text: &mut Vec<u8>) {
 
 /// The fields `score`, `exact`, `logged` and `error` of any job.
 fn push_score(line: &Line<'_>, for_spreadsheets: bool, text: &mut Vec<u8>) {
-    let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
+    let mut exact = String::new();
+    let mut kept = String::new();
+    let mut logged = String::new();
     line.write_exact(&mut exact);
     if let Some(score) = &line.score {
         if score.value.is_finite() {

@@ -94,13 +94,13 @@ fn errors(report: RankReport<'_>) -> Option<Fact> {
 /// The values in the order of the jobs, as a chart.
 fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
     let order = report.ranking.order();
-    let draw = move || {
+    let note = "A level line is a group of jobs of the same value, which the formula does not order.";
+    let section = Section::new("value over rank").on_page().prose(note).chart(move || {
         let values = report.ranking.scores().values();
         let ordered: Vec<f64> = order.iter().map(|&row| values[row]).collect();
         Chart { svg: charts::values(&ordered), legend: Vec::new() }
-    };
-    let note = "A level line is a group of jobs of the same value, which the formula does not order.";
-    (order.len() > 1).then(|| Section::new("value over rank").on_page().prose(note).chart(draw))
+    });
+    (order.len() > 1).then_some(section)
 }
 
 /// The jobs, in the order of the report.

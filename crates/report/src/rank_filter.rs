@@ -90,8 +90,8 @@ struct NamedEntities<'a> {
 impl<'a> NamedEntities<'a> {
     fn new(rows: &[RankedRow], table: &'a JobTable, tree: Option<&'a ShareTree>) -> Self {
         let entities = table.entities();
-        let nodes_of = |entity: &str| tree.map(|tree| tree.candidates(entity)).unwrap_or_default();
-        let nodes: Vec<Vec<NodeId>> = entities.iter().map(|entity| nodes_of(entity)).collect();
+        let nodes = entities.iter().map(|entity| tree.map(|tree| tree.candidates(entity)).unwrap_or_default());
+        let nodes: Vec<Vec<NodeId>> = nodes.collect();
         let mut has_rows = vec![false; entities.len()];
         rows.iter().for_each(|ranked| has_rows[table.entity_index(ranked.row())] = true);
         let mut has_rows_below = vec![false; tree.map_or(0, ShareTree::len)];
@@ -113,7 +113,8 @@ impl<'a> NamedEntities<'a> {
         let mut is_wanted = vec![false; self.nodes.len()];
         let mut is_wanted_below = vec![false; self.has_rows_below.len()];
         let mut seen = HashSet::new();
-        let (mut unknown, mut has_known) = (0, false);
+        let mut unknown = 0;
+        let mut has_known = false;
         for name in names.iter().filter(|name| seen.insert(name.as_str())) {
             let entity = self.by_name.get(name.as_str()).copied();
             let nodes = self.tree.map(|tree| tree.candidates(name)).unwrap_or_default();
@@ -154,6 +155,8 @@ impl<'a> NamedEntities<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
     use job_sort_formula::fairshare::{Member, Naming, TreeBuilder};
     use job_sort_formula::jobs::Job;
@@ -161,9 +164,25 @@ mod tests {
     /// Whether an entity has the name or is in a group of it, found by comparing it with every group.
     fn is_named(entity: &str, name: &str, tree: &ShareTree) -> bool {
         let groups = tree.candidates(name);
-        let is_below =
-            |node: &NodeId| groups.contains(node) || tree.ancestors(*node).any(|above| groups.contains(&above));
-        entity == name || tree.candidates(entity).iter().any(is_below)
+        let nodes = tree.candidates(entity).into_iter().flat_map(|node| iter::once(node).chain(tree.ancestors(node)));
+        entity == name || nodes.into_iter().any(|node| groups.contains(&node))
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, below: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % below
+        }
+
+        fn names(&mut self, count: usize) -> Vec<String> {
+            let names = (0..count).map(|_| match self.below(4) {
+                0 => format!("n{}/n{}", self.below(8), self.below(8)),
+                _ => format!("n{}", self.below(10)),
+            });
+            names.collect()
+        }
     }
 
     fn table(entities: &[String]) -> (JobTable, Vec<RankedRow>) {
@@ -177,17 +196,14 @@ mod tests {
 
     #[test]
     fn many_names_select_as_each_by_itself() {
-        let mut bits = 1_u64;
-        let mut random = |below: usize| {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (bits >> 33) as usize % below
-        };
+        let mut random = Random(1);
         for _ in 0..200 {
             let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
             let mut groups = vec![builder.root()];
             for _ in 0..15 {
-                let (parent, name) = (groups[random(groups.len())], format!("n{}", random(8)));
-                if random(2) == 0 {
+                let parent = groups[random.below(groups.len())];
+                let name = format!("n{}", random.below(8));
+                if random.below(2) == 0 {
                     groups.extend(builder.add(parent, Member::group(name)));
                 } else {
                     // a group may have the name already
@@ -195,24 +211,22 @@ mod tests {
                 }
             }
             let tree = builder.finish();
-            let name = |random: &mut dyn FnMut(usize) -> usize| match random(4) {
-                0 => format!("n{}/n{}", random(8), random(8)),
-                _ => format!("n{}", random(10)),
-            };
-            let entities: Vec<String> = (0..6).map(|_| name(&mut random)).collect();
-            let names: Vec<String> = (0..4).map(|_| name(&mut random)).collect();
+            let entities = random.names(6);
+            let names = random.names(4);
             let (table, mut rows) = table(&entities);
-            rows.retain(|_| random(4) > 0);
+            rows.retain(|_| random.below(4) > 0);
             let filter = JobFilter { entities: &names, ..JobFilter::default() };
             let Filtered { rows: found, unmatched, has_known } = filter.select(rows.clone(), &table, Some(&tree));
             let found: Vec<usize> = found.into_iter().map(RankedRow::row).collect();
-            let of = |name: &str| rows.iter().filter(|row| is_named(table.entity(row.row()), name, &tree)).count();
-            let is_wanted = |row: &usize| names.iter().any(|name| is_named(table.entity(*row), name, &tree));
-            assert_eq!(found, rows.iter().map(|row| row.row()).filter(is_wanted).collect::<Vec<_>>(), "{names:?}");
-            let without_jobs: HashSet<&String> = names.iter().filter(|name| of(name) == 0).collect();
+            let rows: Vec<usize> = rows.into_iter().map(RankedRow::row).collect();
+            let wanted =
+                rows.iter().copied().filter(|row| names.iter().any(|name| is_named(table.entity(*row), name, &tree)));
+            assert_eq!(found, wanted.collect::<Vec<_>>(), "{names:?}");
+            let without_jobs: HashSet<&String> =
+                names.iter().filter(|name| rows.iter().all(|row| !is_named(table.entity(*row), name, &tree))).collect();
             assert_eq!(unmatched.len(), without_jobs.len(), "{unmatched:?}");
-            let exists = |name: &String| entities.contains(name) || !tree.candidates(name).is_empty();
-            assert_eq!(has_known, names.iter().any(exists), "{names:?}");
+            let exist = names.iter().any(|name| entities.contains(name) || !tree.candidates(name).is_empty());
+            assert_eq!(has_known, exist, "{names:?}");
             for name in without_jobs {
                 assert!(unmatched.iter().any(|one| one.contains(&format!("`{name}`"))), "{name}: {unmatched:?}");
             }
@@ -221,14 +235,14 @@ mod tests {
 
     #[test]
     fn tens_of_thousands_of_names_are_not_compared_with_every_entity() {
-        let names = |numbers: std::ops::Range<usize>| numbers.map(|number| format!("u{number}")).collect::<Vec<_>>();
+        let names: Vec<String> = (0..80_000).map(|number| format!("u{number}")).collect();
         let mut builder = TreeBuilder::new("root");
-        for name in names(0..60_000) {
-            builder.add(builder.root(), Member::entity(name)).expect("sound");
+        for name in &names[..60_000] {
+            builder.add(builder.root(), Member::entity(name.clone())).expect("sound");
         }
-        let (tree, (table, rows)) = (builder.finish(), table(&names(0..50_000)));
-        let wanted = names(40_000..80_000);
-        let filter = JobFilter { entities: &wanted, ..JobFilter::default() };
+        let tree = builder.finish();
+        let (table, rows) = table(&names[..50_000]);
+        let filter = JobFilter { entities: &names[40_000..], ..JobFilter::default() };
         let Filtered { rows, unmatched, .. } = filter.select(rows, &table, Some(&tree));
         assert_eq!((rows.len(), unmatched.len()), (10_000, 30_000));
         assert!(unmatched[0].ends_with("which is in the fair-share tree"), "{}", unmatched[0]);

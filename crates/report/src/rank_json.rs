@@ -116,10 +116,10 @@ impl RankFormat for Ndjson {
 
 fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
     let table = report.table;
-    let column = |name: &&'a str| {
+    let inputs = report.inputs.iter().filter(|name| table.column(name).is_some()).map(|name| {
         let value = report.input(name, line.row);
-        table.column(name).map(|_| (*name, value.map_or(serde_json::Value::Null, |value| number(&value))))
-    };
+        (*name, value.map_or(serde_json::Value::Null, |value| number(&value)))
+    });
     let mut exact = String::new();
     line.write_exact(&mut exact);
     let (excluded, reason) = report.excluded(line).unzip();
@@ -136,7 +136,7 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         considered: line.is_considered(),
         excluded,
         reason,
-        inputs: report.inputs.iter().filter_map(column).collect(),
+        inputs: inputs.collect(),
         terms: report.terms.map(|terms| {
             let values = terms.values(table, line.row).into_iter().map(|value| value.map(|value| value.repr()));
             terms.parts().zip(values).map(|((span, text), value)| Term { span, text, value }).collect()
@@ -163,8 +163,13 @@ impl Error {
             _ => (None, &[][..]),
         };
         let operands = operands.iter().map(|operand| Operand { value: operand.value.repr(), span: operand.span });
-        let (kind, message, span) = (error.kind(), error.to_string(), error.span());
-        Self { kind, exception, message, span, operands: operands.collect() }
+        Self {
+            kind: error.kind(),
+            exception,
+            message: error.to_string(),
+            span: error.span(),
+            operands: operands.collect(),
+        }
     }
 }
 

@@ -227,8 +227,8 @@ fn sentence(cause: &Cause) -> String {
         }
         CauseKind::EligibleTime => moment(cause.seconds.unwrap_or_default()),
         CauseKind::Decayed(times) => {
-            let (count, more) = (times.unsigned_abs(), if *times > 0 { "more" } else { "less" });
-            let captured = if *times > 0 { "before" } else { "after" };
+            let count = times.unsigned_abs();
+            let (captured, more) = if *times > 0 { ("before", "more") } else { ("after", "less") };
             let often = if count == 1 { "once".to_owned() } else { format!("{count} times") };
             format!("captured {captured} the log: all usage in the log has decayed {often} {more}")
         }
@@ -249,17 +249,13 @@ fn sentence(cause: &Cause) -> String {
 
 /// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the greatest.
 fn moment((least, most): (i64, i64)) -> String {
-    let time = |seconds: i64| waiting_time(i64::try_from(seconds.unsigned_abs()).unwrap_or(i64::MAX));
-    match (least, most) {
-        (least, most) if least == most && most > 0 => format!("captured {} before the log", time(most)),
-        (least, most) if least == most => format!("captured {} after the log", time(most)),
-        (least, most) if least > 0 => {
-            format!("captured {} to {} before the cycles of the log", time(least), time(most))
-        }
-        (least, most) if most < 0 => format!("captured {} to {} after the cycles of the log", time(most), time(least)),
-        (least, most) => {
-            format!("captured during the log: up to {} after and {} before its cycles", time(least), time(most))
-        }
+    let [low, high] = [least, most].map(|seconds| waiting_time(seconds.saturating_abs()));
+    match () {
+        () if least == most && most > 0 => format!("captured {high} before the log"),
+        () if least == most => format!("captured {high} after the log"),
+        () if least > 0 => format!("captured {low} to {high} before the cycles of the log"),
+        () if most < 0 => format!("captured {high} to {low} after the cycles of the log"),
+        () => format!("captured during the log: up to {low} after and {high} before its cycles"),
     }
 }
 

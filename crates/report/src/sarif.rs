@@ -140,7 +140,7 @@ impl<'a> Source<'a> {
     /// Lines and columns count from 1, columns and characters in code points, bytes and characters from 0.
     fn region(&self, span: Span) -> Value {
         let Range { start, end } = self.formula.range_in_written(span);
-        let (first, last) = (self.position(start), self.position(end));
+        let [first, last] = [start, end].map(|at| self.position(at));
         json!({
             "startLine": first.line,
             "startColumn": first.column,
@@ -184,8 +184,11 @@ impl Position {
 
 /// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
 fn uri(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
-    path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    let characters = path.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    characters.collect()
 }
 
 #[cfg(test)]

@@ -176,27 +176,27 @@ pub(super) struct Change {
 impl Change {
     fn object(&self, view: &PolicyView<'_>, depths: &[u32]) -> Value {
         let mut fields = identity(view, self.node, Some(depths));
-        let side = |value: fn(&(&'static str, Value, Value)) -> Value| {
-            self.quantities.iter().map(|one| (one.0.to_owned(), value(one))).collect::<Map<_, _>>()
-        };
-        fields.insert("before".to_owned(), side(|one| one.1.clone()).into());
-        fields.insert("after".to_owned(), side(|one| one.2.clone()).into());
-        fields.insert("difference".to_owned(), side(|one| json!(difference(&one.1, &one.2))).into());
+        for (name, before, after) in &self.quantities {
+            for (column, value) in
+                [("before", before.clone()), ("after", after.clone()), ("difference", json!(difference(before, after)))]
+            {
+                fields.entry(column).or_insert_with(|| json!({}))[name] = value;
+            }
+        }
         Value::Object(fields)
     }
 }
 
 /// The nodes with a number that differs, with all their numbers but the shares, which are given.
 pub(super) fn changes(view: &PolicyView<'_>) -> impl Iterator<Item = Change> {
-    let is_given = |name: &str| matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares");
-    let change = move |(before, node): (PolicyView<'_>, NodeId)| {
-        let pairs = numbers(&before, node).into_iter().zip(numbers(view, node));
+    let changes = view.nodes.iter().filter_map(|&node| {
+        let pairs = numbers(&view.before()?, node).into_iter().zip(numbers(view, node));
         let quantities = pairs.map(|((name, first), (_, second))| (name, first, second));
-        Change { node, quantities: quantities.filter(|(name, ..)| !is_given(name)).collect() }
-    };
-    let differs = |change: &Change| change.quantities.iter().any(|(_, first, second)| first != second);
-    let nodes = view.nodes.iter().filter_map(|&node| Some((view.before()?, node)));
-    nodes.map(change).filter(differs)
+        let computed =
+            quantities.filter(|(name, ..)| !matches!(*name, "shares" | "raw_shares" | "perc" | "norm_shares"));
+        Some(Change { node, quantities: computed.collect() })
+    });
+    changes.filter(|change| change.quantities.iter().any(|(_, first, second)| first != second))
 }
 
 /// The second number minus the first; `None` if either is missing or infinite.

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use job_sort_formula::fairshare::{AssociationShares, NodeId, NodeKind, ShareTable, ShareTree};
+use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::MAX_EXACT_FLOAT;
 use job_sort_formula::rank::{Comparison, JobMove};
 use serde_json::Value;
 
-use crate::charts::{Icicle, USAGE_LEGEND, icicle, usage_part};
+use crate::charts::{Icicle, USAGE_LEGEND, icicle, share_part, usage_part};
 use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::shares::{
     PolicyView, association, changes, depths, difference, end_of_path, entities_in_both, number, numbers, shares,
@@ -53,27 +53,26 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
 fn headline(view: &PolicyView<'_>) -> String {
     let tree = view.tree;
     let entities: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
-    let parts = |node: NodeId| {
-        let perc = view.shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
-        (usage_part(tree, node), perc)
-    };
-    let excess = |node: NodeId| parts(node).0 - parts(node).1;
-    let most = entities.iter().copied().max_by(|&left, &right| excess(left).total_cmp(&excess(right)));
+    let most = entities.iter().copied().max_by(|&left, &right| excess(view, left).total_cmp(&excess(view, right)));
     let mut headline =
         format!("The tree has {} entit{}", entities.len(), if entities.len() == 1 { "y" } else { "ies" });
-    match most.filter(|&node| excess(node) > 0.0) {
+    match most.filter(|&node| excess(view, node) > 0.0) {
         Some(node) => {
-            let (used, perc) = parts(node);
             headline += &format!(
                 "; `{}` is farthest above its share: {:.1} % of the usage, {:.1} % of the shares.",
                 tree.name(node),
-                used * 100.0,
-                perc * 100.0
+                usage_part(tree, node) * 100.0,
+                share_part(view.shares, node) * 100.0
             );
         }
         None => headline += ".",
     }
     headline
+}
+
+/// How much more of the machine a node has used than its share.
+fn excess(view: &PolicyView<'_>, node: NodeId) -> f64 {
+    usage_part(view.tree, node) - share_part(view.shares, node)
 }
 
 /// The tree as a chart, and what the chart shows as a table.
@@ -86,8 +85,8 @@ pub(super) fn tree_section<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> S
     };
     let note = "The wider a node, the larger its share of the machine. The colour compares its part of the usage with that \
                 share.";
-    let draw = move || Chart { svg: chart.clone(), legend: USAGE_LEGEND.to_vec() };
-    let section = Section::new("fair-share tree").on_page().prose(format!("{note}{omitted}")).chart(draw);
+    let section = Section::new("fair-share tree").on_page().prose(format!("{note}{omitted}"));
+    let section = section.chart(move || Chart { svg: chart.clone(), legend: USAGE_LEGEND.to_vec() });
     section.table(parts_table(tree, shares).folded("The tree as a table"))
 }
 
@@ -101,15 +100,14 @@ fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
     ];
     let depths = depths(tree);
     let nodes = tree.depth_first();
-    let row = move |index: usize| {
-        let node: NodeId = nodes[index];
+    Table::new(columns, tree.len(), move |index| {
+        let node = nodes[index];
         let share = shares.get(node).map(|shares| shares.fairshare_perc);
         let used = usage_part(tree, node);
         let ratio = share.filter(|share| *share > 0.0).map(|share| used / share);
         let name = node_cell(tree, depths[node.index()] as usize, String::new(), node);
         vec![name, Cell::share(share), Cell::Share(used), Cell::decimals(ratio, 2)]
-    };
-    Table::new(columns, tree.len(), row)
+    })
 }
 
 /// The name of a node.
@@ -132,10 +130,10 @@ fn nodes_sections<'a>(views: &[PolicyView<'a>]) -> Vec<Section<'a>> {
     vec![Section::new("shares").table(table).prose(deep_nodes(*first))]
 }
 
-/// What is said of the nodes that are drawn on another level than theirs.
+/// The note on the nodes that are drawn above their own level.
 fn deep_nodes(view: PolicyView<'_>) -> String {
-    let is_deep = |node: &&NodeId| view.tree.ancestors(**node).nth(MAX_DRAWN_DEPTH).is_some();
-    match view.nodes.iter().filter(is_deep).count() {
+    let deep = view.nodes.iter().filter(|&&node| view.tree.ancestors(node).nth(MAX_DRAWN_DEPTH).is_some());
+    match deep.count() {
         0 => String::new(),
         1 => format!("1 node is more than {MAX_DRAWN_DEPTH} levels deep, and is drawn on that level"),
         deep => format!("{deep} nodes are more than {MAX_DRAWN_DEPTH} levels deep, and are drawn on that level"),
@@ -149,8 +147,8 @@ pub(super) fn shares_table(view: PolicyView<'_>) -> Table<'_> {
         None => Vec::new(),
     };
     // factors that are not known have a column that says so
-    let is_unknown = |name: &&str| matches!(*name, "fairshare" | "tickets") && !view.has_factors;
-    let mut is_used: Vec<bool> = names.iter().map(is_unknown).collect();
+    let mut is_used: Vec<bool> =
+        names.iter().map(|name| matches!(*name, "fairshare" | "tickets") && !view.has_factors).collect();
     for &node in view.nodes {
         let values = numbers(&view, node).into_iter().map(|(_, value)| !value.is_null());
         is_used.iter_mut().zip(values).for_each(|(is_used, has_number)| *is_used |= has_number);
@@ -163,14 +161,13 @@ pub(super) fn shares_table(view: PolicyView<'_>) -> Table<'_> {
     let columns: Vec<Column> = std::iter::once(Column::name("name", 9)).chain(columns).collect();
     let branches = Branches::new(view.tree, view.nodes);
     let depths = depths(view.tree);
-    let row = move |index: usize| {
-        let node: NodeId = view.nodes[index];
+    Table::new(columns, view.nodes.len(), move |index| {
+        let node = view.nodes[index];
         let name = node_cell(view.tree, depths[node.index()] as usize, branches.prefix(node), node);
         let used = numbers(&view, node).into_iter().zip(&is_used).filter(|(_, is_used)| **is_used);
         let cells = used.map(|((name, value), _)| number_cell(name, &value));
         std::iter::once(name).chain(cells).collect()
-    };
-    Table::new(columns, view.nodes.len(), row)
+    })
 }
 
 fn number_cell(name: &str, value: &Value) -> Cell<'static> {
@@ -190,8 +187,8 @@ fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
     let columns = given.into_iter().chain(factors).collect();
     let branches = Branches::new(first.tree, first.nodes);
     let depths = depths(first.tree);
-    let row = move |index: usize| {
-        let node: NodeId = first.nodes[index];
+    Table::new(columns, first.nodes.len(), move |index| {
+        let node = first.nodes[index];
         let name = node_cell(first.tree, depths[node.index()] as usize, branches.prefix(node), node);
         let allotted = number_cell("shares", &shares(first.tree.shares(node)));
         let usage = first.tree.usage(node);
@@ -201,8 +198,7 @@ fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
             number_cell("factor", &value)
         });
         [name, allotted, Cell::Written(amount(usage), Some(usage))].into_iter().chain(factors).collect()
-    };
-    Table::new(columns, first.nodes.len(), row)
+    })
 }
 
 /// The importance of a column of numbers.
@@ -316,15 +312,14 @@ fn units(views: &[PolicyView<'_>], usage_unit: &str) -> String {
     match views {
         [one] if one.is_pbs => format!("usage in {usage_unit}; perc, tree_usage and factor from 0 to 1"),
         [one] => {
-            let has = |number: fn(&AssociationShares) -> Option<f64>| {
-                one.nodes.iter().any(|&node| number(&association(one, node)).is_some())
-            };
-            let level_fs = if has(|numbers| numbers.level_fs) {
+            let has_level_fs = one.nodes.iter().any(|&node| association(one, node).level_fs.is_some());
+            let has_tickets = one.nodes.iter().any(|&node| association(one, node).tickets.is_some());
+            let level_fs = if has_level_fs {
                 "; level_fs is shares divided by usage, among the siblings, 1 on target"
             } else {
                 ""
             };
-            let tickets = if has(|numbers| numbers.tickets) { "; tickets are counted" } else { "" };
+            let tickets = if has_tickets { "; tickets are counted" } else { "" };
             format!(
                 "raw_usage in {usage_unit}; norm_shares, norm_usage, effective_usage and fairshare from 0 to \
                  1{level_fs}{tickets}"
@@ -406,16 +401,19 @@ impl<'a> Branches<'a> {
     /// The lines to draw before the name of a node.
     fn prefix(&self, node: NodeId) -> String {
         let Some(parent) = self.tree.parent(node) else { return String::new() };
-        let is_last = |parent: NodeId, node: NodeId| self.last.get(&parent) == Some(&node);
-        let mut parts = vec![if is_last(parent, node) { "└─ " } else { "├─ " }];
+        let mut parts = vec![if self.is_last(parent, node) { "└─ " } else { "├─ " }];
         let mut below = parent;
         while let Some(above) = self.tree.parent(below)
             && parts.len() < MAX_DRAWN_DEPTH
         {
-            parts.push(if is_last(above, below) { "   " } else { "│  " });
+            parts.push(if self.is_last(above, below) { "   " } else { "│  " });
             below = above;
         }
         parts.into_iter().rev().collect()
+    }
+
+    fn is_last(&self, parent: NodeId, node: NodeId) -> bool {
+        self.last.get(&parent) == Some(&node)
     }
 }
 

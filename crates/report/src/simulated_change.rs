@@ -37,10 +37,6 @@ impl SimulatedChangeReport<'_> {
 
     fn difference_json(&self) -> Json {
         let difference = self.difference;
-        let groups = |groups: &[GroupDifference]| -> Json {
-            let group = |group: &GroupDifference| json!({"name": group.name, "jobs": group.jobs, "mean_wait": change_json(&group.wait)});
-            groups.iter().map(group).collect()
-        };
         let OldNew { old, new } = self.sides;
         let summaries = [old, new].map(|side| side.statistics.summary);
         json!({
@@ -51,11 +47,11 @@ impl SimulatedChangeReport<'_> {
             "mean_bounded_slowdown": change_json(&difference.bounded_slowdown),
             "utilisation": summaries[1].utilisation - summaries[0].utilisation,
             "makespan": summaries[1].makespan - summaries[0].makespan,
-            "entities": groups(&difference.entities),
-            "groups": groups(&difference.groups),
-            "queues": groups(&difference.queues),
-            "sizes": groups(&difference.sizes),
-            "lengths": groups(&difference.lengths),
+            "entities": groups_json(&difference.entities),
+            "groups": groups_json(&difference.groups),
+            "queues": groups_json(&difference.queues),
+            "sizes": groups_json(&difference.sizes),
+            "lengths": groups_json(&difference.lengths),
             "confidence": 0.95,
             "block_seconds": difference.block_seconds,
             "blocks": difference.blocks,
@@ -79,6 +75,13 @@ impl SimulatedChangeReport<'_> {
         });
         write_csv(&CSV_HEADER, records, out)
     }
+}
+
+fn groups_json(groups: &[GroupDifference]) -> Json {
+    let groups = groups
+        .iter()
+        .map(|group| json!({"name": group.name, "jobs": group.jobs, "mean_wait": change_json(&group.wait)}));
+    groups.collect()
 }
 
 fn change_json(change: &MeanChange) -> Json {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use jsf_simulate::{
     Distribution, EntityUse, Fairness, GroupStatistics, Period, Schedule, Statistics, Summary, Validation, Workload,
+    WorkloadJob,
 };
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -50,7 +51,8 @@ impl<'a> SimulationReport<'a> {
 
     /// The jobs that start, with their indices.
     pub(super) fn jobs(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> + use<'a> {
-        let (workload, schedule) = (self.workload, self.schedule);
+        let workload = self.workload;
+        let schedule = self.schedule;
         workload.jobs().iter().enumerate().filter_map(move |(index, job)| {
             let start = schedule.start(index)?;
             let line = JobLine {
@@ -143,30 +145,38 @@ impl<'a> SimulationReport<'a> {
     pub fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
         writeln!(out, "; Version: 2.2\n; Note: simulated by jsf under `{}`", printable(self.formula.trim_end()))?;
-        let is_number = |name: &str| name.parse::<u64>().is_ok();
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
-        let number = |names: &[Box<str>], index: u32| match &*names[index as usize] {
-            "" => "-1".to_owned(),
-            name if names.iter().all(|name| name.is_empty() || is_number(name)) => name.to_owned(),
-            _ => (index + 1).to_string(),
-        };
-        let names =
-            |names: &[Box<str>]| -> Vec<String> { (0..names.len() as u32).map(|index| number(names, index)).collect() };
-        let [entities, groups, queues] = [workload.entities(), workload.groups(), workload.queues()].map(names);
+        let [entities, groups, queues] = [workload.entities(), workload.groups(), workload.queues()].map(swf_numbers);
         for (index, line) in self.jobs() {
             let job = &workload.jobs()[index];
             let id = if are_numbers { line.id.to_owned() } else { (index + 1).to_string() };
-            let (entity, group) = (&entities[job.entity as usize], &groups[job.group as usize]);
+            let entity = &entities[job.entity as usize];
+            let group = &groups[job.group as usize];
             let queue = &queues[job.queue as usize];
-            let (wait, run, processors, walltime) = (line.start - job.submit, job.run, job.processors, job.walltime);
+            let wait = line.start - job.submit;
+            let WorkloadJob { submit, run, processors, walltime, .. } = job;
             writeln!(
                 out,
-                "{id} {} {wait} {run} {processors} -1 -1 {processors} {walltime} -1 1 {entity} {group} -1 {queue} -1 -1 -1",
-                job.submit
+                "{id} {submit} {wait} {run} {processors} -1 -1 {processors} {walltime} -1 1 {entity} {group} -1 {queue} -1 -1 -1"
             )?;
         }
         Ok(())
     }
+}
+
+fn is_number(name: &str) -> bool {
+    name.parse::<u64>().is_ok()
+}
+
+/// The numbers of entities, groups or queues: their names if all are numbers, else their places from 1.
+fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
+    let are_numbers = names.iter().all(|name| name.is_empty() || is_number(name));
+    let numbers = names.iter().zip(1_u32..).map(|(name, place)| match &**name {
+        "" => "-1".to_owned(),
+        name if are_numbers => name.to_owned(),
+        _ => place.to_string(),
+    });
+    numbers.collect()
 }
 
 /// A whole number without a fraction.
@@ -201,7 +211,7 @@ fn summary_json(summary: &Summary) -> Json {
 }
 
 fn groups_json(groups: &[GroupStatistics]) -> Json {
-    let group = |group: &GroupStatistics| {
+    let groups = groups.iter().map(|group| {
         json!({
             "name": group.name,
             "jobs": group.jobs,
@@ -210,8 +220,8 @@ fn groups_json(groups: &[GroupStatistics]) -> Json {
             "mean_bounded_slowdown": group.mean_bounded_slowdown,
             "core_seconds": core_seconds(group.core_seconds),
         })
-    };
-    groups.iter().map(group).collect()
+    });
+    groups.collect()
 }
 
 fn validation_json(validation: &Validation) -> Json {

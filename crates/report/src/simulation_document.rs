@@ -158,9 +158,10 @@ fn change_sentence(difference: &Difference) -> String {
     sentence += &format!(": {longer} longer, {shorter} less, {} alike", jobs - longer - shorter);
     let hurt = [(&difference.entities, "entities", "`", "`"), (&difference.sizes, "sizes of jobs", "", " processors")];
     let hurt = hurt.into_iter().filter_map(|(groups, what, before, after)| {
-        let longer = || groups.iter().filter(|group| group.wait.low > 0.0);
-        let most = longer().max_by(|one, other| one.wait.difference().total_cmp(&other.wait.difference()))?;
-        let (count, amount) = (longer().count(), seconds(most.wait.difference()));
+        let longer = groups.iter().filter(|group| group.wait.low > 0.0);
+        let count = longer.clone().count();
+        let most = longer.max_by(|one, other| one.wait.difference().total_cmp(&other.wait.difference()))?;
+        let amount = seconds(most.wait.difference());
         Some(format!("{count} of {} {what}, most {before}{}{after} ({amount} more)", groups.len(), most.name))
     });
     let hurt: Vec<String> = hurt.collect();
@@ -235,8 +236,7 @@ fn by_processor_time(groups: &[GroupStatistics]) -> Vec<&GroupStatistics> {
 fn by_change(groups: &[GroupDifference]) -> Vec<&GroupDifference> {
     let mut order: Vec<&GroupDifference> = groups.iter().collect();
     if order.len() > MAX_STRIPS {
-        let change = |group: &GroupDifference| group.wait.difference().abs();
-        order.sort_by(|one, other| change(other).total_cmp(&change(one)));
+        order.sort_by(|one, other| other.wait.difference().abs().total_cmp(&one.wait.difference().abs()));
     }
     order
 }
@@ -390,11 +390,11 @@ fn over_time<'a>(sides: &[ChartSide<'a>]) -> Vec<Section<'a>> {
 
 /// A quantity of each period on each side.
 fn course(sides: &[ChartSide<'_>], value: fn(&Period) -> f64) -> Vec<Course> {
-    let of_side = |(class, name, report): &ChartSide<'_>| {
+    let courses = sides.iter().map(|(class, name, report)| {
         let periods = report.statistics.periods.iter().filter(|period| period.seconds > 0);
         (*class, *name, periods.map(|period| (period.start, period.seconds, value(period))).collect())
-    };
-    sides.iter().map(of_side).collect()
+    });
+    courses.collect()
 }
 
 fn period_table(report: SimulationReport<'_>) -> Table<'_> {
@@ -408,7 +408,7 @@ fn period_table(report: SimulationReport<'_>) -> Table<'_> {
         "waiting jobs",
     ];
     let first = report.first_submission();
-    let row = |period: &Period| {
+    let rows = report.statistics.periods.iter().map(|period| {
         vec![
             Cell::Written(waiting_time(period.start - first), Some(period.start as f64)),
             Cell::Duration(period.seconds as f64),
@@ -418,9 +418,9 @@ fn period_table(report: SimulationReport<'_>) -> Table<'_> {
             percent(Some(period.utilisation)),
             Cell::Decimals(period.mean_queue, 1),
         ]
-    };
+    });
     let columns = headings.map(|heading| Column::number(heading, 5)).into();
-    Table::from_rows(columns, report.statistics.periods.iter().map(row))
+    Table::from_rows(columns, rows)
 }
 
 /// How waits, the use of the machine and the queue change over time, in a few periods, with the sides beside each other.
@@ -433,13 +433,12 @@ fn periods_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
         return None;
     }
     let first = sides[0].first_submission();
-    let row = |(index, period): (usize, &Period)| {
+    let rows = longest.iter().enumerate().map(|(index, period)| {
         let begin = period.start - first;
         let of_sides = sides.iter().flat_map(|side| period_cells(coarse_periods(side).get(index)));
         let given = [Cell::Written(waiting_time(begin), Some(begin as f64)), Cell::Count(period.submitted)];
         given.into_iter().chain(of_sides).collect()
-    };
-    let rows: Vec<Vec<Cell<'_>>> = longest.iter().enumerate().map(row).collect();
+    });
     let mut columns = vec![Column::number("from", 9), Column::number("jobs submitted", 5)];
     for side in side_names(sides) {
         columns.push(Column::number(format!("{side}mean wait"), 8));
@@ -464,7 +463,7 @@ fn period_cells(period: Option<&Period>) -> [Cell<'static>; 3] {
     }
 }
 
-/// What stands before the headings of each side; nothing if there is one.
+/// The prefixes of the headings of each side; empty for a single side.
 fn side_names(sides: &[SimulationReport<'_>]) -> &'static [&'static str] {
     if sides.len() == 2 { &["old ", "new "] } else { &[""] }
 }
@@ -482,15 +481,15 @@ fn group_table<'a>(column: &str, groups: &'a [GroupStatistics]) -> Table<'a> {
         Column::number("mean bounded slowdown", 2),
     ];
     let order = by_processor_time(groups);
-    let row = move |index: usize| {
-        let group: &GroupStatistics = order[index];
+    let table = Table::new(columns, groups.len(), move |index| {
+        let group = order[index];
         let [mean, median, p95, max] =
             [group.wait.mean, group.wait.median, group.wait.p95, group.wait.max].map(Cell::Duration);
         let slowdown = Cell::Decimals(group.mean_bounded_slowdown, 1);
         let hours = hours(group.core_seconds as f64);
         vec![name_cell(&group.name), Cell::Count(group.jobs), hours, mean, median, p95, max, slowdown]
-    };
-    Table::new(columns, groups.len(), row).limit(RowLimit::First(MAX_GROUPS))
+    });
+    table.limit(RowLimit::First(MAX_GROUPS))
 }
 
 fn name_cell(name: &str) -> Cell<'_> {
@@ -522,7 +521,7 @@ fn difference_table<'a>(column: &str, groups: &'a [GroupDifference]) -> Table<'a
         Column::number("interval", 7),
         Column::text("*", 7),
     ];
-    let row = move |index: usize| {
+    let table = Table::new(columns, groups.len(), |index| {
         let GroupDifference { name, jobs, wait } = &groups[index];
         let interval = format!("{} to {}", signed_seconds(wait.low), signed_seconds(wait.high));
         vec![
@@ -534,8 +533,8 @@ fn difference_table<'a>(column: &str, groups: &'a [GroupDifference]) -> Table<'a
             Cell::Written(interval, None),
             Cell::prose(if wait.is_significant() { "*" } else { "" }),
         ]
-    };
-    Table::new(columns, groups.len(), row).limit(RowLimit::Ends(MAX_GROUPS))
+    });
+    table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// What each entity uses of what its share promises; of many, those that are farthest from it first.
@@ -575,15 +574,13 @@ fn longest_waits(report: SimulationReport<'_>) -> Section<'_> {
     let mut order: Vec<JobLine<'_>> = report.jobs().map(|(_, job)| job).collect();
     order.sort_by_key(|job| Reverse(job.start - job.submit));
     let first = order.iter().map(|job| job.submit).min().unwrap_or(0);
-    let len = order.len();
     let columns = job_columns().into_iter().chain([Column::number("wait", 9)]).collect();
-    let row = move |index: usize| {
-        let job: &JobLine<'_> = &order[index];
+    let table = Table::new(columns, order.len(), move |index| {
+        let job = &order[index];
         let wait = Cell::Duration((job.start - job.submit) as f64);
         job_cells(job, first).into_iter().chain([wait]).collect()
-    };
-    let section = Section::new("jobs").on_page().prose("Those that wait longest first.");
-    section.table(Table::new(columns, len, row))
+    });
+    Section::new("jobs").on_page().prose("Those that wait longest first.").table(table)
 }
 
 /// The jobs whose waits change most.
@@ -592,17 +589,15 @@ fn largest_changes<'a>(old: SimulationReport<'a>, new: SimulationReport<'a>) -> 
     let mut order: Vec<(JobLine<'a>, i64)> = both.collect();
     order.sort_by_key(|(job, new_start)| Reverse((new_start - job.start).abs()));
     let first = order.iter().map(|(job, _)| job.submit).min().unwrap_or(0);
-    let len = order.len();
     let changes = ["old wait", "new wait", "difference"].map(|heading| Column::number(heading, 9));
     let columns = job_columns().into_iter().chain(changes).collect();
-    let row = move |index: usize| {
-        let (job, new_start): &(JobLine<'a>, i64) = &order[index];
+    let table = Table::new(columns, order.len(), move |index| {
+        let (job, new_start) = &order[index];
         let waits = [job.start - job.submit, new_start - job.submit].map(|wait| Cell::Duration(wait as f64));
         let change = Cell::Longer((new_start - job.start) as f64, true);
         job_cells(job, first).into_iter().chain(waits).chain([change]).collect()
-    };
-    let section = Section::new("jobs").on_page().prose("Those whose waits change most first.");
-    section.table(Table::new(columns, len, row))
+    });
+    Section::new("jobs").on_page().prose("Those whose waits change most first.").table(table)
 }
 
 fn job_columns() -> [Column; 5] {

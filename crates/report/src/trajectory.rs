@@ -53,37 +53,35 @@ impl<'a> TrajectoryReport<'a> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let table = self.table;
-        let finite = |score: f64| score.is_finite().then_some(score);
-        let job = |(job, eligible_time): (&JobTrajectory, i64)| {
-            let point = |point: &job_sort_formula::rank::trajectory::TrajectoryPoint| {
-                let eligible_time = eligible_time + point.wait;
-                json!({
-                    "wait": point.wait, "eligible_time": eligible_time, "score": finite(point.score), "rank": point.rank,
-                    "known": point.is_known,
-                })
-            };
-            let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
-            json!({
-                "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
-                "known_until": job.known_until, "is_complete": self.is_complete(job),
-                "points": job.points.iter().map(point).collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
-            })
-        };
-        let crossing = |overtaking: &Overtaking| {
-            json!({
-                "wait": overtaking.wait, "job": table.id(overtaking.winner), "overtakes": table.id(overtaking.loser),
-            })
-        };
+        let crossings = self.trajectory.overtakings.iter().map(|Overtaking { wait, winner, loser, .. }| {
+            json!({"wait": wait, "job": self.table.id(*winner), "overtakes": self.table.id(*loser)})
+        });
         let document = json!({
             "formula": self.formula,
             "considered": self.considered,
             "seconds": self.trajectory.seconds,
-            "jobs": self.jobs().map(job).collect::<Vec<Json>>(),
-            "crossings": self.trajectory.overtakings.iter().map(crossing).collect::<Vec<Json>>(),
+            "jobs": self.jobs().map(|(job, eligible_time)| self.job_json(job, eligible_time)).collect::<Vec<Json>>(),
+            "crossings": crossings.collect::<Vec<Json>>(),
         });
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
+    }
+
+    fn job_json(&self, job: &JobTrajectory, eligible_time: i64) -> Json {
+        let points = job.points.iter().map(|point| {
+            let score = point.score.is_finite().then_some(point.score);
+            json!({
+                "wait": point.wait, "eligible_time": eligible_time + point.wait, "score": score, "rank": point.rank,
+                "known": point.is_known,
+            })
+        });
+        let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
+        let table = self.table;
+        json!({
+            "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
+            "known_until": job.known_until, "is_complete": self.is_complete(job),
+            "points": points.collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
+        })
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time. `for_spreadsheets` is as in
@@ -127,30 +125,35 @@ impl<'a> TrajectoryReport<'a> {
     }
 
     fn sentence(&self, job: &JobTrajectory) -> String {
-        let rank_at = |index: usize| match job.ranks.get(index).and_then(|(_, rank)| *rank) {
-            Some(rank) => format!("{rank} of {}", self.considered),
-            None => "not considered".to_owned(),
-        };
-        let id = |row: usize| self.table.id(row);
-        let job_id = id(job.row);
+        let job_id = self.table.id(job.row);
+        let now = self.rank_words(job.ranks.first());
         let end = waiting_time(job.known_until);
         let unknown = if self.is_complete(job) { String::new() } else { format!("; {NOT_FOLLOWED}") };
         if let [_] = job.ranks.as_slice() {
             return match job.known_until {
-                0 => format!("`{job_id}`: {} now{unknown}", rank_at(0)),
-                _ => format!("`{job_id}`: {} now, and so it stays for {end}{unknown}", rank_at(0)),
+                0 => format!("`{job_id}`: {now} now{unknown}"),
+                _ => format!("`{job_id}`: {now} now, and so it stays for {end}{unknown}"),
             };
         }
         let overtakings = &self.trajectory.overtakings;
-        let mut sentence = format!("`{job_id}`: {} now, {} in {end}", rank_at(0), rank_at(job.ranks.len() - 1));
+        let mut sentence = format!("`{job_id}`: {now} now, {} in {end}", self.rank_words(job.ranks.last()));
         if let Some(first) = overtakings.iter().find(|overtaking| overtaking.winner == job.row) {
-            sentence += &format!("; it first overtakes `{}`, in {}", id(first.loser), waiting_time(first.wait));
+            let loser = self.table.id(first.loser);
+            sentence += &format!("; it first overtakes `{loser}`, in {}", waiting_time(first.wait));
         }
         if let Some(first) = overtakings.iter().find(|overtaking| overtaking.loser == job.row) {
-            sentence +=
-                &format!("; `{}` is the first to overtake it, in {}", id(first.winner), waiting_time(first.wait));
+            let winner = self.table.id(first.winner);
+            sentence += &format!("; `{winner}` is the first to overtake it, in {}", waiting_time(first.wait));
         }
         sentence + &unknown
+    }
+
+    /// A rank of a job that begins after some wait, in words.
+    fn rank_words(&self, rank: Option<&(i64, Option<usize>)>) -> String {
+        match rank {
+            Some((_, Some(rank))) => format!("{rank} of {}", self.considered),
+            _ => "not considered".to_owned(),
+        }
     }
 
     /// Whether a job is followed to the end.

@@ -39,11 +39,11 @@ impl TrajectoryReport<'_> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
-        let ranks = || self.trajectory.jobs.iter().flat_map(|job| job.ranks.iter().filter_map(|(_, rank)| *rank));
+        let ranks = self.trajectory.jobs.iter().flat_map(|job| job.ranks.iter().filter_map(|(_, rank)| *rank));
         let scales = Scales {
             seconds: self.trajectory.seconds as f64,
-            best: ranks().min().unwrap_or(1) as f64,
-            worst: ranks().max().unwrap_or(1) as f64,
+            best: ranks.clone().min().unwrap_or(1) as f64,
+            worst: ranks.max().unwrap_or(1) as f64,
         };
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
@@ -59,7 +59,8 @@ impl TrajectoryReport<'_> {
     }
 
     fn push_axes(&self, scales: &Scales, svg: &mut String) {
-        let (right, bottom) = (WIDTH - MARGIN - LEGEND, HEIGHT - MARGIN);
+        let right = WIDTH - MARGIN - LEGEND;
+        let bottom = HEIGHT - MARGIN;
         let _ = writeln!(
             svg,
             "<path d=\"M{MARGIN} {MARGIN}V{bottom}H{right}\" fill=\"none\" stroke=\"#444\"/>\n<text x=\"{MARGIN}\" y=\"{}\">rank</text>",
@@ -68,10 +69,12 @@ impl TrajectoryReport<'_> {
         for quarter in 0..=4 {
             let wait = self.trajectory.seconds * quarter / 4;
             let label = if wait == 0 { "now".to_owned() } else { waiting_time(wait) };
-            let (x, y) = (scales.x(wait), bottom + 20.0);
+            let x = scales.x(wait);
+            let y = bottom + 20.0;
             let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{label}</text>");
             let rank = (scales.best + (scales.worst - scales.best) * quarter as f64 / 4.0).round() as usize;
-            let (x, y) = (MARGIN - 8.0, scales.y(rank) + 4.0);
+            let x = MARGIN - 8.0;
+            let y = scales.y(rank) + 4.0;
             let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{rank}</text>");
         }
     }
@@ -83,13 +86,15 @@ impl TrajectoryReport<'_> {
         for (position, &(wait, rank)) in job.ranks.iter().enumerate() {
             let end = job.ranks.get(position + 1).map_or(job.known_until, |(next, _)| *next);
             if let Some(rank) = rank {
-                let (x, y) = (scales.x(wait), scales.y(rank));
+                let x = scales.x(wait);
+                let y = scales.y(rank);
                 let _ = if is_drawn { write!(path, "V{y:.1}") } else { write!(path, "M{x:.1} {y:.1}") };
                 let _ = write!(path, "H{:.1}", scales.x(end));
             }
             is_drawn = rank.is_some();
         }
-        let (x, y) = (WIDTH - LEGEND - MARGIN / 2.0, MARGIN + 20.0 * index as f64);
+        let x = WIDTH - LEGEND - MARGIN / 2.0;
+        let y = MARGIN + 20.0 * index as f64;
         let id = escaped(self.table.id(job.row));
         let _ = writeln!(
             svg,

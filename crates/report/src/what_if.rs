@@ -12,7 +12,7 @@ use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity,
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::NodeKind;
 use job_sort_formula::python::c_math::may_differ;
-use job_sort_formula::rank::{JobMove, OldNew};
+use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_for;
 use jsf_site::{ComparedQueue, WhatIf};
@@ -72,13 +72,19 @@ impl WhatIfPage<'_> {
         let mut environment = Environment::new();
         environment.add_template("what_if.html", TEMPLATE).map_err(io::Error::other)?;
         let template = environment.get_template("what_if.html").map_err(io::Error::other)?;
-        let (style, script) = ([STYLE, PAGE_STYLE].concat(), [SCRIPT, PAGE_SCRIPT].concat());
-        let (style_hash, script_hash) = (content_hash(&style), content_hash(&script));
-        // no text in it can end the element
-        let settings = serde_json::to_string(self)?.replace('<', "\\u003c");
-        let (module, bundle) = (encoded(self.module)?, encoded(self.bundle)?);
-        let version = env!("CARGO_PKG_VERSION");
-        let context = context! { style_hash, script_hash, style, script, settings, module, bundle, version };
+        let style = [STYLE, PAGE_STYLE].concat();
+        let script = [SCRIPT, PAGE_SCRIPT].concat();
+        let context = context! {
+            style_hash => content_hash(&style),
+            script_hash => content_hash(&script),
+            style,
+            script,
+            // no text in it can end the element
+            settings => serde_json::to_string(self)?.replace('<', "\\u003c"),
+            module => encoded(self.module)?,
+            bundle => encoded(self.bundle)?,
+            version => env!("CARGO_PKG_VERSION"),
+        };
         template.render_captured_to(context, &mut *out).map_err(io::Error::other)?;
         out.write_all(b"\n")
     }
@@ -116,10 +122,10 @@ struct RankingUpdate {
 
 /// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was ranked.
 pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
-    let (queue, formula) = (what_if.queue()?, what_if.formula()?);
+    let queue = what_if.queue()?;
     let rows = if shown.is_complete { compared_rows(&queue.comparison) } else { Vec::new() };
     let report = CompareReport {
-        formulas: OldNew { old: what_if.in_force(), new: formula },
+        formulas: OldNew { old: what_if.in_force(), new: what_if.formula()? },
         table: &queue.table,
         rankings: queue.sides.as_ref().map(|side| &side.ranking),
         comparison: &queue.comparison,
@@ -154,11 +160,11 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
     columns.extend(inputs.iter().map(|input| Column::number(*input, 9)));
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
-    let is_wanted = |job: &JobMove| {
+    let moves = report.comparison.moves().filter(|job| {
         let names = [table.id(job.row), table.entity(job.row), table.queue(job.row)];
         wanted.is_empty() || names.iter().any(|name| name.to_lowercase().contains(&wanted))
-    };
-    let row = |job: JobMove| {
+    });
+    let rows = moves.take(shown.first).map(|job| {
         let mut cells = vec![
             Cell::count(job.new),
             Cell::count(job.old),
@@ -170,9 +176,8 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
         ];
         cells.extend(inputs.iter().map(|name| Cell::python(table.column(name).map(|column| column.value(job.row)))));
         cells
-    };
-    let moves = report.comparison.moves().filter(is_wanted);
-    let rows: Vec<_> = moves.take(shown.first).map(row).collect();
+    });
+    let rows: Vec<_> = rows.collect();
     let count = rows.len();
     let heading = match (wanted.is_empty(), count) {
         (true, _) if count < report.comparison.considered.new => format!("The first {count} jobs"),
@@ -236,12 +241,34 @@ struct ShownLiteral {
 /// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
 pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String> {
     let source = FormulaSource { text, origin: "formula", before: "", written: text, differences: &[] };
-    let units = |at: u32| text.get(..at as usize).map_or(0, |before| before.encode_utf16().count());
-    let place = |span: Span| (units(span.start), units(span.end));
-    let finding = |found: &Diagnostic| {
-        let (start, end) = place(found.span);
+    let findings: Vec<_> =
+        checked.findings.iter().take(MAX_FINDINGS).map(|found| ShownFinding::new(text, found)).collect();
+    let (command, reason) = match command(text, object, checked) {
+        Ok(command) => (Some(command), String::new()),
+        Err(reason) => (None, reason),
+    };
+    let mut verdict = Vec::new();
+    let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
+    let report = CheckReport { source, checked: &without_findings };
+    TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
+    let update = CheckUpdate {
+        omitted: checked.findings.len() - findings.len(),
+        findings,
+        verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
+        command,
+        reason,
+        is_refused: checked.validation.accepted == Some(false),
+        literals: literals(text),
+        differences: differences(text),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+impl ShownFinding {
+    fn new(text: &str, found: &Diagnostic) -> Self {
+        let (start, end) = utf16_range(text, found.span);
         let applicable = found.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
-        ShownFinding {
+        Self {
             code: found.code,
             severity: found.severity,
             message: printable(&found.message).into_owned(),
@@ -250,33 +277,17 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
             label: printable(&found.label).into_owned(),
             help: found.help.as_ref().map_or_else(String::new, |help| printable(&help.to_string()).into_owned()),
             fix: applicable.map(|fix| {
-                let (start, end) = place(fix.span);
+                let (start, end) = utf16_range(text, fix.span);
                 let is_safe = fix.applicability == Applicability::Safe;
                 ShownFix { start, end, replacement: fix.replacement.clone(), is_safe }
             }),
         }
-    };
-    let findings: Vec<_> = checked.findings.iter().take(MAX_FINDINGS).map(finding).collect();
-    let (command, reason) = match command(text, object, checked) {
-        Ok(command) => (Some(command), String::new()),
-        Err(reason) => (None, reason),
-    };
-    let mut verdict = Vec::new();
-    let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
-    let report = CheckReport { source, checked: &without_findings };
-    let document = check_document(report);
-    TerminalStyle::default().write(&document, &mut verdict).ok()?;
-    let update = CheckUpdate {
-        omitted: checked.findings.len() - findings.len(),
-        findings,
-        verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
-        command,
-        reason,
-        is_refused: checked.validation.accepted == Some(false),
-        literals: literals(text, &place),
-        differences: differences(text),
-    };
-    serde_json::to_string(&update).ok()
+    }
+}
+
+/// The UTF-16 units of the text at which a span starts and ends.
+fn utf16_range(text: &str, span: Span) -> (usize, usize) {
+    [span.start, span.end].map(|at| text.get(..at as usize).map_or(0, |before| before.encode_utf16().count())).into()
 }
 
 /// The command that sets the formula, or why none is given.
@@ -292,7 +303,7 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     }
 }
 
-/// What is said of the functions in a formula whose last place differs from the C library's that the scheduler has.
+/// A sentence for each function in a formula whose last digit differs from that of the scheduler's C library.
 fn differences(text: &str) -> Vec<String> {
     let Ok(formula) = Formula::parse(text) else { return Vec::new() };
     let nodes = formula.expr().nodes();
@@ -304,15 +315,15 @@ fn differences(text: &str) -> Vec<String> {
         _ => None,
     });
     let functions: BTreeSet<&str> = called.collect();
-    let sentence = |name: &str| {
+    let sentences = functions.into_iter().filter_map(|name| {
         let how_often = may_differ(name)?;
         Some(format!("The last digit of `{name}` differs in a browser from the scheduler's {how_often}."))
-    };
-    functions.into_iter().filter_map(sentence).collect()
+    });
+    sentences.collect()
 }
 
 /// The numbers in a formula, in the order of the text.
-fn literals(text: &str, place: &dyn Fn(Span) -> (usize, usize)) -> Vec<ShownLiteral> {
+fn literals(text: &str) -> Vec<ShownLiteral> {
     let Ok(formula) = Formula::parse(text) else { return Vec::new() };
     let mut literals: Vec<_> = formula
         .expr()
@@ -321,7 +332,7 @@ fn literals(text: &str, place: &dyn Fn(Span) -> (usize, usize)) -> Vec<ShownLite
         .filter_map(|node| {
             let NodeKind::Literal { text: digits, .. } = &node.kind else { return None };
             let value: f64 = digits.replace('_', "").parse().ok()?;
-            let (start, end) = place(node.span);
+            let (start, end) = utf16_range(text, node.span);
             let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
             Some(ShownLiteral { start, end, text: digits.to_string(), value, is_integer })
         })

@@ -40,16 +40,17 @@ pub(super) fn slopes(slopes: &[Slope], first: usize) -> String {
     let longest = slopes.iter().map(|slope| slope.name.chars().count()).max().unwrap_or(0);
     let names = (longest as f64 * LETTER + 8.0).clamp(80.0, WIDEST_NAME);
     let mut svg = Svg::new(TOP + ROW * first as f64);
-    let (left, right) = (names, WIDTH - names);
+    let left = names;
+    let right = WIDTH - names;
+    let from = left + RANK;
+    let to = right - RANK;
     svg.text((left, 18.0), Anchor::End, "axis strong", "old order");
     svg.text((right, 18.0), Anchor::Start, "axis strong", "new order");
-    let y = |rank: Option<usize>| rank.filter(|rank| *rank <= first).map(|rank| TOP + ROW * (rank - 1) as f64);
-    let place =
-        |rank: Option<usize>| rank.map_or_else(|| "not considered".to_owned(), |rank| grouped(&rank.to_string()));
     for Slope { name, job } in slopes {
         let title = format!("{name}: {} → {}", place(job.old), place(job.new));
-        let (from, to) = (left + RANK, right - RANK);
-        match (y(job.old), y(job.new)) {
+        let [old_y, new_y] =
+            [job.old, job.new].map(|rank| rank.filter(|rank| *rank <= first).map(|rank| TOP + ROW * (rank - 1) as f64));
+        match (old_y, new_y) {
             (Some(start), Some(end)) => {
                 let middle = WIDTH / 2.0;
                 let curve =
@@ -68,14 +69,20 @@ pub(super) fn slopes(slopes: &[Slope], first: usize) -> String {
             }
             (None, None) => {}
         }
-        for (rank, x, anchor, sign) in [(job.old, left, Anchor::End, 1.0), (job.new, right, Anchor::Start, -1.0)] {
-            if let Some(y) = y(rank) {
+        for (rank, x, y, anchor, sign) in
+            [(job.old, left, old_y, Anchor::End, 1.0), (job.new, right, new_y, Anchor::Start, -1.0)]
+        {
+            if let Some(y) = y {
                 svg.text((x, y + 4.0), anchor, "label", &fitting(name, names - 8.0));
                 svg.text((x + sign * 22.0, y + 4.0), Anchor::Middle, "axis", &place(rank));
             }
         }
     }
     svg.finish(&format!("The first {first} jobs of either order, with a line from the old place to the new one"))
+}
+
+fn place(rank: Option<usize>) -> String {
+    rank.map_or_else(|| "not considered".to_owned(), |rank| grouped(&rank.to_string()))
 }
 
 fn direction(job: &JobMove) -> &'static str {
@@ -102,18 +109,20 @@ pub(super) fn displacements(moves: &[i64]) -> String {
     let width = step(largest.max(1.0), MAX_BARS).max(1.0);
     let reach = (largest / width).ceil().max(1.0) as i64;
     // bars of jobs that gain places on one side, of those that lose places on the other, and one for those that stay
-    let bar_of = |moved: i64| moved.signum() * (moved.unsigned_abs() as f64 / width).ceil() as i64;
     let mut counts = vec![0usize; (2 * reach + 1) as usize];
-    moves.iter().for_each(|&moved| counts[(bar_of(moved) + reach) as usize] += 1);
+    for moved in moves {
+        let place = moved.signum() * (moved.unsigned_abs() as f64 / width).ceil() as i64;
+        counts[(place + reach) as usize] += 1;
+    }
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     let all_bars = WIDTH - LEFT - 20.0;
     let bar = (all_bars / counts.len() as f64).min(WIDEST_BAR);
     let first_bar = LEFT + (all_bars - bar * counts.len() as f64) / 2.0;
-    let height = |count: usize| (bottom - TOP) * count as f64 / most as f64;
     y_axis(&mut svg, most as f64, bottom, "jobs");
     for (index, &count) in counts.iter().enumerate() {
         let place = index as i64 - reach;
-        let (from, to) = (((place.abs() - 1) as f64 * width + 1.0) as i64, (place.abs() as f64 * width) as i64);
+        let from = ((place.abs() - 1) as f64 * width + 1.0) as i64;
+        let to = (place.abs() as f64 * width) as i64;
         let span = if from == to { from.to_string() } else { grouped(&format!("{from} to {to}")) };
         let (class, what) = match place {
             1.. => ("up", format!("{span} places up")),
@@ -123,7 +132,8 @@ pub(super) fn displacements(moves: &[i64]) -> String {
         let x = first_bar + bar * index as f64;
         if count > 0 {
             let title = format!("{what}: {}", jobs_of(count));
-            svg.rect((x + 1.0, bottom - height(count)), ((bar - 2.0).max(1.0), height(count)), class, &title);
+            let height = (bottom - TOP) * count as f64 / most as f64;
+            svg.rect((x + 1.0, bottom - height), ((bar - 2.0).max(1.0), height), class, &title);
         }
         let is_labelled = place == 0 || place.abs() == reach || (reach >= 8 && place.abs() * 2 == reach);
         if is_labelled {
@@ -162,13 +172,13 @@ pub(super) fn is_dense(jobs: usize) -> bool {
 
 /// The new rank of every job over its old one: above the diagonal are the jobs that gain places.
 pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: usize) -> String {
-    let (size, bottom) = (480.0, 510.0);
+    let size = 480.0;
+    let bottom = 510.0;
     let mut svg = Svg::new(bottom + 48.0);
     let left = (WIDTH - size) / 2.0;
-    let scale = |rank: usize| size * (rank as f64 - 0.5) / most.max(1) as f64;
     let labels = step(most as f64, 5.0).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=most).step_by(labels).filter(|rank| *rank > 1)) {
-        let at = scale(rank);
+        let at = size * (rank as f64 - 0.5) / most.max(1) as f64;
         svg.line((left, bottom - size + at), (left + size, bottom - size + at), "grid");
         svg.line((left + at, bottom - size), (left + at, bottom), "grid");
         let label = grouped(&rank.to_string());
@@ -178,18 +188,21 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
     let both = moves.iter().filter_map(|job| Some((job, job.old?, job.new?)));
     if !is_dense(moves.len()) {
         for (job, old, new) in both {
-            let centre = (left + scale(old), bottom - size + scale(new));
-            svg.circle(centre, 3.0, direction(job), &format!("{}: {old} → {new}", name(job)));
+            let [x, y] = [old, new].map(|rank| size * (rank as f64 - 0.5) / most.max(1) as f64);
+            svg.circle((left + x, bottom - size + y), 3.0, direction(job), &format!("{}: {old} → {new}", name(job)));
         }
     } else {
         let mut counts = vec![0usize; CELLS * CELLS];
-        let cell = |rank: usize| ((rank - 1) * CELLS / most.max(1)).min(CELLS - 1);
-        both.for_each(|(_, old, new)| counts[cell(new) * CELLS + cell(old)] += 1);
+        for (_, old, new) in both {
+            let [row, column] = [new, old].map(|rank| ((rank - 1) * CELLS / most.max(1)).min(CELLS - 1));
+            counts[row * CELLS + column] += 1;
+        }
         let densest = counts.iter().copied().max().unwrap_or(1).max(2) as f64;
         let side = size / CELLS as f64;
         for (index, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let density = 1 + (3.0 * (count as f64).ln() / densest.ln()).round().clamp(0.0, 3.0) as usize;
-            let (row, column) = (index / CELLS, index % CELLS);
+            let row = index / CELLS;
+            let column = index % CELLS;
             let corner = (left + side * column as f64, bottom - size + side * row as f64);
             let direction = match row.cmp(&column) {
                 Ordering::Less => "up",
@@ -210,38 +223,51 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
 pub(super) fn values(values: &[f64]) -> String {
     let bottom = 230.0;
     let mut svg = Svg::new(bottom + 44.0);
-    let finite = || values.iter().copied().filter(|value| value.is_finite());
-    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let low = finite.clone().fold(f64::INFINITY, f64::min);
+    let high = finite.fold(f64::NEG_INFINITY, f64::max);
     let is_level = low >= high || !(high - low).is_finite();
     let step_y = if is_level { 1.0 } else { step(high - low, 4.0) };
     // the axis ends at labelled values
-    let (low, high) =
-        if is_level { (low, high) } else { ((low / step_y).floor() * step_y, (high / step_y).ceil() * step_y) };
+    let low = if is_level { low } else { (low / step_y).floor() * step_y };
+    let high = if is_level { high } else { (high / step_y).ceil() * step_y };
     let span = if high > low { high - low } else { 1.0 };
-    let y = |value: f64| bottom - (bottom - TOP) * ((value - low) / span).clamp(0.0, 1.0);
-    let x = |index: f64| LEFT + 20.0 + (WIDTH - LEFT - 60.0) * index / values.len().max(1) as f64;
     let lines = if is_level { 0 } else { (span / step_y).round() as usize };
     for line in (0..=lines).map(|index| low + step_y * index as f64) {
-        svg.line((LEFT + 20.0, y(line)), (WIDTH - 40.0, y(line)), "grid");
-        svg.text((LEFT + 12.0, y(line) + 4.0), Anchor::End, "axis", &short_number(line));
+        let y = y_of((line - low) / span, bottom);
+        svg.line((LEFT + 20.0, y), (WIDTH - 40.0, y), "grid");
+        svg.text((LEFT + 12.0, y + 4.0), Anchor::End, "axis", &short_number(line));
     }
     let mut commands = String::new();
     let every = values.len().div_ceil(MAX_POINTS).max(1);
     for (index, &value) in values.iter().enumerate().filter(|(index, value)| index % every == 0 && value.is_finite()) {
+        let y = y_of((value - low) / span, bottom);
         let _ = match commands.is_empty() {
-            true => write!(commands, "M{:.1} {:.1}", x(index as f64), y(value)),
-            false => write!(commands, "V{:.1}", y(value)),
+            true => write!(commands, "M{:.1} {y:.1}", x_of_index(index as f64, values.len())),
+            false => write!(commands, "V{y:.1}"),
         };
-        let _ = write!(commands, "H{:.1}", x((index + every).min(values.len()) as f64));
+        let end = (index + every).min(values.len());
+        let _ = write!(commands, "H{:.1}", x_of_index(end as f64, values.len()));
     }
     svg.path(&commands, "curve", "");
     let labels = step(values.len() as f64, 6.0).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=values.len()).step_by(labels).filter(|rank| *rank > 1)) {
-        svg.text((x(rank as f64 - 0.5), bottom + 18.0), Anchor::Middle, "axis", &grouped(&rank.to_string()));
+        let x = x_of_index(rank as f64 - 0.5, values.len());
+        svg.text((x, bottom + 18.0), Anchor::Middle, "axis", &grouped(&rank.to_string()));
     }
     svg.text((WIDTH / 2.0, bottom + 38.0), Anchor::Middle, "axis", "rank");
     svg.text((LEFT + 12.0, TOP - 16.0), Anchor::End, "axis", "value");
     svg.finish("The value of each job over its rank")
+}
+
+/// Where a part of the height of a chart ends, from the bottom.
+fn y_of(part: f64, bottom: f64) -> f64 {
+    bottom - (bottom - TOP) * part.clamp(0.0, 1.0)
+}
+
+/// Where one of `count` values begins.
+fn x_of_index(index: f64, count: usize) -> f64 {
+    LEFT + 20.0 + (WIDTH - LEFT - 60.0) * index / count.max(1) as f64
 }
 
 /// A number of an axis in few characters.
@@ -272,7 +298,6 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> Icicle {
     let mut drawn: Vec<(NodeId, f64)> = Vec::new();
     for node in tree.nodes() {
         let index = node.index();
-        let perc = shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
         let x = match tree.parent(node) {
             None => {
                 width[index] = WIDTH;
@@ -280,7 +305,7 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> Icicle {
             }
             Some(parent) => {
                 let parent = parent.index();
-                width[index] = (WIDTH * perc).min(width[parent]);
+                width[index] = (WIDTH * share_part(shares, node)).min(width[parent]);
                 let x = next_x[parent];
                 next_x[parent] += width[index];
                 x
@@ -296,8 +321,9 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> Icicle {
     let mut svg = Svg::new(ROW * f64::from(rows) + 4.0);
     let omitted = tree.len() - drawn.len();
     for (node, x) in drawn {
-        let (level, wide) = (depths[node.index()], width[node.index()]);
-        let perc = shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
+        let level = depths[node.index()];
+        let wide = width[node.index()];
+        let perc = share_part(shares, node);
         let used = usage_part(tree, node);
         let class = if level == 0 { "even" } else { usage_class(used, perc) };
         let name = tree.name(node);
@@ -322,6 +348,11 @@ pub(super) struct Icicle {
     pub(super) chart: String,
     /// The number of nodes that are too narrow or too deep to be drawn.
     pub(super) omitted: usize,
+}
+
+/// The part of the machine that is a node's share.
+pub(super) fn share_part(shares: &ShareTable, node: NodeId) -> f64 {
+    shares.get(node).map_or(0.0, |shares| shares.fairshare_perc)
 }
 
 /// The part of all usage that is a node's, or is below it.
@@ -363,6 +394,10 @@ mod tests {
         JobMove { row, old: Some(old), new: Some(new) }
     }
 
+    fn id(job: &JobMove) -> String {
+        format!("{}.vm", job.row)
+    }
+
     #[test]
     fn every_job_is_counted_in_one_bar() {
         for moves in [vec![0], vec![-1, 0, 1], vec![-33, 40, 7, 7, 0], (-500..500).collect::<Vec<i64>>()] {
@@ -379,18 +414,16 @@ mod tests {
     #[test]
     fn many_jobs_are_counted_in_cells() {
         let moves: Vec<_> = (1..=5000).map(|rank| moved(rank - 1, rank, 5001 - rank)).collect();
-        let name = |job: &JobMove| format!("{}.vm", job.row);
-        let chart = ranks(&moves, name, 5000);
+        let chart = ranks(&moves, id, 5000);
         assert!(!chart.contains("<circle") && chart.len() < 100_000);
-        let few = ranks(&moves[..100], name, 5000);
+        let few = ranks(&moves[..100], id, 5000);
         assert_eq!(few.matches("<circle").count(), 100);
     }
 
     #[test]
     fn jobs_that_leave_the_first_ones_have_their_place_beside_them() {
         let jobs = [moved(0, 1, 60), moved(1, 60, 1), moved(2, 70, 80)];
-        let slopes_of: Vec<Slope> =
-            jobs.into_iter().map(|job| Slope { name: format!("{}.vm", job.row), job }).collect();
+        let slopes_of: Vec<Slope> = jobs.into_iter().map(|job| Slope { name: id(&job), job }).collect();
         let chart = slopes(&slopes_of, 50);
         assert_eq!(chart.matches("<path").count(), 2);
         assert!(chart.contains("0.vm: 1 → 60") && !chart.contains("2.vm"));

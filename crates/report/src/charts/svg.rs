@@ -30,14 +30,16 @@ impl Svg {
     }
 
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
-        let ((x1, y1), (x2, y2)) = (from, to);
+        let (x1, y1) = from;
+        let (x2, y2) = to;
         let _ =
             write!(self.body, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>");
     }
 
     /// A rectangle; `title` is shown while the pointer is over it.
     pub(super) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, title: &str) {
-        let ((x, y), (width, height)) = (corner, size);
+        let (x, y) = corner;
+        let (width, height) = size;
         let _ = write!(
             self.body,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" class=\"{class}\">{}</rect>",

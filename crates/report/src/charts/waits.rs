@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jsf_simulate::Distribution;
 
 use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
-use super::y_axis;
+use super::{LEFT, y_axis, y_of};
 use crate::words::{grouped, seconds};
 
 /// The waits of a group on one side: a class, the name of the side in a title, and the distribution.
@@ -32,16 +32,15 @@ pub(crate) fn waits(groups: &[(&str, Vec<WaitStrip>)]) -> String {
     const TOP: f64 = 30.0;
     let longest = groups.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let left = (longest as f64 * LETTER + 14.0).clamp(60.0, 220.0);
-    let right = WIDTH - 24.0;
     let strips = groups.iter().flat_map(|(_, strips)| strips);
     let most = strips.map(|(.., waits)| waits.p95.max(waits.mean)).fold(60.0, f64::max);
-    let x = |wait: f64| left + (right - left) * (wait / 60.0).ln_1p() / (most / 60.0).ln_1p();
     let heights = groups.iter().map(|(_, strips)| strips.len() as f64 * STRIP + GAP);
     let bottom = TOP + heights.sum::<f64>();
     let mut svg = Svg::new(bottom + 8.0);
     for (wait, label) in TICKS.into_iter().filter(|(wait, _)| *wait <= most) {
-        svg.line((x(wait), TOP - 8.0), (x(wait), bottom), "grid");
-        svg.text((x(wait), TOP - 14.0), Anchor::Middle, "axis", label);
+        let x = x_of_wait(wait, most, left);
+        svg.line((x, TOP - 8.0), (x, bottom), "grid");
+        svg.text((x, TOP - 14.0), Anchor::Middle, "axis", label);
     }
     let mut top = TOP;
     for (name, strips) in groups {
@@ -57,14 +56,20 @@ pub(crate) fn waits(groups: &[(&str, Vec<WaitStrip>)]) -> String {
                 seconds(mean)
             );
             let centre = y + STRIP / 2.0;
-            svg.line((x(p75), centre), (x(p95), centre), class);
-            svg.rect((x(p25), y + 1.0), ((x(p75) - x(p25)).max(2.0), STRIP - 2.0), class, &title);
-            svg.line((x(median), y), (x(median), y + STRIP), "median");
-            svg.circle((x(mean), centre), 3.0, "mean", &title);
+            let [mean, p25, median, p75, p95] = [mean, p25, median, p75, p95].map(|wait| x_of_wait(wait, most, left));
+            svg.line((p75, centre), (p95, centre), class);
+            svg.rect((p25, y + 1.0), ((p75 - p25).max(2.0), STRIP - 2.0), class, &title);
+            svg.line((median, y), (median, y + STRIP), "median");
+            svg.circle((mean, centre), 3.0, "mean", &title);
         }
         top += strips.len() as f64 * STRIP + GAP;
     }
     svg.finish("How long the jobs of each group wait; the tables below have the numbers")
+}
+
+/// Where a wait is on the axis, which begins at `left` and ends after the longest wait.
+fn x_of_wait(wait: f64, most: f64, left: f64) -> f64 {
+    left + (WIDTH - 24.0 - left) * (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()
 }
 
 /// A course of time on one side: a class, the name of the side in a title, and the beginning, the length and the value of each
@@ -73,19 +78,15 @@ pub(crate) type Course = (&'static str, &'static str, Vec<(i64, i64, f64)>);
 
 /// Values over time as steps. `unit` is written above the axis.
 pub(crate) fn course(courses: &[Course], unit: &str, most: f64, description: &str) -> String {
-    const LEFT: f64 = 60.0;
-    const TOP: f64 = 28.0;
     let bottom = 200.0;
     let right = WIDTH - 20.0;
-    let periods = || courses.iter().flat_map(|(.., periods)| periods);
-    let begin = periods().map(|(start, ..)| *start).min().unwrap_or(0);
-    let end = periods().map(|(start, length, _)| start + length).max().unwrap_or(begin);
+    let periods = courses.iter().flat_map(|(.., periods)| periods);
+    let begin = periods.clone().map(|(start, ..)| *start).min().unwrap_or(0);
+    let end = periods.map(|(start, length, _)| start + length).max().unwrap_or(begin);
     let span = ((end - begin) as f64).max(1.0);
     let most = most.max(1.0);
     let mut svg = Svg::new(bottom + 44.0);
     y_axis(&mut svg, most, bottom, unit);
-    let x = |time: i64| LEFT + (right - LEFT) * (time - begin) as f64 / span;
-    let y = |value: f64| bottom - (bottom - TOP) * (value / most).clamp(0.0, 1.0);
     let (unit_length, unit_name) = match span {
         ..7200.0 => (60.0, "minutes"),
         ..172_800.0 => (3600.0, "hours"),
@@ -105,11 +106,13 @@ pub(crate) fn course(courses: &[Course], unit: &str, most: f64, description: &st
     for (class, side, periods) in courses {
         let mut commands = String::new();
         for (start, length, value) in periods {
+            let [from, to] = [*start, start + length].map(|time| LEFT + (right - LEFT) * (time - begin) as f64 / span);
+            let y = y_of(value / most, bottom);
             let _ = match commands.is_empty() {
-                true => write!(commands, "M{:.1} {:.1}", x(*start), y(*value)),
-                false => write!(commands, "V{:.1}", y(*value)),
+                true => write!(commands, "M{from:.1} {y:.1}"),
+                false => write!(commands, "V{y:.1}"),
             };
-            let _ = write!(commands, "H{:.1}", x(start + length));
+            let _ = write!(commands, "H{to:.1}");
         }
         svg.path(&commands, class, side);
     }
@@ -122,10 +125,14 @@ mod tests {
 
     #[test]
     fn every_side_of_a_group_has_its_box() {
-        let waits_of =
-            |mean: f64| Distribution { mean, median: mean, p75: mean, p95: 2.0 * mean, ..Distribution::default() };
-        let groups =
-            [("a", vec![("same", "old: ", waits_of(0.0)), ("up", "new: ", waits_of(90_000.0))]), ("b", vec![])];
+        let [old, new] = [0.0, 90_000.0].map(|mean| Distribution {
+            mean,
+            median: mean,
+            p75: mean,
+            p95: 2.0 * mean,
+            ..Distribution::default()
+        });
+        let groups = [("a", vec![("same", "old: ", old), ("up", "new: ", new)]), ("b", vec![])];
         let chart = waits(&groups);
         assert_eq!((chart.matches("<rect").count(), chart.matches("<circle").count()), (2, 2));
         assert!(chart.contains(">1 d</text>") && !chart.contains(">7 d</text>") && !chart.contains("NaN"));

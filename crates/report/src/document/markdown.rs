@@ -83,7 +83,6 @@ fn write_table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
         RowLimit::All => RowLimit::First(MAX_ROWS),
         limited => limited,
     };
-    let is_shown = |column: &Column| column.medium != Medium::Page && !column.is_bar;
     let columns: Vec<&Column> = table.columns.iter().filter(|column| is_shown(column)).collect();
     let headings: Vec<String> = columns.iter().map(|column| sentence(&column.heading)).collect();
     let rules: Vec<&str> = columns.iter().map(|column| if column.fit == Fit::Number { "--:" } else { "---" }).collect();
@@ -100,6 +99,10 @@ fn write_table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+fn is_shown(column: &Column) -> bool {
+    column.medium != Medium::Page && !column.is_bar
+}
+
 fn cell_of(column: &Column, text: &str) -> String {
     match column.fit {
         Fit::Code if !text.is_empty() => code(text),
@@ -110,8 +113,7 @@ fn cell_of(column: &Column, text: &str) -> String {
 /// A sentence, in which back-ticks mark names.
 fn sentence(text: &str) -> String {
     let parts = text.split('`').enumerate();
-    let part = |(index, part): (usize, &str)| if index % 2 == 1 { code(part) } else { escaped(&printable(part)) };
-    parts.map(part).collect()
+    parts.map(|(index, part)| if index % 2 == 1 { code(part) } else { escaped(&printable(part)) }).collect()
 }
 
 /// Text from outside as code. A vertical bar would end a cell, and in code a backslash does not escape it elsewhere.

@@ -200,8 +200,7 @@ impl Fact {
     pub fn of_sides<H: AsRef<str>>(sides: OldNew<&[(H, String)]>) -> Vec<Self> {
         let [old, new] = [sides.old, sides.new]
             .map(|side| Self::list(side.iter().map(|(heading, text)| (heading.as_ref(), text.clone()))));
-        let is_new = |fact: &&Self| old.iter().all(|known| known.heading != fact.heading);
-        let added = new.iter().filter(is_new);
+        let added = new.iter().filter(|fact| old.iter().all(|known| known.heading != fact.heading));
         old.iter().chain(added).map(|fact| merged(&fact.heading, &old, &new)).collect()
     }
 }
@@ -230,12 +229,9 @@ mod tests {
 
     #[test]
     fn facts_of_two_sides_are_told_apart_where_they_differ() {
-        let side = |policy: &str, more: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
-            let policy = [("policy:", policy)];
-            policy.iter().chain(more).map(|(heading, text)| (*heading, (*text).to_owned())).collect()
-        };
-        let old = side("pbs", &[("decay:", "24 h")]);
-        let new = side("classic", &[("decay:", "24 h"), ("damping:", "1")]);
+        let old = [("policy:", "pbs"), ("decay:", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
+        let new = [("policy:", "classic"), ("decay:", "24 h"), ("damping:", "1")]
+            .map(|(heading, text)| (heading, text.to_owned()));
         let facts = Fact::of_sides(OldNew { old: &old, new: &new });
         let shown: Vec<_> = facts.iter().map(|fact| (fact.heading.as_str(), fact.lines.join("; "))).collect();
         let expected = [("policy", "old: pbs; new: classic"), ("decay", "24 h"), ("damping", "old: none; new: 1")];

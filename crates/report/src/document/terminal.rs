@@ -44,8 +44,7 @@ impl TerminalStyle {
             self.write_facts(&document.facts, out)?;
         }
         for section in document.sections.iter().filter(|section| section.medium != Medium::Page) {
-            let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
-            if section.blocks.iter().all(is_chart) {
+            if section.blocks.iter().all(|block| matches!(block, Block::Chart(_))) {
                 continue;
             }
             writeln!(out)?;
@@ -113,13 +112,14 @@ impl TerminalStyle {
         let rows: Vec<usize> = (0..first).chain(last..table.len()).collect();
         let columns: Vec<Column> =
             table.columns.iter().filter(|column| column.medium != Medium::Page).cloned().collect();
-        let cells = |row: usize| text_cells(table, row);
-        let sample = rows.iter().take(table.measured).map(|&row| cells(row));
+        let sample = rows.iter().take(table.measured).map(|&row| text_cells(table, row));
         let layout = Layout::new(columns, sample, self.table_width);
         let mut heading = Vec::new();
         layout.write_heading(&mut heading);
         out.write_all(&heading)?;
-        write_in_order(&rows, out, |rows, text| rows.iter().for_each(|&row| layout.write_row(&cells(row), text)))?;
+        write_in_order(&rows, out, |rows, text| {
+            rows.iter().for_each(|&row| layout.write_row(&text_cells(table, row), text));
+        })?;
         if let Some(left_out) = table.limit.left_out(table.len()) {
             self.write_prose(&left_out, out)?;
         }
@@ -194,12 +194,11 @@ impl Layout {
     /// columns that can be narrower.
     fn narrow(&mut self, limit: usize, min: fn(Fit) -> Option<usize>) -> bool {
         while self.total() > limit {
-            let can_shrink = |index: &usize| {
-                let column = &self.columns[*index];
+            let wide = self.columns.iter().zip(&self.widths).enumerate().filter(|(_, (column, width))| {
                 let least = min(column.fit).map(|min| min.max(column.heading.width()));
-                least.is_some_and(|least| self.widths[*index].is_some_and(|width| width > least))
-            };
-            let widest = (0..self.columns.len()).filter(can_shrink).max_by_key(|&index| self.widths[index]);
+                least.is_some_and(|least| width.is_some_and(|width| width > least))
+            });
+            let widest = wide.max_by_key(|(_, (_, width))| **width).map(|(index, _)| index);
             let Some(width) = widest.and_then(|index| self.widths[index].as_mut()) else { return false };
             *width -= 1;
         }

@@ -100,14 +100,13 @@ fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
 }
 
 fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    let row = |input: &'a ExplainedInput| {
+    let rows = job.inputs.iter().map(|input| {
         let value = input.value.as_ref().map_or(Cell::Missing, python);
         vec![Cell::prose(&*input.name), value, Cell::prose(input_unit(input)), Cell::prose(input.origin.to_string())]
-    };
+    });
     let columns =
         vec![Column::text("input", 9), Column::number("value", 9), Column::text("unit", 7), Column::text("from", 8)];
-    let table = Table::from_rows(columns, job.inputs.iter().map(row));
-    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(table))
+    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(Table::from_rows(columns, rows)))
 }
 
 /// The formula as a tree, with the value of every part.
@@ -136,10 +135,10 @@ fn shares_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str)
 /// The jobs ahead and behind, with the job itself between them.
 fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let rank = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
-    let neighbour = |one: &'a Neighbour| neighbour_cells(report, one.rank, one.row, decision(&report, job, one));
-    let above = job.above.iter().rev().map(neighbour);
-    let this = neighbour_cells(report, rank, job.row, "this job".to_owned());
-    let rows = above.chain([this]).chain(job.below.iter().map(neighbour));
+    let neighbours = job.above.iter().rev().chain(&job.below);
+    let mut rows: Vec<_> =
+        neighbours.map(|one| neighbour_cells(report, one.rank, one.row, decision(&report, job, one))).collect();
+    rows.insert(job.above.len(), neighbour_cells(report, rank, job.row, "this job".to_owned()));
     let columns = vec![
         Column::number("rank", 9),
         Column::id("job", 9),
@@ -151,22 +150,20 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
 }
 
 fn neighbour_cells(report: ExplainReport<'_>, rank: usize, row: usize, decided: String) -> Vec<Cell<'_>> {
-    let score = report.queue.ranking.score(row).map(|score| score.value);
     let table = report.table();
     vec![
         Cell::Count(rank),
         Cell::text(table.id(row)),
         Cell::prose(table.entity(row)),
-        Cell::score(score),
+        Cell::score(report.value(row)),
         Cell::prose(decided),
     ]
 }
 
 /// How much the job lacks to a rank, and which inputs give it.
 fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explanation) -> Vec<Section<'a>> {
-    let is_plausible = |change: &&SmallestChange| is_plausible(&report, change);
-    let (shown, beyond): (Vec<_>, Vec<_>) = job.changes.found.iter().partition(is_plausible);
-    // what waiting changes, it changes for the others too
+    let (shown, beyond): (Vec<_>, Vec<_>) = job.changes.found.iter().partition(|change| is_plausible(&report, change));
+    // all other jobs wait too
     let (aging, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means == Means::Wait);
     let (honest, what_if): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means != Means::WhatIf);
     let has_none = honest.is_empty() && what_if.is_empty();
@@ -185,11 +182,10 @@ fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explana
 
 /// Which job has a rank, and how much more value it has.
 fn lacking_sentence(goal: usize, report: ExplainReport<'_>, job: &Explanation) -> String {
-    let ranking = &report.queue.ranking;
-    let other = ranking.order()[goal - 1];
-    let value = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.value);
-    let lacking = value(other) - value(job.row);
-    let logged = number_format::logged(value(other));
+    let other = report.queue.ranking.order()[goal - 1];
+    let value = report.value(other).unwrap_or(f64::NAN);
+    let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
+    let logged = number_format::logged(value);
     let id = report.table().id(other);
     match lacking {
         lacking if lacking > 0.0 && lacking.is_finite() => {
@@ -220,7 +216,7 @@ fn unknown_changes(changes: &SmallestChanges) -> String {
 }
 
 fn changes_table<'a>(job: &'a Explanation, changes: &[&'a SmallestChange]) -> Table<'a> {
-    let row = |change: &&'a SmallestChange| {
+    let rows = changes.iter().map(|change| {
         let input = job.inputs.iter().find(|input| *input.name == *change.name);
         let unit = input.and_then(|input| input.unit).unwrap_or_default();
         let by = match change.means {
@@ -230,7 +226,7 @@ fn changes_table<'a>(job: &'a Explanation, changes: &[&'a SmallestChange]) -> Ta
             _ => "the job's own attribute",
         };
         vec![Cell::prose(&*change.name), python(&change.from), python(&change.to), Cell::prose(unit), Cell::prose(by)]
-    };
+    });
     let columns = vec![
         Column::name("input", 9),
         Column::number("now", 9),
@@ -238,7 +234,7 @@ fn changes_table<'a>(job: &'a Explanation, changes: &[&'a SmallestChange]) -> Ta
         Column::text("unit", 5),
         Column::wrapped("changed by", 5),
     ];
-    Table::from_rows(columns, changes.iter().map(row))
+    Table::from_rows(columns, rows)
 }
 
 fn notes_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
@@ -324,15 +320,13 @@ fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour
     if neighbour.decided_by != Some(Criterion::Value) {
         return neighbour.reason.clone();
     }
-    let failed = |row: usize| report.queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err());
-    if failed(neighbour.row) {
+    if has_failed(report, neighbour.row) {
         return "its evaluation failed".to_owned();
     }
-    if failed(job.row) {
+    if has_failed(report, job.row) {
         return "the evaluation of this job failed".to_owned();
     }
-    let is_zero = |double: Option<f64>| double == Some(0.0);
-    let differences = neighbour.differences.iter().filter(|term| !is_zero(term.nearest_double()));
+    let differences = neighbour.differences.iter().filter(|term| term.nearest_double() != Some(0.0));
     let is_single = neighbour.differences.len() == 1;
     let texts = differences.take(MAX_DIFFERENCES).filter_map(|term| {
         let difference = term.nearest_double()?;
@@ -344,6 +338,10 @@ fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour
     if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }
 }
 
+fn has_failed(report: &ExplainReport<'_>, row: usize) -> bool {
+    report.queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err())
+}
+
 /// Whether some job has an amount of the order of magnitude that an input would have to have.
 fn is_plausible(report: &ExplainReport<'_>, change: &SmallestChange) -> bool {
     let Some(column) = report.table().column(&change.name) else { return true };
@@ -351,7 +349,7 @@ fn is_plausible(report: &ExplainReport<'_>, change: &SmallestChange) -> bool {
     nearest_double(&change.to).is_some_and(|to| to <= PLAUSIBLE * most)
 }
 
-/// What is said where no change gives a rank.
+/// The words for a goal that no change reaches.
 fn without_changes(changes: &SmallestChanges) -> &'static str {
     if !changes.unknown.is_empty() {
         ""
@@ -390,12 +388,11 @@ pub(super) fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str 
 /// The lines that join each part to the one that contains it; `nodes` are in depth-first order. Deeper parts than those of
 /// the last level are drawn on that level.
 fn branches(nodes: &[&NodeValue]) -> Vec<String> {
-    let level = |node: &NodeValue| node.depth.min(MAX_LEVELS);
     // whether a later part continues the line of a level
     let mut continues = [false; MAX_LEVELS + 1];
     let mut branches = Vec::with_capacity(nodes.len());
     for node in nodes.iter().rev() {
-        let level = level(node);
+        let level = node.depth.min(MAX_LEVELS);
         let lines = (1..level).map(|above| if continues[above] { "│  " } else { "   " });
         let last = (level > 0).then(|| if continues[level] { "├─ " } else { "└─ " });
         branches.push(lines.chain(last).collect::<String>());

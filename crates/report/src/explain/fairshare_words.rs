@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::jobs::InputOrigin;
+use job_sort_formula::rank::fairshare_number;
 use job_sort_formula::schema::FairshareInput;
 use jsf_site::{Against, Cause, Explanation, PolicyName, PolicyShares};
 
@@ -27,28 +28,28 @@ pub(super) fn fairshare_words(
     let shares = report.explanations.shares.as_ref()?;
     let node = *job.path.last()?;
     let numbers = shares.assessed.shares().get(node)?;
-    let is_of_tree = |name: &String| {
-        job.inputs.iter().any(|input| input.name == *name && input.origin == InputOrigin::FairShareTree)
-    };
-    if !cause.inputs.iter().all(is_of_tree) {
+    let is_from_tree = cause
+        .inputs
+        .iter()
+        .all(|name| job.inputs.iter().any(|input| input.name == *name && input.origin == InputOrigin::FairShareTree));
+    if !is_from_tree {
         return None;
     }
-    let has = |wanted| cause.inputs.iter().any(|name| FairshareInput::from_name(name) == Some(wanted));
-    let (has_factor, has_perc) = (has(FairshareInput::Factor), has(FairshareInput::Perc));
-    let has_usage = has_factor || has(FairshareInput::TreeUsage);
+    let read: Vec<FairshareInput> = cause.inputs.iter().filter_map(|name| FairshareInput::from_name(name)).collect();
+    let has_factor = read.contains(&FairshareInput::Factor);
     let entity = report.table().entity(job.row);
-    let compare = |input| Comparison::new(report, shares, job, cause, input);
-    let percent = |part: f64| short(part * 100.0);
-    if report.explanations.lacks_usage || !has_usage {
+    if report.explanations.lacks_usage || !(has_factor || read.contains(&FairshareInput::TreeUsage)) {
         let unknown = if report.explanations.lacks_usage { "the usage is unknown, and " } else { "" };
-        let (share, comparison) = (percent(numbers.fairshare_perc), compare(FairshareInput::Perc));
+        let share = percent(numbers.fairshare_perc);
+        let comparison = Comparison::new(report, shares, job, cause, FairshareInput::Perc);
         return Some((format!("{unknown}`{entity}` has a share of {share} %{comparison}"), "the share"));
     }
-    if !has_factor && !has_perc {
-        let (usage, comparison) = (percent(numbers.fairshare_tree_usage), compare(FairshareInput::TreeUsage));
+    if !has_factor && !read.contains(&FairshareInput::Perc) {
+        let usage = percent(numbers.fairshare_tree_usage);
+        let comparison = Comparison::new(report, shares, job, cause, FairshareInput::TreeUsage);
         return Some((format!("the usage that counts for `{entity}` is {usage} % of all{comparison}"), "the usage"));
     }
-    let comparison = compare(FairshareInput::Factor);
+    let comparison = Comparison::new(report, shares, job, cause, FairshareInput::Factor);
     let special = match shares.policy {
         PolicyName::FairTree | PolicyName::WeightedWalk if has_factor => level_words(shares, &job.path, &comparison),
         PolicyName::TicketBased if has_factor => tickets_words(shares, node, entity),
@@ -79,17 +80,7 @@ impl Comparison {
         cause: &Cause,
         input: FairshareInput,
     ) -> Self {
-        // the formula gets six decimals
-        let number = |node: NodeId| {
-            let numbers = shares.assessed.shares().get(node)?;
-            let number = match input {
-                FairshareInput::Perc => numbers.fairshare_perc,
-                FairshareInput::TreeUsage => numbers.fairshare_tree_usage,
-                FairshareInput::Factor => numbers.fairshare_factor,
-            };
-            Some((number * 1e6).round())
-        };
-        let own = job.path.last().and_then(|&node| number(node));
+        let own = job.path.last().and_then(|&node| millionths(shares, node, input));
         let order = report.queue.ranking.order();
         let rows: Vec<(usize, bool)> = match cause.against {
             Against::Median => order.iter().map(|&row| (row, true)).collect(),
@@ -97,19 +88,20 @@ impl Comparison {
         };
         let compared = rows.iter().filter_map(|&(row, moves)| {
             let node = shares.node(report.table().entity(row))?;
-            Some((node, moves, number(node).partial_cmp(&own)?))
+            Some((node, moves, millionths(shares, node, input).partial_cmp(&own)?))
         });
         let compared: Vec<(NodeId, bool, Ordering)> = compared.collect();
-        let count = |side| compared.iter().filter(|(_, moves, order)| *moves && *order == side).count();
-        let is_higher = count(Ordering::Less) >= count(Ordering::Greater);
+        let moving = compared.iter().filter(|(_, moves, _)| *moves);
+        let lower = moving.clone().filter(|(.., order)| order.is_lt()).count();
+        let is_higher = lower >= moving.filter(|(.., order)| order.is_gt()).count();
         let other_side = if is_higher { Ordering::Less } else { Ordering::Greater };
-        let beyond = || compared.iter().filter(|(.., order)| *order == other_side);
-        let those = match (beyond().count(), side(cause)) {
+        let beyond = compared.iter().filter(|(.., order)| *order == other_side);
+        let those = match (beyond.clone().count(), side(cause)) {
             (0, _) => String::new(),
             (count, Some(side)) => counted(count, rows.len(), side),
             (count, None) => format!("{count} of the {} jobs", rows.len()),
         };
-        let entities = beyond().filter(|(_, moves, _)| *moves).map(|(node, ..)| *node).collect();
+        let entities = beyond.filter(|(_, moves, _)| *moves).map(|(node, ..)| *node).collect();
         Self { is_higher, entities, those }
     }
 }
@@ -124,6 +116,12 @@ impl std::fmt::Display for Comparison {
     }
 }
 
+/// A number of a node in millionths, because a formula gets six decimals.
+fn millionths(shares: &PolicyShares, node: NodeId, input: FairshareInput) -> Option<f64> {
+    let numbers = shares.assessed.shares().get(node)?;
+    Some((fairshare_number(input, &numbers) * 1e6).round())
+}
+
 /// The usage of an entity against its share, both as parts of the whole tree: its own, and the one that counts.
 fn usage_words(shares: &PolicyShares, node: NodeId, entity: &str) -> String {
     let tree = shares.assessed.tree();
@@ -131,14 +129,15 @@ fn usage_words(shares: &PolicyShares, node: NodeId, entity: &str) -> String {
     let group = if shares.policy == PolicyName::Pbs { "group" } else { "account" };
     let above = tree.parent(node).filter(|&above| above != tree.root());
     let above = above.and_then(|above| Some((tree.name(above), usage_by_share(shares, above)?.0)));
-    let side = |ratio: f64| (ratio >= ON_TARGET.start, ratio >= ON_TARGET.end);
     match above {
         _ if multiple(own) == multiple(effective) => format!("`{entity}` has used {}", of_share(own)),
-        Some((name, usage)) if side(own) != side(effective) && side(usage) == side(effective) => format!(
-            "`{entity}` itself has used {}; its {group} `{name}` has used {}, which counts for `{entity}` too",
-            of_share(own),
-            of_share(usage)
-        ),
+        Some((name, usage)) if on_target(own) != on_target(effective) && on_target(usage) == on_target(effective) => {
+            format!(
+                "`{entity}` itself has used {}; its {group} `{name}` has used {}, which counts for `{entity}` too",
+                of_share(own),
+                of_share(usage)
+            )
+        }
         _ => {
             format!("`{entity}` has used {}, {} with what counts from its {group}s", of_share(own), multiple(effective))
         }
@@ -148,14 +147,21 @@ fn usage_words(shares: &PolicyShares, node: NodeId, entity: &str) -> String {
 /// The usage of the members of a node alone, and the one that counts with that of the groups above, both divided by its
 /// share: 1 on target. `None` without shares.
 fn usage_by_share(shares: &PolicyShares, node: NodeId) -> Option<(f64, f64)> {
-    let (tree, numbers) = (shares.assessed.tree(), shares.assessed.shares());
+    let tree = shares.assessed.tree();
+    let numbers = shares.assessed.shares();
     let found = numbers.get(node)?;
     let own = match numbers.association(node) {
         Some(association) => association.norm_usage.unwrap_or(0.0),
         None => tree.usage(node) / tree.usage(tree.root()),
     };
-    let ratio = |usage: f64| if usage.is_finite() { usage / found.fairshare_perc } else { 0.0 };
-    (found.fairshare_perc > 0.0).then(|| (ratio(own), ratio(found.fairshare_tree_usage)))
+    let [own, effective] = [own, found.fairshare_tree_usage]
+        .map(|usage| if usage.is_finite() { usage / found.fairshare_perc } else { 0.0 });
+    (found.fairshare_perc > 0.0).then_some((own, effective))
+}
+
+/// Whether a multiple of a share is below the target, on it or above.
+fn on_target(ratio: f64) -> Ordering {
+    if ON_TARGET.contains(&ratio) { Ordering::Equal } else { ratio.total_cmp(&ON_TARGET.start) }
 }
 
 /// `2.4 times`, `40 %`.
@@ -180,28 +186,24 @@ fn of_share(ratio: f64) -> String {
 
 /// The part of all tickets that an entity gets.
 fn tickets_words(shares: &PolicyShares, node: NodeId, entity: &str) -> Option<String> {
-    let tickets = |node: NodeId| shares.assessed.shares().association(node)?.tickets;
-    let part = tickets(node)? / tickets(shares.assessed.tree().root())?;
-    Some(format!("`{entity}` gets {} % of all tickets", short(part * 100.0)))
+    let numbers = shares.assessed.shares();
+    let all = numbers.association(shares.assessed.tree().root())?.tickets?;
+    Some(format!("`{entity}` gets {} % of all tickets", percent(numbers.association(node)?.tickets? / all)))
 }
 
-/// The levels of the tree at which the path of an entity parts from those of the others that it is compared with. There
-/// these policies decide: by the shares of each sibling divided by its usage, both as parts of those of the siblings.
+/// The levels of the tree at which the path of an entity leaves those of the others that it is compared with. The policies
+/// compare the siblings there, by the shares of each divided by its usage, both as parts of those of all siblings.
 fn level_words(shares: &PolicyShares, path: &[NodeId], comparison: &Comparison) -> Option<String> {
-    let level = |node: NodeId| shares.assessed.shares().association(node)?.level_fs;
-    // the members of a `FairShare=parent` account compete in the level above; a user with it is before all others
-    let competing = |path: Vec<NodeId>| -> Vec<NodeId> {
-        let last = path.last().copied();
-        path.into_iter().filter(|&node| level(node).is_some() || Some(node) == last).collect()
-    };
-    let level = |node: NodeId| level(node).unwrap_or(f64::INFINITY);
-    let own_path = competing(path.to_vec());
+    let own_path = competing(shares, path);
     let mut siblings = vec![BTreeSet::new(); own_path.len()];
     for &entity in &comparison.entities {
-        let other_path = competing(shares.path(entity));
+        let other_path = competing(shares, &shares.path(entity));
         let mut pairs = own_path.iter().zip(other_path).enumerate();
         if let Some((depth, (&own, other))) = pairs.find(|(_, (own, other))| *own != other)
-            && if comparison.is_higher { level(own) >= level(other) } else { level(own) <= level(other) }
+            && match comparison.is_higher {
+                true => level(shares, own) >= level(shares, other),
+                false => level(shares, own) <= level(shares, other),
+            }
         {
             siblings[depth].insert(other);
         }
@@ -209,21 +211,37 @@ fn level_words(shares: &PolicyShares, path: &[NodeId], comparison: &Comparison) 
     let levels = own_path.iter().zip(siblings).filter(|(_, others)| !others.is_empty()).take(MAX_LEVELS);
     let words: Vec<String> = levels
         .map(|(&own, others)| {
-            let others = others.into_iter().map(|other| (shares.assessed.tree().name(other), level(other)));
+            let others = others.into_iter().map(|other| (shares.assessed.tree().name(other), level(shares, other)));
             let whose = node_words(shares, own, path);
-            sibling_words(shares.policy, &whose, level(own), others.collect(), comparison.is_higher)
+            sibling_words(shares.policy, &whose, level(shares, own), others.collect(), comparison.is_higher)
         })
         .collect();
     (!words.is_empty()).then(|| words.join(", and "))
 }
 
+/// The nodes of a path that compete with their siblings. The members of a `FairShare=parent` account compete in the level
+/// above; a user with it precedes all others.
+fn competing(shares: &PolicyShares, path: &[NodeId]) -> Vec<NodeId> {
+    let nodes = path.iter().copied();
+    nodes.filter(|&node| level_fs(shares, node).is_some() || path.last() == Some(&node)).collect()
+}
+
+fn level(shares: &PolicyShares, node: NodeId) -> f64 {
+    level_fs(shares, node).unwrap_or(f64::INFINITY)
+}
+
+fn level_fs(shares: &PolicyShares, node: NodeId) -> Option<f64> {
+    shares.assessed.shares().association(node)?.level_fs
+}
+
 /// A node on the path to an entity.
 fn node_words(shares: &PolicyShares, node: NodeId, path: &[NodeId]) -> String {
-    let name = |node: NodeId| shares.assessed.tree().name(node);
+    let tree = shares.assessed.tree();
+    let name = tree.name(node);
     match path {
-        [.., entity] if *entity == node => format!("`{}`", name(node)),
-        [.., account, entity] if *account == node => format!("`{}`, the account of `{}`,", name(node), name(*entity)),
-        [.., entity] => format!("`{}`, an account above `{}`,", name(node), name(*entity)),
+        [.., entity] if *entity == node => format!("`{name}`"),
+        [.., account, entity] if *account == node => format!("`{name}`, the account of `{}`,", tree.name(*entity)),
+        [.., entity] => format!("`{name}`, an account above `{}`,", tree.name(*entity)),
         [] => String::new(),
     }
 }
@@ -231,25 +249,39 @@ fn node_words(shares: &PolicyShares, node: NodeId, path: &[NodeId]) -> String {
 /// `anna has LevelFS 0.71, less than geo with 1.20 and edu with 4.00`, the nearest first.
 fn sibling_words(policy: PolicyName, whose: &str, own: f64, mut others: Vec<(&str, f64)>, is_higher: bool) -> String {
     others.sort_by(|(_, left), (_, right)| if is_higher { right.total_cmp(left) } else { left.total_cmp(right) });
-    let two_decimals = |level: f64| format!("{level:.2}");
-    let needs_digits = |level: f64| level < 0.095 || level != own && two_decimals(level) == two_decimals(own);
-    let is_exact = needs_digits(own) || others.iter().any(|(_, level)| needs_digits(*level));
-    let shown = |level: f64| match level {
-        f64::INFINITY => "infinity".to_owned(),
-        level if is_exact => significant(level),
-        level => two_decimals(level),
-    };
+    let is_exact = needs_digits(own, own) || others.iter().any(|(_, level)| needs_digits(*level, own));
     let than = match (is_higher, others.iter().any(|(_, level)| *level == own)) {
         (true, false) => "more than",
         (true, true) => "no less than",
         (false, false) => "less than",
         (false, true) => "no more than",
     };
-    let named = others.iter().take(MAX_SIBLINGS).map(|(name, level)| format!("`{name}` with {}", shown(*level)));
+    let named = others
+        .iter()
+        .take(MAX_SIBLINGS)
+        .map(|(name, level)| format!("`{name}` with {}", shown_level(*level, is_exact)));
     let more = others.len().saturating_sub(MAX_SIBLINGS);
     let others: Vec<String> = named.chain((more > 0).then(|| format!("{more} more"))).collect();
     let number = if policy == PolicyName::FairTree { "LevelFS" } else { "the weight" };
-    format!("{whose} has {number} {}, {than} {}", shown(own), listed(&others))
+    format!("{whose} has {number} {}, {than} {}", shown_level(own, is_exact), listed(&others))
+}
+
+/// Whether two decimals do not show a level, or do not distinguish it from another one.
+fn needs_digits(level: f64, other: f64) -> bool {
+    level < 0.095 || level != other && format!("{level:.2}") == format!("{other:.2}")
+}
+
+fn shown_level(level: f64, is_exact: bool) -> String {
+    match level {
+        f64::INFINITY => "infinity".to_owned(),
+        level if is_exact => significant(level),
+        level => format!("{level:.2}"),
+    }
+}
+
+/// A part of a whole in per cent.
+fn percent(part: f64) -> String {
+    short(part * 100.0)
 }
 
 /// A number with at most one decimal.

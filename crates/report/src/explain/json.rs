@@ -2,15 +2,14 @@
 
 use std::io::{self, Write};
 
-use job_sort_formula::diagnostic::Span;
 use job_sort_formula::python::Value as PythonValue;
-use job_sort_formula::rank::explain::{Influence, NodeValue};
+use job_sort_formula::rank::explain::Influence;
 use jsf_openpbs::number_format;
 use jsf_site::{Against, Cause, Explanation, Neighbour, RankReached, SmallestChange, Wait};
 use serde_json::{Value, json};
 
 use crate::document::MAX_VALUE;
-use crate::explain::document::{MAX_CODE, part as part_of_formula};
+use crate::explain::document::{MAX_CODE, part};
 use crate::explain::sentence::sentence;
 use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
@@ -31,7 +30,8 @@ pub fn write_json(report: &ExplainReport<'_>, out: &mut dyn Write) -> io::Result
 }
 
 fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
-    let (table, row) = (report.table(), explained.row);
+    let table = report.table();
+    let row = explained.row;
     let result = explained.result.as_ref();
     let (excluded, reason) = report.excluded(explained).unzip();
     let view = path_view(report.explanations.shares.as_ref(), explained);
@@ -40,10 +40,12 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         let value = input.value.as_ref().map(shown);
         json!({"name": input.name, "value": value, "unit": input.unit, "origin": input.origin.as_str()})
     });
-    let part = |span: Span, text: &str, value: String| json!({"span": span, "text": text, "value": value});
-    let node_text = |node: &NodeValue| excerpt(part_of_formula(report, node), MAX_CODE);
-    let nodes = explained.nodes.iter().map(|node| part(node.span, &node_text(node), shown(&node.value)));
-    let terms = explained.terms.iter().map(|term| part(term.span, &term.text, shown(&term.value)));
+    let nodes = explained.nodes.iter().map(|node| {
+        let text = excerpt(part(report, node), MAX_CODE);
+        json!({"span": node.span, "text": text, "value": shown(&node.value)})
+    });
+    let terms =
+        explained.terms.iter().map(|term| json!({"span": term.span, "text": term.text, "value": shown(&term.value)}));
     let mut json = json!({
         "id": table.id(row),
         "entity": table.entity(row),
@@ -65,8 +67,8 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         "influences": explained.influences.iter().map(influence).collect::<Vec<_>>(),
         "causes": explained.causes.iter().map(|one| cause(report, one)).collect::<Vec<_>>(),
         "shares": shares.unwrap_or_default(),
-        "above": neighbours(report, &explained.above),
-        "below": neighbours(report, &explained.below),
+        "above": explained.above.iter().map(|one| neighbour(report, one)).collect::<Vec<_>>(),
+        "below": explained.below.iter().map(|one| neighbour(report, one)).collect::<Vec<_>>(),
         "changes": explained.changes.found.iter().map(|one| change(explained, one)).collect::<Vec<_>>(),
         "changes_unknown": explained.changes.unknown,
         "is_complete": explained.is_complete,
@@ -90,19 +92,18 @@ fn change(explained: &Explanation, change: &SmallestChange) -> Value {
 }
 
 fn influence(influence: &Influence) -> Value {
-    let texts = |values: &[job_sort_formula::python::Value]| values.iter().map(shown).collect::<Vec<_>>();
     json!({
         "inputs": influence.inputs,
-        "values": texts(&influence.values),
-        "medians": texts(&influence.medians),
+        "values": all_shown(&influence.values),
+        "medians": all_shown(&influence.medians),
         "effect": Some(influence.effect).filter(|effect| effect.is_finite()),
     })
 }
 
 fn cause(report: &ExplainReport<'_>, cause: &Cause) -> Value {
-    let texts = |values: &[job_sort_formula::python::Value]| values.iter().map(shown).collect::<Vec<_>>();
     let others = cause.others.iter().map(|other| {
-        json!({"job": other.row.map(|row| report.table().id(row)), "values": texts(&other.values), "rank": other.rank})
+        let id = other.row.map(|row| report.table().id(row));
+        json!({"job": id, "values": all_shown(&other.values), "rank": other.rank})
     });
     let against = match cause.against {
         Against::Ahead => "ahead",
@@ -111,7 +112,7 @@ fn cause(report: &ExplainReport<'_>, cause: &Cause) -> Value {
     };
     json!({
         "inputs": cause.inputs,
-        "values": texts(&cause.values),
+        "values": all_shown(&cause.values),
         "against": against,
         "gained": cause.gained,
         "others": others.collect::<Vec<_>>(),
@@ -123,29 +124,30 @@ fn same_error(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
     json!({"count": explained.same_error.len(), "jobs": ids})
 }
 
-fn neighbours(report: &ExplainReport<'_>, neighbours: &[Neighbour]) -> Vec<Value> {
-    let (table, ranking) = (report.table(), &report.queue.ranking);
-    let neighbour = |one: &Neighbour| {
-        let score = ranking.score(one.row);
-        let exact = score.as_ref().and_then(|score| score.unrounded.as_ref().ok()).map(ToString::to_string);
-        let terms = one.differences.iter().map(|term| {
-            let difference = term.difference.as_ref().map(shown);
-            json!({"text": term.text, "difference": difference})
-        });
-        json!({
-            "id": table.id(one.row),
-            "entity": table.entity(one.row),
-            "rank": one.rank,
-            "score": score.as_ref().map(|score| score.value).filter(|score| score.is_finite()),
-            "exact": exact,
-            "error": score.and_then(|score| score.unrounded.err()).map(Error::new),
-            "terms": terms.collect::<Vec<_>>(),
-            "decided_by": one.decided_by.map(|criterion| criterion.to_string()),
-            "reason": one.reason,
-            "rounding": one.rounding.map(|rounding| rounding.as_str()),
-        })
-    };
-    neighbours.iter().map(neighbour).collect()
+fn neighbour(report: &ExplainReport<'_>, neighbour: &Neighbour) -> Value {
+    let table = report.table();
+    let score = report.queue.ranking.score(neighbour.row);
+    let exact = score.as_ref().and_then(|score| score.unrounded.as_ref().ok()).map(ToString::to_string);
+    let terms = neighbour.differences.iter().map(|term| {
+        let difference = term.difference.as_ref().map(shown);
+        json!({"text": term.text, "difference": difference})
+    });
+    json!({
+        "id": table.id(neighbour.row),
+        "entity": table.entity(neighbour.row),
+        "rank": neighbour.rank,
+        "score": score.as_ref().map(|score| score.value).filter(|score| score.is_finite()),
+        "exact": exact,
+        "error": score.and_then(|score| score.unrounded.err()).map(Error::new),
+        "terms": terms.collect::<Vec<_>>(),
+        "decided_by": neighbour.decided_by.map(|criterion| criterion.to_string()),
+        "reason": neighbour.reason,
+        "rounding": neighbour.rounding.map(|rounding| rounding.as_str()),
+    })
+}
+
+fn all_shown(values: &[PythonValue]) -> Vec<String> {
+    values.iter().map(shown).collect()
 }
 
 /// A value as it is written.

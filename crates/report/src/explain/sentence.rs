@@ -85,9 +85,8 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
 
 /// The scheduler's comparison of a NaN, and the inputs from which it comes.
 fn not_a_number(job: &Explanation) -> String {
-    let is_nan = |value: &Option<Value>| matches!(value, Some(Value::Float(float)) if float.is_nan());
-    let inputs: Vec<&str> =
-        job.inputs.iter().filter(|input| is_nan(&input.value)).map(|input| input.name.as_str()).collect();
+    let nan = job.inputs.iter().filter(|input| matches!(input.value, Some(Value::Float(float)) if float.is_nan()));
+    let inputs: Vec<&str> = nan.map(|input| input.name.as_str()).collect();
     let cause = match inputs.as_slice() {
         [] => String::new(),
         [one] => format!(", as its `{one}` is"),
@@ -102,16 +101,14 @@ fn not_a_number(job: &Explanation) -> String {
 fn reasons(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
     let is_ahead = rank * 2 <= report.considered() || rank == 1;
     let compared: &[Against] = if is_ahead { &[Against::Median, Against::Behind] } else { &[Against::Ahead] };
-    let find = |against: Against, costs: bool| {
-        job.causes.iter().find(|cause| cause.against == against && (cause.gained > 0) == costs)
-    };
     let found = compared.iter().find_map(|&against| {
-        let main = find(against, !is_ahead)?;
-        let other = find(against, is_ahead).filter(|cause| is_of_most(cause));
+        let main = find_cause(job, against, !is_ahead)?;
+        let other = find_cause(job, against, is_ahead).filter(|cause| is_of_most(cause));
         let named: Vec<&str> =
             [Some(main), other].into_iter().flatten().flat_map(|cause| &cause.inputs).map(String::as_str).collect();
         let term = term_words(job, &named);
-        let (main, other) = (words(report, job, main)?, other.and_then(|other| words(report, job, other)));
+        let main = words(report, job, main)?;
+        let other = other.and_then(|other| words(report, job, other));
         Some(match (other, term) {
             (None, None) => main,
             (Some(other), None) if is_ahead => format!("{main}, but {other}"),
@@ -125,6 +122,10 @@ fn reasons(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option
     found.or_else(|| without_cause(report, job, is_ahead))
 }
 
+fn find_cause(job: &Explanation, against: Against, costs: bool) -> Option<&Cause> {
+    job.causes.iter().find(|cause| cause.against == against && (cause.gained > 0) == costs)
+}
+
 /// The term by which the jobs just ahead are ahead, if it has other inputs than fair-share numbers, and none of those that
 /// are named already.
 fn term_words(job: &Explanation, named: &[&str]) -> Option<String> {
@@ -136,10 +137,10 @@ fn term_words(job: &Explanation, named: &[&str]) -> Option<String> {
             by_text.entry(&term.text).or_default().extend(difference);
         }
     }
-    let of_all = |text: &str| by_text.get(text).cloned().unwrap_or_default();
-    let terms = job.terms.iter().filter(|_| job.terms.len() > 1).map(|term| (&*term.text, of_all(&term.text)));
-    let sum = |(_, differences): &(&str, Vec<f64>)| differences.iter().sum::<f64>();
-    let (text, differences) = terms.min_by(|left, right| sum(left).total_cmp(&sum(right)))?;
+    let terms = job.terms.iter().filter(|_| job.terms.len() > 1);
+    let terms = terms.map(|term| (&*term.text, by_text.get(&*term.text).cloned().unwrap_or_default()));
+    let (text, differences) =
+        terms.min_by(|(_, left), (_, right)| left.iter().sum::<f64>().total_cmp(&right.iter().sum::<f64>()))?;
     let words: HashSet<&str> = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
     let inputs: Vec<&str> = job
         .inputs
@@ -194,19 +195,21 @@ fn without_cause(report: &ExplainReport<'_>, job: &Explanation, is_ahead: bool) 
         };
         return Some(format!("{same}`{other}` is just {side} by {}", near.reason));
     }
-    let decides = |difference: &f64| if is_ahead { *difference > 0.0 } else { *difference < 0.0 };
-    let (term, difference) =
-        near.differences.iter().find_map(|term| Some((&term.text, term.nearest_double().filter(decides)?)))?;
-    let (amount, more) = (significant(difference.abs()), if is_ahead { "more" } else { "less" });
+    let (term, difference) = near.differences.iter().find_map(|term| {
+        let difference = term.nearest_double()?;
+        let decides = if is_ahead { difference > 0.0 } else { difference < 0.0 };
+        decides.then_some((&term.text, difference))
+    })?;
+    let amount = significant(difference.abs());
+    let more = if is_ahead { "more" } else { "less" };
     let term = excerpt(term, MAX_QUOTED);
     Some(format!("its `{term}` is {amount} {more} than that of `{other}`, the job just {side}"))
 }
 
 /// The number of other considered jobs with the same value.
 pub(super) fn tied(report: &ExplainReport<'_>, job: &Explanation) -> usize {
-    let ranking = &report.queue.ranking;
-    let value = |row: usize| ranking.score(row).map(|score| score.value);
-    ranking.order().iter().filter(|&&row| row != job.row && value(row) == value(job.row)).count()
+    let value = report.value(job.row);
+    report.queue.ranking.order().iter().filter(|&&row| row != job.row && report.value(row) == value).count()
 }
 
 /// How many of the jobs just ahead or behind.
@@ -281,24 +284,15 @@ fn with_best(report: &ExplainReport<'_>, cause: &Cause, what: &str, is_fairshare
 }
 
 fn plain_words(job: &Explanation, cause: &Cause, names: &str) -> String {
-    let unit = |name: &String| job.inputs.iter().find(|input| input.name == *name).and_then(|input| input.unit);
-    let listed = |values: &[Value]| {
-        let with_unit = |(name, value): (&String, &Value)| match unit(name) {
-            Some(unit) => format!("{} {unit}", value.repr()),
-            None => value.repr(),
-        };
-        cause.inputs.iter().zip(values).map(with_unit).collect::<Vec<_>>().join(", ")
-    };
-    let values = listed(&cause.values);
-    let costs = cause.gained > 0;
-    let verb = if costs { "costs" } else { "gains" };
+    let values = with_units(job, cause, &cause.values);
+    let verb = if cause.gained > 0 { "costs" } else { "gains" };
     match (those(cause), cause.others.first()) {
         (None, Some(medians)) => {
             let places = cause.gained.abs();
             let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
             format!(
                 "its {names} of {values} {verb} {places} against the median of the queue ({})",
-                listed(&medians.values)
+                with_units(job, cause, &medians.values)
             )
         }
         (those, _) => {
@@ -312,6 +306,17 @@ fn plain_words(job: &Explanation, cause: &Cause, names: &str) -> String {
             format!("its {names} of {values} {verb} {amount} against {}", those.unwrap_or_default())
         }
     }
+}
+
+/// The values of the inputs of a cause, with their units.
+fn with_units(job: &Explanation, cause: &Cause, values: &[Value]) -> String {
+    let texts = cause.inputs.iter().zip(values).map(|(name, value)| {
+        match job.inputs.iter().find(|input| input.name == *name).and_then(|input| input.unit) {
+            Some(unit) => format!("{} {unit}", value.repr()),
+            None => value.repr(),
+        }
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// A number with at most five significant digits.

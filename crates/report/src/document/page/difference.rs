@@ -92,10 +92,11 @@ mod tests {
 
     fn marked(old: &str, new: &str) -> (String, String) {
         let OldNew { old: before, new: after } = marked_pieces(old, new);
-        let show = |pieces: Vec<Piece>| {
-            pieces.into_iter().map(|one| if one.is_marked { format!("[{}]", one.text) } else { one.text }).collect()
-        };
-        (show(before), show(after))
+        (bracketed(before), bracketed(after))
+    }
+
+    fn bracketed(pieces: Vec<Piece>) -> String {
+        pieces.into_iter().map(|one| if one.is_marked { format!("[{}]", one.text) } else { one.text }).collect()
     }
 
     #[test]

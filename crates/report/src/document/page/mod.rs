@@ -14,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::markdown::capitalised;
-use super::table::{Cell, Column, Fit, Table, Tone};
+use super::table::{Cell, Fit, Table, Tone};
 use super::{Block, Chart, Document, DrawingStyle, Fact, Medium, Section};
 use crate::printable::printable;
 use crate::words::grouped;
@@ -230,17 +230,16 @@ impl PageSection {
 
 /// The first rows of a table.
 fn page_table(table: &Table<'_>) -> PageTable {
-    let is_shown = |column: &Column| column.medium != Medium::Text;
-    let columns = table.columns.iter().filter(|column| is_shown(column));
+    let columns = table.columns.iter().filter(|column| column.medium != Medium::Text);
     let headings = columns.clone().map(|column| Heading {
         heading: printable(&column.heading).into_owned(),
         is_number: column.fit == Fit::Number,
     });
-    let cells = |row: usize| -> Vec<Cell<'_>> {
-        let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| is_shown(column));
+    let shown = (0..table.len().min(MAX_ROWS)).map(|row| {
+        let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| column.medium != Medium::Text);
         cells.map(|(_, cell)| cell).collect()
-    };
-    let shown: Vec<Vec<Cell<'_>>> = (0..table.len().min(MAX_ROWS)).map(cells).collect();
+    });
+    let shown: Vec<Vec<Cell<'_>>> = shown.collect();
     let mut rows: Vec<Vec<PageCell>> = shown.iter().map(|row| row.iter().map(PageCell::new).collect()).collect();
     for (index, column) in columns.enumerate() {
         align_points(&mut rows, index);
@@ -360,6 +359,7 @@ fn piece((index, part): (usize, &str)) -> Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Column;
 
     #[test]
     fn names_in_a_sentence_are_marked() {
@@ -372,8 +372,7 @@ mod tests {
 
     #[test]
     fn the_points_of_a_column_are_aligned() {
-        let cell = |text: &str| vec![Cell::Written(text.to_owned(), Some(1.0))];
-        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"].map(cell);
+        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
         let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows));
         let paddings: Vec<usize> = table.rows.iter().map(|row| row[0].padding.chars().count()).collect();
         assert_eq!(paddings, [3, 1, 0, 0, 0]);
