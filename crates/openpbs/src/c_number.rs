@@ -65,11 +65,10 @@ pub fn whole_double(text: &[u8]) -> Option<f64> {
 
 fn is_nan(text: &[u8]) -> bool {
     let Some((word, payload)) = text.split_at_checked(3) else { return false };
-    let is_payload = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     word.eq_ignore_ascii_case(b"nan")
         && match payload {
             [] => true,
-            [b'(', inner @ .., b')'] => inner.iter().all(is_payload),
+            [b'(', inner @ .., b')'] => inner.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_'),
             _ => false,
         }
 }
@@ -79,7 +78,11 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
     let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
     let (digits, power) = text.split_at(end.unwrap_or(text.len()));
     let power = if power.is_empty() { 0 } else { power_of_two(&power[1..])? };
-    let (mut value, mut lost, mut scale, mut seen, mut after_point) = (0u64, false, 0i64, false, false);
+    let mut value = 0u64;
+    let mut lost = false;
+    let mut scale = 0i64;
+    let mut seen = false;
+    let mut after_point = false;
     for &byte in digits {
         if byte == b'.' && !after_point {
             after_point = true;
@@ -100,11 +103,11 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
 
 fn power_of_two(text: &[u8]) -> Option<i64> {
     let (negative, digits) = split_sign(text);
-    let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    // the bound exceeds every exponent of a double and cannot overflow
-    let add = |value: i64, digit: &u8| (value * 10 + i64::from(digit - b'0')).min(1 << 40);
-    let magnitude = digits.iter().filter(|_| all_digits).fold(0, add);
-    all_digits.then_some(if negative { -magnitude } else { magnitude })
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could overflow
+    Some(saturating_decimal(digits, negative).clamp(-1 << 40, 1 << 40))
 }
 
 /// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is slightly larger.
@@ -136,16 +139,19 @@ mod tests {
 
     #[test]
     fn numbers_saturate_then_wrap() {
-        let read = |text: &str| whole_int(text.as_bytes());
-        assert_eq!(read("007"), Some(7));
-        assert_eq!(read("+7"), Some(7));
-        assert_eq!(read("-5"), Some(-5));
-        assert_eq!(read("4294967297"), Some(1));
-        assert_eq!(read("9223372036854775808"), Some(-1));
-        assert_eq!(read("-9223372036854775809"), Some(0));
-        assert_eq!(read("99999999999"), Some(1_215_752_191));
+        for (text, number) in [
+            ("007", 7),
+            ("+7", 7),
+            ("-5", -5),
+            ("4294967297", 1),
+            ("9223372036854775808", -1),
+            ("-9223372036854775809", 0),
+            ("99999999999", 1_215_752_191),
+        ] {
+            assert_eq!(whole_int(text.as_bytes()), Some(number), "{text}");
+        }
         for bad in ["", "+", "5x", "1.5", "0x10", "1e3", "5\r", "- 5"] {
-            assert_eq!(read(bad), None, "{bad:?}");
+            assert_eq!(whole_int(bad.as_bytes()), None, "{bad:?}");
         }
         assert_eq!(leading_int(b"2.9"), Some(2));
         assert_eq!(leading_int(b"-5"), None);

@@ -26,7 +26,8 @@ pub struct LineChunk<'a> {
 
 /// The chunks that successive calls of `fgets` return, each at most `limit` bytes long, newline included.
 pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk<'_>> {
-    let (mut offset, mut line) = (0, 1);
+    let mut offset = 0;
+    let mut line = 1;
     std::iter::from_fn(move || {
         let unread = file.get(offset..).filter(|unread| !unread.is_empty())?;
         let window = &unread[..unread.len().min(limit.max(1))];
@@ -73,9 +74,11 @@ pub fn name_bytes(text: &str) -> Vec<u8> {
 /// The byte that `\xNN` at the start denotes. Only bytes above 127 are written in this form.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"\\x")?.first_chunk::<2>()?;
-    let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
-    let value = digit(digits[0])? * 16 + digit(digits[1])?;
-    u8::try_from(value).ok().filter(|byte| !byte.is_ascii())
+    if digits.iter().any(u8::is_ascii_uppercase) {
+        return None;
+    }
+    let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+    u8::try_from(high? * 16 + low?).ok().filter(|byte| !byte.is_ascii())
 }
 
 #[cfg(test)]

@@ -33,21 +33,24 @@ pub fn seconds(text: &str) -> Result<i64, DurationError> {
 #[inline]
 fn parse_two_digit_parts(text: &str) -> Option<i64> {
     let &[a, b, b':', c, d, b':', e, f] = text.as_bytes() else { return None };
-    let part = |tens: u8, ones: u8| i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
     let has_digits = [a, b, c, d, e, f].iter().all(u8::is_ascii_digit);
-    has_digits.then(|| part(a, b) * 3600 + part(c, d) * 60 + part(e, f))
+    has_digits.then(|| two_digits(a, b) * 3600 + two_digits(c, d) * 60 + two_digits(e, f))
+}
+
+#[inline]
+fn two_digits(tens: u8, ones: u8) -> i64 {
+    i64::from(tens - b'0') * 10 + i64::from(ones - b'0')
 }
 
 fn parse_any_form(text: &str) -> Result<i64, DurationError> {
-    let not_a_duration = || DurationError::NotADuration(text.to_owned());
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || whole.split(':').count() > 3 {
-        return Err(not_a_duration());
+        return Err(DurationError::NotADuration(text.to_owned()));
     }
     let mut total: i64 = i64::from(fraction.as_bytes().first().is_some_and(|&digit| digit >= b'5'));
     for (part, unit) in whole.rsplit(':').zip([1, 60, 3600]) {
         if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(not_a_duration());
+            return Err(DurationError::NotADuration(text.to_owned()));
         }
         total = part
             .parse::<i64>()

@@ -20,15 +20,17 @@ const FAST_LIMIT: f64 = 9_000_000_000.0;
 /// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three digits after the i-th
 /// decimal are 000 or 999, else 4.
 pub fn decimals(v: f64) -> usize {
+    if !v.is_finite() {
+        return 0;
+    }
+    let shifted = [1.0, 10.0, 100.0, 1000.0].map(|scale| v.abs() * scale);
+    shifted.into_iter().position(|shifted| matches!(next_three_digits(shifted), 0 | 999..)).unwrap_or(MAX_DECIMALS)
+}
+
+/// The first three digits after the point of a number that is not negative.
+fn next_three_digits(x: f64) -> i64 {
     // from 2^53 on there is no fraction
-    let truncated = |x: f64| x as i64 as f64;
-    let suffices = |i: &usize| {
-        let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
-        let next_three_digits =
-            if shifted < MAX_EXACT_FLOAT { truncated((shifted - truncated(shifted)) * 1000.0) } else { 0.0 };
-        !(1.0..999.0).contains(&next_three_digits)
-    };
-    if v.is_finite() { (0..MAX_DECIMALS).find(suffices).unwrap_or(MAX_DECIMALS) } else { 0 }
+    if x < MAX_EXACT_FLOAT { ((x - x as i64 as f64) * 1000.0) as i64 } else { 0 }
 }
 
 /// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
@@ -101,18 +103,32 @@ impl Logged {
             return None;
         }
         let six_digits = (magnitude * 1e6) as u64 % 1_000_000;
-        let is_round = |three_digits: u64| matches!(three_digits, 0 | 999);
-        let rounded = |scale: f64| ((magnitude * scale + ROUNDING) - ROUNDING) as u64;
         // constant divisors let the compiler replace divisions by multiplications
         let (whole, rest, places) = match () {
-            () if is_round(six_digits / 1000) => (rounded(1.0), 0, 0),
-            () if is_round(six_digits / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
-            () if is_round(six_digits / 10 % 1000) => (rounded(100.0) / 100, rounded(100.0) % 100, 2),
-            () if is_round(six_digits % 1000) => (rounded(1000.0) / 1000, rounded(1000.0) % 1000, 3),
-            () => (rounded(10_000.0) / 10_000, rounded(10_000.0) % 10_000, 4),
+            () if is_round(six_digits / 1000) => (rounded(magnitude), 0, 0),
+            () if is_round(six_digits / 100 % 1000) => divided(rounded(magnitude * 10.0), 10, 1),
+            () if is_round(six_digits / 10 % 1000) => divided(rounded(magnitude * 100.0), 100, 2),
+            () if is_round(six_digits % 1000) => divided(rounded(magnitude * 1000.0), 1000, 3),
+            () => divided(rounded(magnitude * 10_000.0), 10_000, 4),
         };
         Some(Self { is_negative: float.is_sign_negative(), whole, rest, places })
     }
+}
+
+#[inline]
+fn is_round(three_digits: u64) -> bool {
+    matches!(three_digits, 0 | 999)
+}
+
+/// The nearest integer, ties to even.
+#[inline]
+fn rounded(x: f64) -> u64 {
+    (x + ROUNDING - ROUNDING) as u64
+}
+
+#[inline]
+fn divided(digits: u64, divisor: u64, places: u32) -> (u64, u64, u32) {
+    (digits / divisor, digits % divisor, places)
 }
 
 /// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without

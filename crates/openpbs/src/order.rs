@@ -74,7 +74,8 @@ impl fmt::Display for NotConsidered {
         match *self {
             Self::NoShares => f.write_str("the job's fair-share entity has no shares"),
             Self::UnderThreshold { value, threshold } => {
-                let (value, threshold) = (number_format::logged(value), number_format::printed(threshold));
+                let value = number_format::logged(value);
+                let threshold = number_format::printed(threshold);
                 write!(f, "Job's formula value {value} is under threshold {threshold}")
             }
         }
@@ -198,14 +199,14 @@ impl<'a> Order<'a> {
     /// The queue indices of the table. If the queue is chosen first: one group per priority, the higher priority
     /// first. Otherwise one group in the server's order.
     fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
-        let priority = |&queue: &usize| self.queues.priority(&table.queues()[queue]).unwrap_or(0);
         let mut queues: Vec<usize> = (0..table.queues().len()).collect();
         queues.sort_by_key(|&queue| self.queues.position(&table.queues()[queue]).unwrap_or(usize::MAX));
         if !self.chooses_queue_first() {
             return vec![queues];
         }
-        queues.sort_by_key(|queue| std::cmp::Reverse(priority(queue)));
-        queues.chunk_by(|left, right| priority(left) == priority(right)).map(<[usize]>::to_vec).collect()
+        let priorities: Vec<i64> = table.queues().iter().map(|queue| self.priority(queue)).collect();
+        queues.sort_by_key(|&queue| std::cmp::Reverse(priorities[queue]));
+        queues.chunk_by(|&left, &right| priorities[left] == priorities[right]).map(<[usize]>::to_vec).collect()
     }
 
     fn chooses_queue_first(&self) -> bool {
@@ -233,8 +234,11 @@ impl<'a> Order<'a> {
     }
 
     fn is_express(&self, queue: &str) -> bool {
-        let priority = self.queues.priority(queue).unwrap_or(0);
-        self.at(&self.config.preemptive_sched) && priority >= i64::from(self.config.preempt_queue_prio)
+        self.at(&self.config.preemptive_sched) && self.priority(queue) >= i64::from(self.config.preempt_queue_prio)
+    }
+
+    fn priority(&self, queue: &str) -> i64 {
+        self.queues.priority(queue).unwrap_or(0)
     }
 }
 
@@ -255,19 +259,25 @@ impl Order<'_> {
     /// `None` if some value is NaN, which only the general comparison orders.
     fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
         let values = scores.values();
-        // the threshold does not apply to a job whose error the caller ranks below every value
-        let is_last = |row: usize| values[row] == f64::NEG_INFINITY && scores.error(row).is_some();
-        let is_under = |row: usize| values[row] <= self.threshold && !is_last(row);
         if values.iter().any(|value| value.is_nan()) {
             return None;
         }
-        let under = table.considered_rows().filter(|&row| is_under(row)).collect();
-        let order = sort_by_value(table.considered_rows().filter(|&row| !is_under(row)), &values, self.limit);
-        let reason = |row: usize| NotConsidered::UnderThreshold { value: values[row], threshold: self.threshold };
+        let threshold = self.threshold;
+        let under = table.considered_rows().filter(|&row| is_under(threshold, row, &values, scores)).collect();
+        let passing = table.considered_rows().filter(|&row| !is_under(threshold, row, &values, scores));
+        let order = sort_by_value(passing, &values, self.limit);
         let under = evaluation_order(&self.queue_groups(table), under, table);
-        let not_considered = under.into_iter().map(|row| (row, reason(row))).collect();
-        Some((order, not_considered))
+        let not_considered =
+            under.into_iter().map(|row| (row, NotConsidered::UnderThreshold { value: values[row], threshold }));
+        Some((order, not_considered.collect()))
     }
+}
+
+/// Whether the value does not exceed the threshold, which does not apply to a job whose error the caller ranks below every
+/// value.
+#[inline]
+fn is_under(threshold: f64, row: usize, values: &[f64], scores: &Scores) -> bool {
+    values[row] <= threshold && !(values[row] == f64::NEG_INFINITY && scores.error(row).is_some())
 }
 
 /// The rows in evaluation order: queue by queue, and within a queue in submission order.

@@ -85,9 +85,6 @@ pub fn object_or_server(before: &str) -> String {
 
 /// The object that the directive or the listing before a formula names.
 fn object_named_in(before: &str) -> Option<String> {
-    let is_name = |name: &str| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
-    };
     let before = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end_matches(['\\', ' ', '=']);
     let (preceding_lines, line) = before.rsplit_once('\n').unwrap_or(("", before));
     let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_start_matches(['"', '\''])).collect();
@@ -106,6 +103,10 @@ fn object_named_in(before: &str) -> Option<String> {
     }
 }
 
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
 /// Makes the directive of [`set_command`], not quoted for the shell.
 ///
 /// # Errors
@@ -117,16 +118,16 @@ pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
 /// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
 fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
-    let span_at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
     if let Some(start) = formula.find('\n') {
-        return Err(NotSettable::SecondLine { span: span_at(start, '\n') });
+        return Err(NotSettable::SecondLine { span: Span::new(start, start + 1) });
     }
     if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_accepted(*character)) {
-        return Err(NotSettable::Character { character, span: span_at(start, character) });
+        return Err(NotSettable::Character { character, span: Span::new(start, start + character.len_utf8()) });
     }
     let quote = match (formula.find('"'), formula.find('\'')) {
         (Some(double), Some(single)) => {
-            return Err(NotSettable::BothQuotes { double: span_at(double, '"'), single: span_at(single, '\'') });
+            let [double, single] = [double, single].map(|start| Span::new(start, start + 1));
+            return Err(NotSettable::BothQuotes { double, single });
         }
         (Some(_), None) => '\'',
         _ => '"',
@@ -141,7 +142,7 @@ pub fn refusal(formula: &str) -> Option<NotSettable> {
     set_directive(line).err()
 }
 
-/// Printable ASCII but `&`, or white space as C's `isspace` has it.
+/// Whether the character is printable ASCII other than `&`, or white space by C's `isspace`.
 fn is_accepted(character: char) -> bool {
     let is_white_space = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
     (character.is_ascii_graphic() || is_white_space) && character != '&'

@@ -40,9 +40,9 @@ const TERA: f64 = 1024.0 * GIGA;
 /// assert_eq!(kilobytes("16kw"), Ok(128.0));
 /// ```
 pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
-    let not_a_size = || SizeError::NotASize(text.to_owned());
-    let (digits, unit) = split_unit(text).ok_or_else(not_a_size)?;
-    let amount: f64 = digits.parse().ok().filter(|&amount| amount < MAX_AMOUNT).ok_or_else(not_a_size)?;
+    let Some((amount, unit)) = split_unit(text).filter(|&(amount, _)| amount < MAX_AMOUNT) else {
+        return Err(SizeError::NotASize(text.to_owned()));
+    };
     let factor = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => return Ok((amount / 1024.0).ceil()),
         "w" => return Ok(amount),
@@ -55,7 +55,7 @@ pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
         "gw" => GIGA * WORD,
         "tw" => TERA * WORD,
         "pb" | "pw" => return Err(SizeError::Petabytes(text.to_owned())),
-        _ => return Err(not_a_size()),
+        _ => return Err(SizeError::NotASize(text.to_owned())),
     };
     Ok(amount * factor)
 }
@@ -66,10 +66,11 @@ pub fn is_size_with_unit(text: &str) -> bool {
         && !matches!(kilobytes(text), Err(SizeError::NotASize(_)))
 }
 
-/// The leading digits, at least one, and the rest; `None` if the text does not begin with a digit.
-fn split_unit(text: &str) -> Option<(&str, &str)> {
+/// The leading digits as a number, and the rest; `None` if the text does not begin with a digit.
+fn split_unit(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    (end > 0).then(|| text.split_at(end))
+    let (digits, unit) = text.split_at(end);
+    Some((digits.parse().ok()?, unit))
 }
 
 #[cfg(test)]

@@ -78,8 +78,8 @@ impl<'t> FormulaSubmission<'t> {
 
     /// A finding if the source has more than comments below the first line: OpenPBS silently leaves it out.
     pub fn lines_left_out(&self) -> Option<Diagnostic> {
-        let is_note = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-        let count = self.below.lines().filter(is_note).count();
+        let below = self.below.lines().map(str::trim);
+        let count = below.filter(|line| !line.is_empty() && !line.starts_with('#')).count();
         let lines = match count {
             0 => return None,
             1 => "1 line".to_owned(),

@@ -100,11 +100,11 @@ pub struct JobCounts {
 
 impl JobCounts {
     fn new(queue: &ScoredQueue<'_>) -> Self {
-        let fails = |row: &usize| queue.ordered.ranking.score(*row).is_some_and(|score| score.unrounded.is_err());
-        let failing: Vec<String> =
-            (0..queue.table.len()).filter(fails).map(|row| queue.table.id(row).to_owned()).collect();
-        let ignored = queue.table.excluded_rows().count();
-        Self { total: queue.table.len(), ignored, errors: failing.len(), failing }
+        let table = queue.table;
+        let failing = (0..table.len())
+            .filter(|&row| queue.ordered.ranking.score(row).is_some_and(|score| score.unrounded.is_err()));
+        let failing: Vec<String> = failing.map(|row| table.id(row).to_owned()).collect();
+        Self { total: table.len(), ignored: table.excluded_rows().count(), errors: failing.len(), failing }
     }
 }
 
@@ -205,7 +205,8 @@ impl Checked {
     }
 }
 
-/// The single quote, in a comment, by which the server's script is not valid Python: it has the formula between two of them.
+/// The finding on a single quote in a comment, which makes the server's script invalid: the script has the formula between
+/// two single quotes.
 fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
     let message = "`'` ends the string in which the server passes the formula to Python";
@@ -235,10 +236,9 @@ fn predicted(
 ) -> Vec<Diagnostic> {
     let mut findings = lint::lint_values(formula.expr(), schema, &ranges(schema, defaulted));
     findings.retain(|new| {
-        let is_observed =
-            |error: &Diagnostic| matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306") && covers(error, new);
-        let is_known = |known: &Diagnostic| known.code == new.code && known.span == new.span;
-        !observed.iter().any(is_observed) && !found.iter().any(is_known)
+        let is_failure = matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306");
+        let is_observed = is_failure && observed.iter().any(|error| covers(error, new));
+        !is_observed && !found.iter().any(|known| known.code == new.code && known.span == new.span)
     });
     findings
 }
@@ -268,14 +268,16 @@ fn predicts_crash(found: &Diagnostic) -> bool {
 
 /// Whether the result is a complex number for every job.
 fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
-    let resolve = |name: &str| Resolution::from_schema(name, schema);
-    let Ok(program) = Program::compile_python(Arc::new(formula.expr().clone()), &resolve) else { return false };
-    let operand = |name: &str| match resolve(name) {
-        Resolution::Input => Operand::Number,
-        _ if name == Construct::Imaginary.description() => Operand::Complex,
-        _ => Operand::Opaque,
+    let expr = Arc::new(formula.expr().clone());
+    let Ok(program) = Program::compile_python(expr, &|name| Resolution::from_schema(name, schema)) else {
+        return false;
     };
-    let inputs: Vec<Operand> = program.inputs().iter().map(|name| operand(name)).collect();
+    let inputs = program.inputs().iter().map(|name| match Resolution::from_schema(name, schema) {
+        Resolution::Input => Operand::Number,
+        _ if **name == *Construct::Imaginary.description() => Operand::Complex,
+        _ => Operand::Opaque,
+    });
+    let inputs: Vec<Operand> = inputs.collect();
     let mut evaluator = program.interpreter(OperandArithmetic::default());
     let is_complex = matches!(evaluator.evaluate(&inputs), Ok(Operand::Complex));
     is_complex && evaluator.arithmetic().uncertainty().is_none()
@@ -296,9 +298,8 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
         findings.extend(site_findings::rounding_ties(expr, table, &ordered.ranking));
         findings.extend(site_findings::first_evaluation(table, &ordered.ranking));
     }
-    let is_explained = |found: &Diagnostic| matches!(found.code, "JSF504");
     findings.extend(site_findings::unused_resources(expr, schema, table));
-    if !findings.iter().any(is_explained) {
+    if !findings.iter().any(|found| found.code == "JSF504") {
         findings.extend(site_findings::one_value(expr, table, &ordered.ranking));
     }
     findings.extend(site_findings::idle_summands(formula, schema, table, &ordered.ranking));

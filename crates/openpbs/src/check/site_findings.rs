@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity, Span};
-use job_sort_formula::fairshare::{EntityShares, FairShare};
+use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, NodeKind};
-use job_sort_formula::jobs::{Column, JobTable, TruncatedToZero};
+use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
 use job_sort_formula::rank::{Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
@@ -20,31 +20,30 @@ use crate::order::{NotConsidered, Ordered};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
-    let finding = |(name, truncated): (&str, &TruncatedToZero)| {
-        let jobs = counted(truncated.jobs, "job", "jobs");
-        let (amount, job) = (&truncated.amount, &truncated.job);
+    let findings = table.truncated_amounts().filter_map(|(name, truncated)| {
+        let TruncatedToZero { jobs, amount, job } = truncated;
+        let jobs = counted(*jobs, "job", "jobs");
         let message = format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
         let help =
             "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
         Some(Diagnostic::warning("JSF502", message, first_span_of(expr, name)?).with_help(help))
-    };
-    table.truncated_amounts().filter_map(finding).collect()
+    });
+    findings.collect()
 }
 
 /// A finding for each fair-share name whose number is above 0 for some entity and is printed as 0.
 pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn FairShare) -> Vec<Diagnostic> {
     let entities = table.entities();
     let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
-    let finding = |(name, input): (&str, FairshareInput)| {
+    let findings = FairshareInput::NAMES.into_iter().filter_map(|(name, input)| {
         let span = first_span_of(expr, name)?;
-        let is_truncated = |shares: &EntityShares| {
-            let number = fairshare_number(input, shares);
-            number > 0.0 && number_format::fairshare(number) == 0.0
-        };
-        let truncated: Vec<_> =
-            entities.iter().zip(&shares).filter(|(_, shares)| shares.as_ref().is_some_and(is_truncated)).collect();
-        let (_, first) = truncated.first()?;
-        let number = first.as_ref().map_or(0.0, |first| fairshare_number(input, first));
+        let numbers = shares.iter().map(|shares| shares.as_ref().map_or(0.0, |shares| fairshare_number(input, shares)));
+        let truncated: Vec<_> = entities
+            .iter()
+            .zip(numbers)
+            .filter(|&(_, number)| number > 0.0 && number_format::fairshare(number) == 0.0)
+            .collect();
+        let (_, number) = truncated.first()?;
         let count = truncated.len();
         let entities = counted(count, "entity", "entities");
         let names = listed(count, truncated.iter().map(|(entity, _)| entity));
@@ -53,14 +52,14 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
             "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
              name from below: `max(…, 1e-6)`",
         ))
-    };
-    FairshareInput::NAMES.into_iter().filter_map(finding).collect()
+    });
+    findings.collect()
 }
 
 /// A finding for each resource in the formula that no considered job has.
 pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
-    let considered: Vec<usize> = (0..table.len()).filter(|&row| table.is_considered(row)).collect();
-    let finding = |(name, column): (&str, &Column)| {
+    let considered: Vec<usize> = table.considered_rows().collect();
+    let findings = table.columns().filter_map(|(name, column)| {
         let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
         let span = first_span_of(expr, name).filter(|_| is_resource && !considered.is_empty())?;
         if considered.iter().any(|&row| column.is_set(row)) {
@@ -70,17 +69,21 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
         let message = format!("`{name}` is 0 for every job of the queue: none of {jobs} has this resource");
         let help = "jobs that do not request a resource, and get no default when they are queued, have 0";
         Some(Diagnostic::warning("JSF615", message, span).with_help(help))
-    };
-    table.columns().filter_map(finding).collect()
+    });
+    findings.collect()
 }
 
 /// A finding if all considered jobs, and more than one, have the same value without an error.
 pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let considered = || (0..table.len()).filter(|&row| table.is_considered(row));
-    let value = |row: usize| ranking.score(row).filter(|score| score.unrounded.is_ok()).map(|score| score.value);
-    let first = value(considered().next()?)?;
-    let count = considered().count();
-    if count < 2 || considered().any(|row| value(row) != Some(first)) {
+    let mut values = table
+        .considered_rows()
+        .map(|row| ranking.score(row).filter(|score| score.unrounded.is_ok()).map(|score| score.value));
+    let first = values.next()??;
+    if !values.all(|value| value == Some(first)) {
+        return None;
+    }
+    let count = table.considered_rows().count();
+    if count < 2 {
         return None;
     }
     let message =
@@ -105,48 +108,59 @@ pub(super) fn idle_summands(
     table: &JobTable,
     ranking: &Ranking,
 ) -> Vec<Diagnostic> {
-    let has_value =
-        |&row: &usize| table.is_considered(row) && ranking.score(row).is_some_and(|score| score.unrounded.is_ok());
-    let rows: Vec<usize> = (0..table.len()).filter(has_value).collect();
+    let rows: Vec<usize> = table
+        .considered_rows()
+        .filter(|&row| ranking.score(row).is_some_and(|score| score.unrounded.is_ok()))
+        .collect();
     let columns = formula.compile(schema).ok().and_then(|program| SummandColumns::new(&program, schema, table, &rows));
     let Some(columns) = columns else { return Vec::new() };
-    let range = |summand: &SummandRange| summand.most - summand.least;
-    let Some(widest) = columns.ranges().iter().max_by(|left, right| range(left).total_cmp(&range(right))) else {
+    let Some(widest) = columns.ranges().iter().max_by(|left, right| width(left).total_cmp(&width(right))) else {
         return Vec::new();
     };
-    let is_narrow =
-        |summand: &SummandRange| summand.most > summand.least && range(summand) * SMALLER_RANGE <= range(widest);
-    // the jobs are ordered only where some summand may decide nothing
-    if !columns.ranges().iter().any(is_narrow) {
+    // the jobs are ordered only if some summand may decide nothing
+    if !columns.ranges().iter().any(|summand| is_narrow(summand, widest)) {
         return Vec::new();
     }
     let DecidedPairs { decided, pairs } = columns.decided_pairs();
     if pairs < MIN_PAIRS {
         return Vec::new();
     }
-    let finding = |(idle, decided_by_it): (&SummandRange, usize)| {
-        let (text, other) = (shortened(&idle.text), shortened(&widest.text));
-        let decided = match decided_by_it {
-            0 => "none".to_owned(),
-            some => some.to_string(),
-        };
-        let message = format!(
-            "`{text}` decides {decided} of {pairs} pairs of neighbours: it ranges from {} to {}, `{other}` from {} to {}",
-            short_number(idle.least),
-            short_number(idle.most),
-            short_number(widest.least),
-            short_number(widest.most)
-        );
-        let factor = short_number(one_digit(range(widest) / range(idle)));
-        let consequence = if decided_by_it == 0 { "without it the jobs would have the same order; " } else { "" };
-        let help = format!(
-            "{consequence}unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
-             about the range of `{other}`"
-        );
-        Diagnostic::warning("JSF618", message, idle.span).with_help(help)
+    let summands = columns.ranges().iter().zip(decided);
+    summands
+        .filter(|&(summand, decided)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest))
+        .map(|(summand, decided)| idle_summand(summand, widest, decided, pairs))
+        .collect()
+}
+
+fn is_narrow(summand: &SummandRange, widest: &SummandRange) -> bool {
+    summand.most > summand.least && width(summand) * SMALLER_RANGE <= width(widest)
+}
+
+fn width(summand: &SummandRange) -> f64 {
+    summand.most - summand.least
+}
+
+/// The finding on a summand that decides so many of the pairs of neighbours.
+fn idle_summand(idle: &SummandRange, widest: &SummandRange, decided: usize, pairs: usize) -> Diagnostic {
+    let text = shortened(&idle.text);
+    let other = shortened(&widest.text);
+    let (count, consequence) = match decided {
+        0 => ("none".to_owned(), "without it the jobs would have the same order; "),
+        some => (some.to_string(), ""),
     };
-    let is_idle = |(summand, decided): &(&SummandRange, usize)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand);
-    columns.ranges().iter().zip(decided).filter(is_idle).map(finding).collect()
+    let message = format!(
+        "`{text}` decides {count} of {pairs} pairs of neighbours: it ranges from {} to {}, `{other}` from {} to {}",
+        short_number(idle.least),
+        short_number(idle.most),
+        short_number(widest.least),
+        short_number(widest.most)
+    );
+    let factor = short_number(one_digit(width(widest) / width(idle)));
+    let help = format!(
+        "{consequence}unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
+         about the range of `{other}`"
+    );
+    Diagnostic::warning("JSF618", message, idle.span).with_help(help)
 }
 
 /// A text of at most 48 characters.
@@ -184,27 +198,27 @@ pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Op
 /// A finding for each known defect of the server's version.
 pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
     let Some(version) = server.pbs_version else { return Vec::new() };
-    let finding = |defect: &Defect| {
-        let Defect { issues, effect, help, .. } = defect;
+    let findings = defects::of_version(version).map(|Defect { issues, effect, help, .. }| {
         let message =
             format!("{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})");
         Diagnostic::warning("JSF406", message, whole_span(expr)).with_help(*help)
-    };
-    defects::of_version(version).map(finding).collect()
+    });
+    findings.collect()
 }
 
 /// A finding for each scheduler setting that orders jobs after the formula.
 pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let note = |message: &str| Diagnostic::note("JSF604", message, whole_span(expr));
+    let span = whole_span(expr);
     if config.fair_share.prime || config.fair_share.non_prime {
         let help = "to have it count, use `fairshare_factor` in the formula";
         let message = "`fair_share` is on: it decides only between jobs of the same value";
-        findings.push(note(message).with_help(help));
+        findings.push(Diagnostic::note("JSF604", message, span).with_help(help));
     }
     if !(config.job_sort_key.prime.is_empty() && config.job_sort_key.non_prime.is_empty()) {
         let message = "`job_sort_key` is set: it decides only between jobs of the same value";
-        findings.push(note(message).with_help("the scheduler logs that the two are incompatible and uses the formula"));
+        let help = "the scheduler logs that the two are incompatible and uses the formula";
+        findings.push(Diagnostic::note("JSF604", message, span).with_help(help));
     }
     findings
 }
@@ -217,30 +231,37 @@ pub(super) fn useless_threshold(
     threshold: f64,
 ) -> Option<Diagnostic> {
     let ranking = &ordered.ranking;
-    let is_under = |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
-    let under: Vec<usize> =
-        ordered.not_considered.iter().filter(|(_, reason)| is_under(reason)).map(|&(row, _)| row).collect();
-    let value = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.value);
-    let logged = |row: usize| format!("{} (`{}`)", number_format::logged(value(row)), table.id(row));
-    let by_value = |&left: &usize, &right: &usize| value(left).total_cmp(&value(right));
+    let under = ordered.not_considered.iter();
+    let under = under.filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
+    let under: Vec<usize> = under.map(|&(row, _)| row).collect();
     let bound = number_format::printed(number_format::server_float(threshold));
     let (severity, message) = match (ranking.order(), under.as_slice()) {
-        ([], []) => return None,
         ([], under) => {
-            let (count, highest) = (counted(under.len(), "job", "jobs"), under.iter().copied().max_by(by_value)?);
+            let (highest, row) = with_values(ranking, under).max_by(|left, right| left.0.total_cmp(&right.0))?;
+            let highest = number_format::logged(highest);
+            let count = counted(under.len(), "job", "jobs");
+            let id = table.id(row);
             let message =
-                format!("none of {count} passes the threshold {bound}: the highest value is {}", logged(highest));
+                format!("none of {count} passes the threshold {bound}: the highest value is {highest} (`{id}`)");
             (Severity::Error, message)
         }
         (passing, []) => {
-            let (count, lowest) = (counted(passing.len(), "job", "jobs"), passing.iter().copied().min_by(by_value)?);
-            let message = format!("all of {count} pass the threshold {bound}: the lowest value is {}", logged(lowest));
+            let (lowest, row) = with_values(ranking, passing).min_by(|left, right| left.0.total_cmp(&right.0))?;
+            let lowest = number_format::logged(lowest);
+            let count = counted(passing.len(), "job", "jobs");
+            let id = table.id(row);
+            let message = format!("all of {count} pass the threshold {bound}: the lowest value is {lowest} (`{id}`)");
             (Severity::Warning, message)
         }
         _ => return None,
     };
     let help = "a job whose value is at most `job_sort_formula_threshold` is not run";
     Some(Diagnostic::new(severity, "JSF605", message, whole_span(expr)).with_help(help))
+}
+
+/// The value of each row, and the row.
+fn with_values(ranking: &Ranking, rows: &[usize]) -> impl Iterator<Item = (f64, usize)> {
+    rows.iter().map(|&row| (ranking.score(row).map_or(f64::NAN, |score| score.value), row))
 }
 
 /// The values of a job: rounded to a C `float` as in the scheduler, and as the formula computed it.
@@ -253,24 +274,18 @@ struct RoundedValue {
 
 /// A finding if different values become equal when the scheduler keeps them in a C `float`.
 pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let value = |&row: &usize| {
-        let score = ranking.score(row)?;
-        let (rounded, unrounded) = (score.value, nearest_double(score.unrounded.as_ref().ok()?)?);
-        Some(RoundedValue { row, rounded, unrounded }).filter(|_| !rounded.is_nan() && !unrounded.is_nan())
-    };
-    let mut values: Vec<RoundedValue> = ranking.order().iter().filter_map(value).collect();
+    let mut values: Vec<_> = ranking.order().iter().filter_map(|&row| RoundedValue::new(ranking, row)).collect();
     values.sort_by(higher_value_first);
-    let is_tie = |group: &&[RoundedValue]| group.iter().any(|job| job.unrounded != group[0].unrounded);
-    let groups: Vec<_> = values.chunk_by(|left, right| left.rounded == right.rounded).filter(is_tie).collect();
+    let groups = values.chunk_by(|left, right| left.rounded == right.rounded);
+    let groups: Vec<_> = groups.filter(|group| group.iter().any(|job| job.unrounded != group[0].unrounded)).collect();
     let tied = groups.first()?;
     let first = tied.first()?;
     let second = tied.iter().find(|job| job.unrounded != first.unrounded)?;
     let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
-    let described = |job: &RoundedValue| {
+    let [first, second] = [first, second].map(|job| {
         let result = ranking.score(job.row).and_then(|score| score.unrounded.ok());
         format!("`{}` ({})", table.id(job.row), result.map(|result| result.to_string()).unwrap_or_default())
-    };
-    let (first, second) = (described(first), described(second));
+    });
     if tied[0].rounded.is_infinite() {
         let jobs = counted(tied.len(), "job", "jobs");
         let message =
@@ -281,6 +296,16 @@ pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) ->
     let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}");
     let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
     Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help))
+}
+
+impl RoundedValue {
+    /// `None` for a job without a value, or with a NaN or a value that is not a number.
+    fn new(ranking: &Ranking, row: usize) -> Option<Self> {
+        let score = ranking.score(row)?;
+        let rounded = score.value;
+        let unrounded = nearest_double(score.unrounded.as_ref().ok()?)?;
+        (!rounded.is_nan() && !unrounded.is_nan()).then_some(Self { row, rounded, unrounded })
+    }
 }
 
 fn higher_value_first(left: &RoundedValue, right: &RoundedValue) -> Ordering {
@@ -309,7 +334,7 @@ pub fn error_findings_of(table: &JobTable, ranking: &Ranking, is_asked_for: impl
 
 /// Whether the result of a job crashes the scheduler.
 pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
-    errors(ranking).any(|(_, error)| error.crashes_the_scheduler())
+    ranking.scores().errors().any(|(_, error)| error.crashes_the_scheduler())
 }
 
 /// What an error does to the scheduler.
@@ -318,8 +343,8 @@ const FIRST_EVALUATION: &str =
 
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let is_noticed = |(_, error): &(usize, &ScoreError)| error.consequence() == Consequence::Zero;
-    let failing: Vec<_> = errors(ranking).filter(is_noticed).collect();
+    let failing = ranking.scores().errors().filter(|(_, error)| error.consequence() == Consequence::Zero);
+    let failing: Vec<_> = failing.collect();
     let span = failing.first()?.1.span();
     let mut finding = Diagnostic::warning("JSF402", "", span).with_help(FIRST_EVALUATION);
     if failing.len() == ranking.scores().count() {
@@ -333,14 +358,10 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
     Some(finding)
 }
 
-/// The finding where jobs have an error in a formula that no scheduler evaluates.
+/// The finding if jobs have an error in a formula that no scheduler evaluates.
 pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
     let help = format!("in a scheduler of OpenPBS that has the formula, {FIRST_EVALUATION}");
     Diagnostic::note("JSF402", reason, span).with_help(help)
-}
-
-fn errors(ranking: &Ranking) -> impl Iterator<Item = (usize, &ScoreError)> {
-    ranking.scores().errors()
 }
 
 /// Whether the error is an unknown name, for which name resolution reports a finding of its own.
@@ -350,7 +371,8 @@ fn is_unknown_name(error: &ScoreError) -> bool {
 
 fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
     let count = group.rows.len();
-    let (jobs, ids) = (counted(count, "job", "jobs"), listed(count, group.rows.iter().map(|&row| table.id(row))));
+    let jobs = counted(count, "job", "jobs");
+    let ids = listed(count, group.rows.iter().map(|&row| table.id(row)));
     let first = group.rows.first().map_or("", |&row| table.id(row));
     error_finding(group.error, &format!("{jobs}: {ids}"), first)
 }
@@ -383,8 +405,8 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
 
 /// The span of the first use of a name in the formula.
 fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
-    let is_name = |kind: &NodeKind| matches!(kind, NodeKind::Name(found) if **found == *name);
-    expr.nodes().iter().filter(|node| is_name(&node.kind)).map(|node| node.span).min()
+    let uses = expr.nodes().iter().filter(|node| matches!(&node.kind, NodeKind::Name(used) if **used == *name));
+    uses.map(|node| node.span).min()
 }
 
 /// The span of the whole formula.

@@ -114,8 +114,8 @@ pub fn in_scheduler(document: &str, scheduler: &str) -> Option<String> {
 
 /// The schedulers that have a formula of their own in a document, each with it.
 pub fn formulas_of_schedulers(document: &str) -> Vec<(ListedScheduler, String)> {
-    let with_formula = |listed: ListedScheduler| in_listing(&listed.text).map(|formula| (listed, formula));
-    schedulers::listed_schedulers(document).into_iter().filter_map(with_formula).collect()
+    let listed = schedulers::listed_schedulers(document).into_iter();
+    listed.filter_map(|listed| in_listing(&listed.text).map(|formula| (listed, formula))).collect()
 }
 
 /// Those of them that are not the default one.
@@ -237,7 +237,8 @@ fn verb(directive: &str) -> Option<(&str, &str)> {
 
 /// The first word of a shell command, without its quotes; `None` if a quote is not closed.
 fn shell_word(command: &str) -> Option<String> {
-    let (mut word, mut characters) = (String::new(), command.chars());
+    let mut word = String::new();
+    let mut characters = command.chars();
     while let Some(character) = characters.next() {
         match character {
             '\'' => loop {
@@ -282,8 +283,8 @@ fn in_listing(document: &str) -> Option<String> {
         formula.push_str(line);
     }
     let formula = formula.trim_end();
-    let quoted = |quote| formula.len() > 1 && formula.starts_with(quote) && formula.ends_with(quote);
-    Some(if quoted('"') || quoted('\'') { formula[1..formula.len() - 1].to_owned() } else { formula.to_owned() })
+    let unquoted = ['"', '\''].into_iter().find_map(|quote| formula.strip_prefix(quote)?.strip_suffix(quote));
+    Some(unquoted.unwrap_or(formula).to_owned())
 }
 
 #[cfg(test)]

@@ -41,10 +41,11 @@ impl Order<'_> {
     pub fn competition(&self, ranking: &Ranking, table: &JobTable, row: usize) -> Competition {
         let sort_keys = SortKeys::new(self, ranking.scores(), table);
         let is_express = sort_keys.is_express(row);
-        let is_in_list =
-            |&other: &usize| !self.chooses_queue_first() || table.queue_index(other) == table.queue_index(row);
-        let others: Vec<usize> =
-            ranking.order().iter().copied().filter(|&other| other != row).filter(is_in_list).collect();
+        let mut others = ranking.order().to_vec();
+        others.retain(|&other| other != row);
+        if self.chooses_queue_first() {
+            others.retain(|&other| table.queue_index(other) == table.queue_index(row));
+        }
         let (same, different): (Vec<usize>, Vec<usize>) =
             others.iter().partition(|&&other| sort_keys.is_express(other) == is_express);
         let competitors =

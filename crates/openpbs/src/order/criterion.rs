@@ -70,8 +70,8 @@ impl<'t> JobComparison<'t> {
     /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the left one is first. It
     /// is `Equal` for queues that take turns: their order depends on the other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let place = |row| self.queues.get(self.table.queue_index(row));
-        match (place(left), place(right)) {
+        let [place_of_left, place_of_right] = [left, right].map(|row| self.queues.get(self.table.queue_index(row)));
+        match (place_of_left, place_of_right) {
             (Some(left), Some(right)) if left.0 != right.0 => (Criterion::Queue, left.cmp(right)),
             (Some(left), Some(right)) if left != right && self.takes_turns => (Criterion::RoundRobin, Ordering::Equal),
             (Some(left), Some(right)) if left != right => (Criterion::Queue, left.cmp(right)),

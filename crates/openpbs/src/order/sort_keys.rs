@@ -34,11 +34,11 @@ pub(super) struct SortKeys<'t> {
 impl<'t> SortKeys<'t> {
     pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
         let values = scores.values();
-        let has_no_value = |row: &usize| values[*row] == f64::NEG_INFINITY;
+        let with_error = scores.errors().map(|(row, _)| row);
         let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
-            valueless: scores.errors().map(|(row, _)| row).filter(has_no_value).collect(),
+            valueless: with_error.filter(|&row| values[row] == f64::NEG_INFINITY).collect(),
             values,
             runnable: Vec::new(),
             express: table.queues().iter().map(|queue| rules.is_express(queue)).collect(),
@@ -46,8 +46,8 @@ impl<'t> SortKeys<'t> {
             paths: paths(rules, table),
             keys: Vec::new(),
         };
-        let is_runnable = |row| table.is_considered(row) && sort_keys.not_considered(row).is_none();
-        sort_keys.runnable = (0..table.len()).map(is_runnable).collect();
+        sort_keys.runnable =
+            (0..table.len()).map(|row| table.is_considered(row) && sort_keys.not_considered(row).is_none()).collect();
         sort_keys.keys = rules.job_sort_keys().iter().map(|key| sort_keys.key_values(key, rules.tree)).collect();
         sort_keys
     }
@@ -64,7 +64,8 @@ impl<'t> SortKeys<'t> {
         if self.without_shares.get(self.table.entity_index(row)) == Some(&true) {
             return Some(NotConsidered::NoShares);
         }
-        let (value, threshold) = (*self.values.get(row)?, self.threshold);
+        let value = *self.values.get(row)?;
+        let threshold = self.threshold;
         let has_value = self.valueless.binary_search(&row).is_err();
         (has_value && value <= threshold).then_some(NotConsidered::UnderThreshold { value, threshold })
     }
@@ -100,9 +101,8 @@ impl<'t> SortKeys<'t> {
 
     /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts first.
     pub(super) fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let (considered, express) = (self.is_runnable(right), self.is_express(right));
-        unless_equal(Criterion::Considered, considered.cmp(&self.is_runnable(left)))
-            .or_else(|| unless_equal(Criterion::ExpressQueue, express.cmp(&self.is_express(left))))
+        unless_equal(Criterion::Considered, self.is_runnable(right).cmp(&self.is_runnable(left)))
+            .or_else(|| unless_equal(Criterion::ExpressQueue, self.is_express(right).cmp(&self.is_express(left))))
             .or_else(|| unless_equal(Criterion::Value, higher_first(self.values[left], self.values[right])))
             .unwrap_or_else(|| self.decide_equal_values(left, right))
     }
@@ -113,8 +113,7 @@ impl<'t> SortKeys<'t> {
     }
 
     fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
-        unless_equal(Criterion::FairShare, self.compare_fair_share(a, b))
+        unless_equal(Criterion::FairShare, self.compare_fair_share(left, right))
             .or_else(|| self.decide_by_job_sort_keys(left, right))
             .unwrap_or_else(|| {
                 (Criterion::Submission, self.table.submit_order(left).cmp(&self.table.submit_order(right)))
@@ -122,7 +121,8 @@ impl<'t> SortKeys<'t> {
     }
 
     fn compare_fair_share(&self, left: usize, right: usize) -> Ordering {
-        match (self.paths.get(left), self.paths.get(right)) {
+        let path_of_left = self.paths.get(self.table.entity_index(left));
+        match (path_of_left, self.paths.get(self.table.entity_index(right))) {
             (Some(left), Some(right)) => left.compare(right),
             _ => Ordering::Equal,
         }
@@ -137,20 +137,21 @@ impl<'t> SortKeys<'t> {
     /// The values of a `job_sort_key` by row, negated for `LOW`.
     fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
         let table = self.table;
-        let column = column_of(key).and_then(|name| table.column(name));
-        let percs: Vec<f64> = match (key.name.as_str(), tree) {
-            ("fair_share_perc", Some(tree)) => {
-                table.entities().iter().map(|entity| perc(tree, entity).unwrap_or(0.0)).collect()
+        let rows = 0..table.len();
+        let mut values: Vec<f64> = match (key.name.as_str(), tree, column_of(key).and_then(|name| table.column(name))) {
+            ("fair_share_perc", Some(tree), _) => {
+                let percs = table.entities().iter().map(|entity| perc(tree, entity).unwrap_or(0.0));
+                let percs: Vec<f64> = percs.collect();
+                rows.map(|row| percs.get(table.entity_index(row)).copied().unwrap_or(0.0)).collect()
             }
-            _ => Vec::new(),
+            ("preempt_priority", ..) => rows.map(|row| f64::from(self.is_express(row))).collect(),
+            (_, _, Some(column)) => rows.map(|row| column.nearest_double(row)).collect(),
+            _ => vec![0.0; table.len()],
         };
-        let value = |row: usize| match key.name.as_str() {
-            "fair_share_perc" => percs.get(table.entity_index(row)).copied().unwrap_or(0.0),
-            "preempt_priority" => f64::from(u8::from(self.is_express(row))),
-            _ => column.map_or(0.0, |column| column.nearest_double(row)),
-        };
-        let signed = |value: f64| if key.first == SortFirst::High { value } else { -value };
-        (0..table.len()).map(|row| signed(value(row))).collect()
+        if key.first == SortFirst::Low {
+            values.iter_mut().for_each(|value| *value = -*value);
+        }
+        values
     }
 }
 
@@ -169,10 +170,8 @@ fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
 
 fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
     let Some(tree) = rules.active_tree() else { return Vec::new() };
-    let path = |entity: &str| {
-        tree.tree().find(entity).map_or_else(SharePath::default, |node| SharePath::from_root(tree, node))
-    };
-    table.entities().iter().map(|entity| path(entity)).collect()
+    let nodes = table.entities().iter().map(|entity| tree.tree().find(entity));
+    nodes.map(|node| node.map_or_else(SharePath::default, |node| SharePath::from_root(tree, node))).collect()
 }
 
 /// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler computes

@@ -31,13 +31,13 @@ const QUEUES: &str = "Queue a\n    Priority = 5\nQueue b\n    Priority = 5\nQueu
 fn queues_of_one_priority_take_turns() {
     let table = jobs(&[("1", "low", 9), ("2", "b", 1), ("3", "b", 2), ("4", "b", 3), ("5", "a", 1), ("h", "a", 99)]);
     let queues = Queues::read("queues", QUEUES).unwrap();
-    let order = |config: &str| {
+    for (config, order) in
+        [("round_robin: true all\n", "54321"), ("by_queue: true\n", "54321"), ("by_queue: false\n", "14325")]
+    {
         let config = SchedConfig::parse(config.as_bytes());
-        ids(&ranked(Order::new(&config, &queues), "ncpus", &table, OnError::ZeroLikePbs), &table)
-    };
-    assert_eq!(order("round_robin: true all\n"), "54321");
-    assert_eq!(order("by_queue: true\n"), "54321");
-    assert_eq!(order("by_queue: false\n"), "14325");
+        let ordered = ranked(Order::new(&config, &queues), "ncpus", &table, OnError::ZeroLikePbs);
+        assert_eq!(ids(&ordered, &table), order);
+    }
     let turns = jobs(&[("1", "a", 1), ("2", "a", 2), ("3", "b", 3), ("4", "b", 4), ("5", "low", 5)]);
     let config = SchedConfig::parse(b"round_robin: true\n");
     let ordered = ranked(Order::new(&config, &queues), "ncpus", &turns, OnError::ZeroLikePbs);
@@ -57,7 +57,8 @@ fn the_part_of_the_week_decides() {
 
 #[test]
 fn a_job_that_does_not_exceed_the_threshold_is_not_considered() {
-    let (config, queues) = (SchedConfig::default(), Queues::default());
+    let config = SchedConfig::default();
+    let queues = Queues::default();
     let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3), ("h", "", 1)]);
     let ordered = ranked(Order::new(&config, &queues).threshold(2.0), "ncpus", &table, OnError::ZeroLikePbs);
     assert_eq!(ids(&ordered, &table), "3");
@@ -73,7 +74,8 @@ fn a_job_that_does_not_exceed_the_threshold_is_not_considered() {
 
 #[test]
 fn a_null_error_sorts_last() {
-    let (config, queues) = (SchedConfig::default(), Queues::default());
+    let config = SchedConfig::default();
+    let queues = Queues::default();
     let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3)]);
     let ordered = ranked(Order::new(&config, &queues), "-5/(ncpus-1)", &table, OnError::Null);
     assert_eq!(ids(&ordered, &table), "321");
@@ -86,7 +88,8 @@ fn a_null_error_sorts_last() {
 fn the_fast_path_gives_the_same_order() {
     let mut table = JobTable::new(["ncpus"]);
     for number in 0..20_000i64 {
-        let (id, queue) = (format!("{number}.vm"), ["a", "b", "low"][number as usize % 3]);
+        let id = format!("{number}.vm");
+        let queue = ["a", "b", "low"][number as usize % 3];
         let state = if number % 11 == 0 { JobState::Held } else { JobState::Queued };
         let job = Job { id: &id, queue, state, ..Job::default() };
         table.push(&job, &[Ok(Value::Int(number * 7919 % 1009 - 500))]).unwrap();

@@ -195,7 +195,8 @@ fn usage_after_set(tree: &PbsTree, last_decay: i64, entity: NodeId, usage: &[u8]
 }
 
 fn remark_on_set(tree: &PbsTree, node: NodeId, usage: &[u8]) -> Option<String> {
-    let (name, text) = (tree.tree().name(node), name_text(usage));
+    let name = tree.tree().name(node);
+    let text = name_text(usage);
     match whole_double(usage) {
         _ if node == tree.unknown() || !tree.tree().children(node).is_empty() => {
             Some(format!("`{name}` is a group, which has no record in the usage file: nothing is changed"))

@@ -66,7 +66,8 @@ pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> 
     for view in tree.daemon_order().map(|node| NodeView::new(tree, node)) {
         out.write_all(&padded(&view.name))?;
         let NodeView { resgroup, cgroup, shares, .. } = view;
-        let (usage, percent) = (fixed(view.usage, 0), fixed(view.percent(), 3));
+        let usage = fixed(view.usage, 0);
+        let percent = fixed(view.percent(), 3);
         writeln!(
             out,
             ": Grp: {resgroup:<5}  cgrp: {cgroup:<5}Shares: {shares:<6} Usage: {usage:<6} Perc: {percent:>6}%"
@@ -119,18 +120,19 @@ pub(super) fn write_entity(tree: &PbsTree, node: NodeId, units: &[u8], out: &mut
 
 fn write_path_node(view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&padded(&view.name))?;
-    let (usage, perc) = (fixed(view.usage, 0), fixed(view.perc.into(), 3));
+    let usage = fixed(view.usage, 0);
+    let perc = fixed(view.perc.into(), 3);
     let over_perc = fixed(view.usage_over_perc(), 0);
     writeln!(out, ": {:5} {usage:>10} / {perc:>5} = {over_perc}", view.cgroup)
 }
 
 /// `pbsfs -c`: the name of the node with the higher fair-share priority, or both names if they tie.
 pub(super) fn write_comparison(tree: &PbsTree, left: NodeId, right: NodeId, out: &mut dyn Write) -> io::Result<()> {
-    let name = |node| name_bytes(tree.tree().name(node));
+    let names = [left, right].map(|node| name_bytes(tree.tree().name(node)));
     let line = match tree.compare(left, right) {
-        Ordering::Less => name(left),
-        Ordering::Greater => name(right),
-        Ordering::Equal => [name(left), name(right)].join(&b" == "[..]),
+        Ordering::Less => names[0].clone(),
+        Ordering::Greater => names[1].clone(),
+        Ordering::Equal => names.join(&b" == "[..]),
     };
     out.write_all(&[&line[..], b"\n"].concat())
 }

@@ -56,14 +56,11 @@ impl Request {
     pub fn parse(program: &[u8], arguments: &[&[u8]]) -> Result<Arguments, InvalidArguments> {
         let parsed = ParsedOptions::parse(arguments, b"sgptdce", b"I-");
         let stderr: Vec<u8> = parsed.errors.iter().flat_map(|error| error.message(program)).collect();
-        let usage_error = |usage: &str| {
-            let stderr = [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat();
-            Err(InvalidArguments { stderr, code: FAILED })
-        };
-        let (mut action, mut scheduler) = (b'p', None);
+        let mut action = b'p';
+        let mut scheduler = None;
         for (letter, value) in parsed.options {
             match letter {
-                b'-' => return usage_error("--version"),
+                b'-' => return Err(InvalidArguments::new(stderr, "--version")),
                 b'I' => scheduler = value.filter(|name| *name != b"default").map(<[u8]>::to_vec),
                 _ => action = letter,
             }
@@ -71,17 +68,23 @@ impl Request {
         let request = match (action, &parsed.operands[..]) {
             (b'p', []) => Self::Table,
             (b't', []) => Self::Outline,
-            (b'p' | b't', _) => return usage_error("-[ptdgcs] [-I sched_name]"),
+            (b'p' | b't', _) => return Err(InvalidArguments::new(stderr, "-[ptdgcs] [-I sched_name]")),
             (b'g', [entity]) => Self::Entity(entity.to_vec()),
-            (b'g', _) => return usage_error("[-I sched_name] -g <fairshare_entity>"),
+            (b'g', _) => return Err(InvalidArguments::new(stderr, "[-I sched_name] -g <fairshare_entity>")),
             (b's', [entity, usage]) => Self::Set { entity: entity.to_vec(), usage: usage.to_vec() },
-            (b's', _) => return usage_error("[-I sched_name] -s <fairshare_entity> <usage>"),
+            (b's', _) => return Err(InvalidArguments::new(stderr, "[-I sched_name] -s <fairshare_entity> <usage>")),
             (b'c', [left, right]) => Self::Compare(left.to_vec(), right.to_vec()),
-            (b'c', _) => return usage_error("[-I sched_name] -c <entity1> <entity2>"),
+            (b'c', _) => return Err(InvalidArguments::new(stderr, "[-I sched_name] -c <entity1> <entity2>")),
             (b'd', _) => Self::Decay,
             _ => Self::Trim,
         };
         Ok(Arguments { request, scheduler, stderr })
+    }
+}
+
+impl InvalidArguments {
+    fn new(stderr: Vec<u8>, usage: &str) -> Self {
+        Self { stderr: [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat(), code: FAILED }
     }
 }
 

@@ -4,7 +4,9 @@ const DIRECTIVE: &str = "set server job_sort_formula=";
 
 /// The value that `qmgr` reads from a directive, by the recorded rules.
 fn read_back(value: &str) -> Option<String> {
-    let (mut read, mut quote, mut quoting) = (String::new(), None, false);
+    let mut read = String::new();
+    let mut quote = None;
+    let mut quoting = false;
     for character in value.trim_start().chars() {
         if !is_accepted(character) {
             return None;
@@ -12,7 +14,10 @@ fn read_back(value: &str) -> Option<String> {
         match character {
             _ if quoting && quote == Some(character) => quoting = false,
             _ if quoting => read.push(character),
-            '"' | '\'' if quote.is_none_or(|quote| quote == character) => (quote, quoting) = (Some(character), true),
+            '"' | '\'' if quote.is_none_or(|quote| quote == character) => {
+                quote = Some(character);
+                quoting = true;
+            }
             ',' => return None,
             blank if blank.is_ascii_whitespace() || blank == '\u{b}' => return None,
             _ => read.push(character),
@@ -36,18 +41,22 @@ fn qmgr_reads_back_the_quoted_value() {
 
 #[test]
 fn values_that_qmgr_rejects() {
-    let refused = |formula: &str| set_command(formula).unwrap_err();
-    let character = |character, start, end| NotSettable::Character { character, span: Span::new(start, end) };
-    assert_eq!(refused("ncpus & 1"), character('&', 6, 7));
-    assert_eq!(refused("ncpus \u{2013} 1"), character('\u{2013}', 6, 9));
-    assert_eq!(refused("1\u{7f}"), character('\u{7f}', 1, 2));
-    assert_eq!(refused("1\0"), character('\0', 1, 2));
-    let (double, single) = (Span::new(0, 1), Span::new(3, 4));
-    assert_eq!(refused("\"a\"'b'"), NotSettable::BothQuotes { double, single });
-    assert_eq!(refused("1\n+1"), NotSettable::SecondLine { span: Span::new(1, 2) });
-    assert_eq!(refused(&"1".repeat(MAX_ARGUMENT_BYTES)), NotSettable::TooLong);
+    for (formula, character, start, end) in [
+        ("ncpus & 1", '&', 6, 7),
+        ("ncpus \u{2013} 1", '\u{2013}', 6, 9),
+        ("1\u{7f}", '\u{7f}', 1, 2),
+        ("1\0", '\0', 1, 2),
+    ] {
+        let refused = NotSettable::Character { character, span: Span::new(start, end) };
+        assert_eq!(set_command(formula), Err(refused), "{formula:?}");
+    }
+    let both = NotSettable::BothQuotes { double: Span::new(0, 1), single: Span::new(3, 4) };
+    assert_eq!(set_command("\"a\"'b'"), Err(both));
+    assert_eq!(set_command("1\n+1"), Err(NotSettable::SecondLine { span: Span::new(1, 2) }));
+    assert_eq!(set_command(&"1".repeat(MAX_ARGUMENT_BYTES)), Err(NotSettable::TooLong));
     assert_eq!(set_command("ncpus\n"), set_command("ncpus"));
-    assert_eq!(refused("é").to_string(), r"qmgr does not accept `\u{e9}` in a value, quoted or not");
+    let refused = set_command("é").unwrap_err();
+    assert_eq!(refused.to_string(), r"qmgr does not accept `\u{e9}` in a value, quoted or not");
 }
 
 #[test]

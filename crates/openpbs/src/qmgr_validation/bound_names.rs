@@ -12,7 +12,7 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Clause, Construct, Expr, NodeId, NodeKind, Scope};
 
 use crate::qmgr_validation::passes::DECISIVE_VARIABLES;
-use crate::qmgr_validation::statements::Statement;
+use crate::qmgr_validation::statements::{Statement, Target};
 
 /// Whether a pass of the server's script with these resources can raise no `NameError` and cannot change the script.
 pub(super) fn are_all_bound(statements: &[Statement], is_resource: &dyn Fn(&str) -> bool) -> bool {
@@ -22,11 +22,11 @@ pub(super) fn are_all_bound(statements: &[Statement], is_resource: &dyn Fn(&str)
         Statement::Augmented { .. } => false,
         Statement::Assignment { targets, value } => {
             let is_bound = Analysis::new(value, is_resource, &assigned).visit_all();
-            let names = targets.iter().map(|target| target.name());
-            let is_plain = |name: &Option<&str>| name.is_some_and(|name| !DECISIVE_VARIABLES.contains(&name));
-            let are_plain = names.clone().all(|name| is_plain(&name));
-            assigned.extend(names.flatten());
-            is_bound && are_plain
+            let names: Option<Vec<&str>> = targets.iter().map(Target::name).collect();
+            let Some(names) = names else { return false };
+            let is_decisive = names.iter().any(|name| DECISIVE_VARIABLES.contains(name));
+            assigned.extend(names);
+            is_bound && !is_decisive
         }
     })
 }
@@ -68,8 +68,7 @@ impl<'e> Analysis<'e> {
 
     /// Visits every node that may be evaluated; whether each name among them has a value.
     fn visit_all(mut self) -> bool {
-        let is_decisive = |name: &&str| DECISIVE_VARIABLES.contains(name);
-        if self.reassigned.iter().any(is_decisive) {
+        if self.reassigned.iter().any(|name| DECISIVE_VARIABLES.contains(name)) {
             return false;
         }
         while let Some((id, frame)) = self.open.pop() {
@@ -114,7 +113,8 @@ impl<'e> Analysis<'e> {
                 names.entry(name).or_insert(index);
             }
         }
-        let (names, mut inner) = (Rc::new(names), frame);
+        let names = Rc::new(names);
+        let mut inner = frame;
         for (index, clause) in clauses.iter().enumerate() {
             self.open.push((clause.iterable, inner));
             self.frames.push(Frame { parent: frame, names: Rc::clone(&names), clause: index });
@@ -127,7 +127,8 @@ impl<'e> Analysis<'e> {
 
     /// The names that a clause assigns; `None` if it assigns to anything else.
     fn targets(&self, clause: &Clause) -> Option<Vec<&'e str>> {
-        let (mut names, mut open) = (Vec::new(), clause.targets.to_vec());
+        let mut names = Vec::new();
+        let mut open = clause.targets.to_vec();
         while let Some(id) = open.pop() {
             match &self.expr.node(id).kind {
                 NodeKind::Name(name) => names.push(&**name),
@@ -156,11 +157,13 @@ impl<'e> Analysis<'e> {
         if is_dangerous_builtin(name) {
             return false;
         }
+        if (self.is_resource)(name) || Resolution::is_builtin(name) {
+            return true;
+        }
         let is_script_variable = self.assigned.contains(name) || matches!(name, "ans" | "errnum" | "errmsg");
-        let is_global = (self.is_resource)(name) || Resolution::is_builtin(name);
-        let is_math = || !matches!(Resolution::resolve(name, |_| false), Resolution::Undefined);
         // an exception in the first pass deletes `e`
-        is_global || (frame == 0 && (is_script_variable || (name != "e" && is_math())))
+        let is_math = name != "e" && !matches!(Resolution::resolve(name, |_| false), Resolution::Undefined);
+        frame == 0 && (is_script_variable || is_math)
     }
 }
 

@@ -152,6 +152,6 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
 /// Whether a text that the grammar rejects may contain `yield` or `await` where Python allows them: in a lambda or a
 /// generator.
 fn may_await(text: &str) -> bool {
-    let has = |word: &str| text.contains(word);
-    (has("lambda") || has("for")) && (has("yield") || has("await") || has("async"))
+    ["lambda", "for"].iter().any(|word| text.contains(word))
+        && ["yield", "await", "async"].iter().any(|word| text.contains(word))
 }

@@ -62,8 +62,10 @@ impl OperandArithmetic {
 
 /// Whether an operation of a complex number with this operand converts it without an overflow.
 fn converts_to_complex(operand: &Operand) -> bool {
-    let is_short = |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_));
-    matches!(operand, Operand::Complex | Operand::Number) || matches!(operand, Operand::Known(value) if is_short(value))
+    matches!(
+        operand,
+        Operand::Complex | Operand::Number | Operand::Known(Value::Bool(_) | Value::Int(_) | Value::Float(_))
+    )
 }
 
 impl Arithmetic for OperandArithmetic {

@@ -74,16 +74,14 @@ struct Pass<'s> {
 
 impl<'s> Pass<'s> {
     fn first(schema: &'s Schema) -> Self {
-        let zero = || Operand::Known(Value::Int(0));
         let variables = [
-            ("ans", zero()),
-            ("errnum", zero()),
-            ("errmsg", Operand::Opaque),
-            ("globals1", Operand::Opaque),
-            ("globals2", Operand::Opaque),
+            ("ans".into(), Operand::Known(Value::Int(0))),
+            ("errnum".into(), Operand::Known(Value::Int(0))),
+            ("errmsg".into(), Operand::Opaque),
+            ("globals1".into(), Operand::Opaque),
+            ("globals2".into(), Operand::Opaque),
         ];
-        let variables = variables.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        Self { schema, is_first: true, variables, e_is_deleted: false }
+        Self { schema, is_first: true, variables: variables.into(), e_is_deleted: false }
     }
 
     fn begin_second(&mut self, has_raised: bool) {

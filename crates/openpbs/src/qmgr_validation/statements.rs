@@ -105,10 +105,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
 
 /// Splits the text at the line ends that end a statement.
 fn lines(text: &str) -> Result<Vec<&str>> {
-    let (mut found, mut rest) = (Vec::new(), text);
     if !text.contains(['\n', '\r']) {
         return Ok(vec![text]);
     }
+    let mut found = Vec::new();
+    let mut rest = text;
     loop {
         match parse_expression(rest) {
             Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
@@ -151,8 +152,8 @@ enum Place {
     NewLine,
 }
 
-fn parse_line(line: &str, place: Place, is_answer: bool, statements: &mut Vec<Statement>) -> Result<()> {
-    let (mut rest, mut place) = (Some(line), place);
+fn parse_line(line: &str, mut place: Place, is_answer: bool, statements: &mut Vec<Statement>) -> Result<()> {
+    let mut rest = Some(line);
     while let Some(text) = rest {
         if statements.len() > MAX_STATEMENTS {
             return Err(TOO_LARGE);
@@ -167,7 +168,8 @@ fn parse_line(line: &str, place: Place, is_answer: bool, statements: &mut Vec<St
             None => AssignmentParser { place, is_answer }.parse(text)?,
         };
         statements.push(statement);
-        (rest, place) = (after, Place::SameLine);
+        rest = after;
+        place = Place::SameLine;
     }
     Ok(())
 }
@@ -253,14 +255,14 @@ impl AssignmentParser {
 /// Rejects an expression with strings whose contents the grammar does not check: the fields of an f-string and
 /// `\N{…}`.
 fn checked(expr: Expr) -> Result<Arc<Expr>> {
-    let is_string = |kind: &NodeKind| matches!(kind, NodeKind::Unsupported { construct: Construct::String, .. });
-    let may_be_invalid = |text: &str| {
-        let is_formatted = text.contains(['{', '}']) && text.contains(['f', 'F']);
-        is_formatted || text.contains("\\N")
-    };
-    let mut strings = expr.nodes().iter().filter(|node| is_string(&node.kind));
-    if strings.any(|string| may_be_invalid(string.span.slice(expr.text()))) {
-        return Err(ParseFailure::Uncertain(Uncertainty::StringSyntax));
+    for node in expr.nodes() {
+        if matches!(node.kind, NodeKind::Unsupported { construct: Construct::String, .. }) {
+            let text = node.span.slice(expr.text());
+            let is_formatted = text.contains(['{', '}']) && text.contains(['f', 'F']);
+            if is_formatted || text.contains("\\N") {
+                return Err(ParseFailure::Uncertain(Uncertainty::StringSyntax));
+            }
+        }
     }
     Ok(Arc::new(expr))
 }
@@ -292,15 +294,14 @@ fn is_assignable(expr: &Expr, id: NodeId) -> bool {
 /// Whether `op=` may assign to it.
 fn is_single_target(expr: &Expr) -> bool {
     let id = without_parentheses(expr);
-    let is_place = |construct| matches!(construct, Construct::Attribute | Construct::Subscript);
-    is_assignable(expr, id)
-        || matches!(expr.node(id).kind, NodeKind::Unsupported { construct, .. } if is_place(construct))
+    match expr.node(id).kind {
+        NodeKind::Unsupported { construct, .. } => matches!(construct, Construct::Attribute | Construct::Subscript),
+        _ => is_assignable(expr, id),
+    }
 }
 
 /// Whether `=` may assign to it.
 fn is_target(expr: &Expr) -> bool {
-    let is_unpacking =
-        |id: NodeId| matches!(expr.node(id).kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. });
     let mut open = vec![expr.root()];
     while let Some(id) = open.pop() {
         match &expr.node(id).kind {
@@ -309,7 +310,10 @@ fn is_target(expr: &Expr) -> bool {
             NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
             NodeKind::Parenthesized(inner) => open.push(*inner),
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
-                if items.iter().filter(|&&item| is_unpacking(item)).count() > 1 {
+                let kinds = items.iter().map(|&item| &expr.node(item).kind);
+                let unpackings =
+                    kinds.filter(|kind| matches!(kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. }));
+                if unpackings.count() > 1 {
                     return false;
                 }
                 open.extend(items.iter());

@@ -61,7 +61,9 @@ pub(super) struct Cycle<'l> {
 pub(super) fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)) -> usize {
     const START: &[u8] = b";Starting Scheduling Cycle";
     let has_starts = lines(log).any(|(text, _)| split_at(text, START).is_some());
-    let (mut cycle, mut jobs, mut second) = (Cycle::default(), HashSet::new(), &log[..0]);
+    let mut cycle = Cycle::default();
+    let mut jobs = HashSet::new();
+    let mut second = &log[..0];
     let mut damaged = 0;
     for (text, line) in lines(log) {
         let value = value_in(text, line);
@@ -97,10 +99,9 @@ fn second_of(line: &[u8]) -> &[u8] {
 /// The seconds of `MM/DD/YYYY HH:MM:SS` since an arbitrary moment.
 fn time_of(second: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(second).ok().filter(|text| text.len() == 19)?;
-    let mut numbers = text.split(['/', ' ', ':']).map(str::parse::<u32>);
-    let mut next = || numbers.next()?.ok().map(i64::from);
-    let (month, day, year) = (next()?, next()?, next()?);
-    let (hours, minutes, seconds) = (next()?, next()?, next()?);
+    let numbers = text.split(['/', ' ', ':']).take(6).map(|number| number.parse::<u32>().ok().map(i64::from));
+    let numbers: Option<Vec<i64>> = numbers.collect();
+    let [month, day, year, hours, minutes, seconds] = numbers?[..] else { return None };
     // the year begins in March, so that the day that some years have in addition is its last
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
@@ -127,9 +128,8 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
     if matches!(unsigned, "inf" | "nan") {
         return None;
     }
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    if is_number(whole) && is_number(decimals) {
+    if [whole, decimals].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {
         return None;
     }
     let mut has_point = false;

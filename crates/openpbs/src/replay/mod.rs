@@ -297,25 +297,27 @@ impl<'a> Comparison<'a> {
 
     /// The other formula that gives most values of a cycle, and more than the one that is compared.
     fn other_formula(&self, cycle: &Cycle<'_>) -> Option<&'a OtherFormula> {
-        let count = |gives: &dyn Fn(usize, &str) -> bool| {
-            let rows =
-                cycle.values.iter().filter_map(|value| Some((self.queue.table.row(&value.job)?, &*value.digits)));
-            rows.filter(|&(row, digits)| gives(row, digits)).count()
-        };
-        let of_all = || count(&|row, _| self.queue.scores.is_scored(row));
-        let ours =
-            || count(&|row, digits| self.queue.scores.get(row).is_some_and(|score| logged(score.value) == digits));
+        if self.queue.others.is_empty() {
+            return None;
+        }
+        let scores = &self.queue.scores;
+        let values = cycle.values.iter().filter_map(|value| Some((self.queue.table.row(&value.job)?, &*value.digits)));
+        let values: Vec<(usize, &str)> = values.collect();
+        let scored = values.iter().filter(|(row, _)| scores.is_scored(*row)).count();
         self.queue.others.iter().find(|other| {
-            let given = count(&|row, digits| other.gives(row, digits));
-            2 * given > of_all() && given > ours()
+            let given = values.iter().filter(|(row, digits)| other.gives(*row, digits)).count();
+            let ours = values
+                .iter()
+                .filter(|(row, digits)| scores.get(*row).is_some_and(|score| logged(score.value) == *digits));
+            2 * given > scored && given > ours.count()
         })
     }
 
-    /// Moves the explanations that something speaks against to those that are rejected.
+    /// Moves the explanations to which there is an objection to those that are rejected.
     fn reject_contradicted(&self, pending: &mut [Pending<'_>]) {
         for one in pending {
-            let (search, row) = (&self.search, one.row);
-            one.reject(|explanation| search.objection(explanation, row));
+            let row = one.row;
+            one.reject(|explanation| self.search.objection(explanation, row));
         }
     }
 
@@ -333,12 +335,12 @@ impl<'a> Comparison<'a> {
             self.replay.not_listed += 1;
             return;
         }
-        let rejected_remark = || {
-            let (explanation, objection) = rejected.first()?;
-            Some(format!("equal only if {explanation}: {objection}"))
+        let remark = match (remark, rejected.first()) {
+            _ if !explanations.is_empty() => None,
+            (Some(remark), _) => Some(remark),
+            (None, Some((explanation, objection))) => Some(format!("equal only if {explanation}: {objection}")),
+            (None, None) => is_cut_short.then(|| "the work granted to all searches is spent".to_owned()),
         };
-        let cut_short = || is_cut_short.then(|| "the work granted to all searches is spent".to_owned());
-        let remark = remark.or_else(rejected_remark).or_else(cut_short).filter(|_| explanations.is_empty());
         self.replay.different.push(Difference {
             line,
             job: job.into_owned(),
@@ -512,10 +514,9 @@ impl KnownExplanations {
         }
         let mut keys: Vec<(Key, usize)> = lines.into_iter().collect();
         keys.sort_unstable_by(|(one, lines), (other, more)| more.cmp(lines).then_with(|| one.cmp(other)));
-        // where the digits leave the moment open, each job has the nearest one, and the farthest of them is that of all
-        let shift = |key: &Key| if let Key::EligibleTime(seconds) = key { Some(*seconds) } else { None };
-        let shifts = || keys.iter().filter_map(|(key, _)| shift(key));
-        let farthest = shifts().min().into_iter().chain(shifts().max()).map(Key::EligibleTime);
+        // if the digits allow several moments, each job has the nearest one, and the farthest of them is that of all
+        let shifts = keys.iter().filter(|(key, _)| matches!(key, Key::EligibleTime(_))).map(|(key, _)| key.clone());
+        let farthest = shifts.clone().min().into_iter().chain(shifts.max());
         let most = keys.iter().take(MAX_SHARED).map(|(key, _)| key.clone());
         let shared: HashSet<Key> = most.chain(farthest).collect();
         let mut shared: Vec<Key> = shared.into_iter().collect();
@@ -538,8 +539,10 @@ impl KnownExplanations {
     /// Sorts explanations so that the one of the most lines is first, and keeps only the first number of decays and the
     /// first change of `eligible_time`.
     fn sort(&self, explanations: &mut Vec<Explanation>) {
-        let lines = |known: &Explanation| known.key().and_then(|key| self.lines.get(&key).copied()).unwrap_or(0);
-        explanations.sort_by_key(|known| std::cmp::Reverse(lines(known)));
+        explanations.sort_by_key(|known| {
+            let lines = known.key().and_then(|key| self.lines.get(&key).copied());
+            std::cmp::Reverse(lines.unwrap_or(0))
+        });
         let mut kinds = HashSet::new();
         explanations.retain(|known| match known {
             Explanation::Decayed(_) | Explanation::EligibleTime(_) => kinds.insert(std::mem::discriminant(known)),

@@ -17,8 +17,8 @@ const BITS: u32 = u64::BITS;
 const MAX_TRIED: usize = 1 + 2 * NEAR as usize + 2 * ((BITS - NEAR_BITS + 1) * (1 + BITS) + BITS) as usize;
 
 /// The whole number in `range` nearest to `start` whose value is logged with these digits. The numbers on either side of
-/// `start` are tried one by one at first, then at growing distances; where the target lies between two of them, it is
-/// searched by bisection. A start outside of the range counts as the bound that is nearest to it. `None` too as soon as
+/// `start` are tried one by one at first, then at growing distances; if the target lies between two of them, it is
+/// searched by bisection. A start outside the range is replaced by the nearest bound. The result is also `None` as soon as
 /// `value` has no result, because the work that was granted is spent.
 pub(super) fn nearest(
     start: i64,
@@ -35,8 +35,8 @@ pub(super) fn nearest(
         Some(Tried { matches: logged(value) == digits, is_below: value < target })
     };
     let start = start.clamp(*range.start(), *range.end());
-    let on_both_sides = |near| [start.checked_add_unsigned(near), start.checked_sub_unsigned(near)];
-    let near = (1..=NEAR).flat_map(on_both_sides).flatten();
+    let near =
+        (1..=NEAR).flat_map(|near| [start.checked_add_unsigned(near), start.checked_sub_unsigned(near)]).flatten();
     for number in std::iter::once(start).chain(near).filter(|number| range.contains(number)) {
         if try_number(number)?.matches {
             return Some(number);
@@ -59,14 +59,10 @@ struct Tried {
 /// Searches from `start` to `end`, in either direction, at distances that double. The outer result is `None` if the
 /// work is spent.
 fn search_towards(start: i64, end: i64, try_number: &mut impl FnMut(i64) -> Option<Tried>) -> Option<Option<i64>> {
-    let length = start.abs_diff(end);
-    let at = |distance: u64| {
-        if end < start { start.saturating_sub_unsigned(distance) } else { start.saturating_add_unsigned(distance) }
-    };
-    let distances = (NEAR_BITS + 1..=BITS).map(|bits| 1u64.checked_shl(bits).unwrap_or(u64::MAX).min(length));
-    let mut near = at(NEAR.min(length));
+    let mut near = towards(start, end, NEAR);
     let mut near_is_below = try_number(near)?.is_below;
-    for far in distances.map(at) {
+    for bits in NEAR_BITS + 1..=BITS {
+        let far = towards(start, end, 1u64.checked_shl(bits).unwrap_or(u64::MAX));
         if far == near {
             break;
         }
@@ -79,9 +75,16 @@ fn search_towards(start: i64, end: i64, try_number: &mut impl FnMut(i64) -> Opti
         {
             return Some(Some(found));
         }
-        (near, near_is_below) = (far, tried.is_below);
+        near = far;
+        near_is_below = tried.is_below;
     }
     Some(None)
+}
+
+/// The number at this distance from `start` in the direction of `end`, but not beyond `end`.
+fn towards(start: i64, end: i64, distance: u64) -> i64 {
+    let distance = distance.min(start.abs_diff(end));
+    if end < start { start.saturating_sub_unsigned(distance) } else { start.saturating_add_unsigned(distance) }
 }
 
 /// Searches between two numbers whose values lie on either side of the target.

@@ -284,8 +284,8 @@ impl<'a> Search<'a> {
         }
         let program = queue.formula.compile(&schema).ok();
         let inputs = program.iter().flat_map(Program::inputs);
-        let is_seen = |name: &&str| schema.entry(name).is_some_and(|entry| entry.origin == Origin::Seen);
-        let undeclared = inputs.map(|name| &**name).filter(is_seen).map(str::to_owned).collect();
+        let undeclared = inputs.filter(|name| schema.entry(name).is_some_and(|entry| entry.origin == Origin::Seen));
+        let undeclared = undeclared.map(|name| name.to_string()).collect();
         Self { queue: *queue, work, program, undeclared, decayed: HashMap::new() }
     }
 
@@ -410,25 +410,21 @@ impl<'a> Search<'a> {
         Some(Explanation::Usage { entity: entity.to_owned(), ours, logged: found as f64 })
     }
 
-    /// What speaks against an explanation: a file says otherwise, or the file that would tell is missing. What changes with
-    /// the moment of the log has no objection.
+    /// The objection to an explanation: a file contradicts it, or the file that would confirm it is missing. There is none to
+    /// what changes between the log and the files.
     pub(super) fn objection(&self, explanation: &Explanation, row: usize) -> Option<Objection> {
         let sources = self.queue.sources;
-        let by_usage = || match &sources.usage {
-            Some(file) => Objection::ContradictedBy(file.clone()),
-            None => Objection::NotCaptured(NotCaptured::Usage),
-        };
         match explanation {
             Explanation::EligibleTime(_) if !self.is_stated(ELIGIBLE_TIME, row) => {
                 Some(Objection::NotCaptured(NotCaptured::EligibleTime))
             }
-            Explanation::Usage { .. } => Some(by_usage()),
+            Explanation::Usage { .. } => Some(self.objection_to_usage()),
             Explanation::Input { name, .. } => match (FairshareInput::from_name(name), &**name) {
                 (Some(_), _) if self.queue.tree.is_none() => Some(Objection::ContradictedBy(sources.jobs.clone())),
                 _ if is_perc(name) => {
                     Some(Objection::ContradictedBy(sources.tree.clone().unwrap_or_else(|| sources.jobs.clone())))
                 }
-                (Some(_), _) => Some(by_usage()),
+                (Some(_), _) => Some(self.objection_to_usage()),
                 // it changes while a job waits
                 (None, "accrue_type") => None,
                 (None, "queue_priority") if !self.is_stated(name, row) => match &sources.queues {
@@ -438,6 +434,13 @@ impl<'a> Search<'a> {
                 (None, _) => Some(Objection::ContradictedBy(sources.jobs.clone())),
             },
             _ => None,
+        }
+    }
+
+    fn objection_to_usage(&self) -> Objection {
+        match &self.queue.sources.usage {
+            Some(file) => Objection::ContradictedBy(file.clone()),
+            None => Objection::NotCaptured(NotCaptured::Usage),
         }
     }
 
@@ -456,24 +459,29 @@ fn tree_work(tree: &PbsTree) -> u64 {
 /// entities from its file and summed it up, and in one that has decayed the usage of every node itself. A negative number
 /// undoes decays; only the first daemon is then considered.
 fn shares_after_decays(queue: &ReplayedQueue<'_>, tree: &PbsTree, times: i32) -> Vec<HashMap<NodeId, EntityShares>> {
-    let decay = |usage: f64| match times {
-        0.. => (0..times).fold(usage, |usage, _| queue.decay.step(usage)),
-        _ if usage <= IntervalDecay::FLOOR => usage,
-        _ => usage / (queue.decay.step(1e15) / 1e15).powi(-times),
-    };
-    let mut trees: Vec<ShareTree> = (queue.reread)(&decay).map(|reread| reread.tree().clone()).into_iter().collect();
+    let reread = (queue.reread)(&|usage| after_decays(queue, usage, times));
+    let mut trees: Vec<ShareTree> = reread.map(|reread| reread.tree().clone()).into_iter().collect();
     if times > 0 {
         let mut every_node = tree.tree().clone();
-        every_node.decay_with(decay);
+        every_node.decay_with(|usage| after_decays(queue, usage, times));
         trees.push(every_node);
     }
     let entities: Vec<NodeId> = queue.table.entities().iter().filter_map(|entity| tree.tree().find(entity)).collect();
-    let shares_of_entities = |changed: &ShareTree| {
+    let shares_of_trees = trees.iter().map(|changed| {
         let shares = queue.policy.assess(changed);
-        let by_name = |&node: &NodeId| Some((node, shares.get(changed.find(tree.tree().name(node))?)?));
-        entities.iter().filter_map(by_name).collect()
-    };
-    trees.iter().map(shares_of_entities).collect()
+        let shares_by_node =
+            entities.iter().filter_map(|&node| Some((node, shares.get(changed.find(tree.tree().name(node))?)?)));
+        shares_by_node.collect()
+    });
+    shares_of_trees.collect()
+}
+
+fn after_decays(queue: &ReplayedQueue<'_>, usage: f64, times: i32) -> f64 {
+    match times {
+        0.. => (0..times).fold(usage, |usage, _| queue.decay.step(usage)),
+        _ if usage <= IntervalDecay::FLOOR => usage,
+        _ => usage / (queue.decay.step(1e15) / 1e15).powi(-times),
+    }
 }
 
 const ELIGIBLE_TIME: &str = "eligible_time";
@@ -636,7 +644,8 @@ impl<'p, 'a> JobInputs<'p, 'a> {
     }
 
     fn search_input(&mut self, slot: usize, name: &str, digits: &str) -> Option<Explanation> {
-        let (row, ours) = (self.row, self.input(slot, self.row));
+        let row = self.row;
+        let ours = self.input(slot, row);
         let entry = self.queue.schema.entry(name);
         let (scale, range) = match (FairshareInput::from_name(name), entry.map(|entry| entry.input_type), &ours) {
             (Some(_), ..) => (Scale::Millionths, 0..=1_000_000),
@@ -658,8 +667,9 @@ impl<'p, 'a> JobInputs<'p, 'a> {
 }
 
 fn whole_range(range: Range) -> RangeInclusive<i64> {
-    let bound = |bound: f64| bound.clamp(-(MAX_WHOLE as f64), MAX_WHOLE as f64) as i64;
-    bound(range.least)..=bound(range.most)
+    let [least, most] =
+        [range.least, range.most].map(|bound| bound.clamp(-(MAX_WHOLE as f64), MAX_WHOLE as f64) as i64);
+    least..=most
 }
 
 /// Whether the logged number is so near to the value that only the rounding may differ: at most a unit of its last decimal

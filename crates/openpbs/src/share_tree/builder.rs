@@ -161,17 +161,7 @@ impl<'a> PbsTreeBuilder<'a> {
 
 /// The lines as nodes, after a node for the group `unknown`, which may be a parent.
 fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
-    let node = |name: &str, cgroup, parent, shares: i32| TreeNode {
-        kind: NodeKind::Entity,
-        name: name.to_owned(),
-        parent,
-        partition: None,
-        shares: Shares::Count(shares.into()),
-        usage: None,
-        cgroup: Some(cgroup),
-    };
-    let mut nodes = vec![node(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)];
-    nodes[0].kind = NodeKind::Group;
+    let mut nodes = vec![TreeNode { kind: NodeKind::Group, ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0) }];
     let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
     for line in &lines.lines {
         let parent = indices.get(line.parent.as_str()).copied();
@@ -179,9 +169,21 @@ fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
             nodes[parent].kind = NodeKind::Group;
         }
         indices.insert(&line.name, nodes.len());
-        nodes.push(node(&line.name, line.cgroup, parent, line.shares));
+        nodes.push(entity(&line.name, line.cgroup, parent, line.shares));
     }
     TreeDocument { root: TREE_ROOT.to_owned(), nodes, ..TreeDocument::default() }
+}
+
+fn entity(name: &str, cgroup: i32, parent: Option<usize>, shares: i32) -> TreeNode {
+    TreeNode {
+        kind: NodeKind::Entity,
+        name: name.to_owned(),
+        parent,
+        partition: None,
+        shares: Shares::Count(shares.into()),
+        usage: None,
+        cgroup: Some(cgroup),
+    }
 }
 
 /// A usage and the node that it is charged to.
@@ -213,7 +215,8 @@ impl PbsTreeAssembler {
         let unknown = builder.add(builder.root(), Member::group(UNKNOWN_GROUP).shares(unknown_shares.into()))?;
         let parents: HashSet<usize> = document.nodes.iter().filter_map(|node| node.parent).collect();
         let mut ids = Vec::with_capacity(document.nodes.len());
-        let (mut cgroups, mut has_children) = (vec![0, UNKNOWN_CGROUP], vec![true, false]);
+        let mut cgroups = vec![0, UNKNOWN_CGROUP];
+        let mut has_children = vec![true, false];
         for (index, node) in document.nodes.iter().enumerate() {
             let is_parent = parents.contains(&index);
             if node.parent.is_none() && node.name == UNKNOWN_GROUP && node.cgroup == Some(UNKNOWN_CGROUP) {
@@ -301,35 +304,31 @@ mod tests {
         {"name":"Cathy","shares":50,"usage":100}]},{"name":"group2","shares":60,"children":[{"name":"Suzy","shares":60},
         {"name":"Scott","shares":40,"usage":1000}]}]}"#;
 
-    fn factor(rules: PolicyRules, entity: &str) -> String {
-        let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
-        let tree = PbsTreeBuilder::from_document(&tree).rules(rules).with_entities(["Bob"]).build().unwrap();
-        format!("{:.6}", tree.shares_of(entity).unwrap().fairshare_factor)
-    }
-
     #[test]
     fn the_documents_example_under_both_rules() {
-        assert_eq!(
-            (factor(PolicyRules::Documented, "Bob"), factor(PolicyRules::Documented, "Suzy")),
-            ("0.648420".into(), "0.381859".into())
-        );
-        assert_eq!(
-            (factor(PolicyRules::Scheduler, "Bob"), factor(PolicyRules::Scheduler, "Suzy")),
-            ("0.647718".into(), "0.381553".into())
-        );
+        for (rules, expected) in
+            [(PolicyRules::Documented, ["0.648420", "0.381859"]), (PolicyRules::Scheduler, ["0.647718", "0.381553"])]
+        {
+            let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
+            let tree = PbsTreeBuilder::from_document(&tree).rules(rules).with_entities(["Bob"]).build().unwrap();
+            let factors = ["Bob", "Suzy"].map(|entity| tree.shares_of(entity).unwrap().fairshare_factor);
+            assert_eq!(factors.map(|factor| format!("{factor:.6}")), expected);
+        }
     }
 
     #[test]
     fn what_the_files_cannot_express_is_an_error() {
-        let refused = |text: &str| {
+        for (text, expected) in [
+            (r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#, PbsTreeError::Duplicate("a".into())),
+            (r#"{"children":[{"name":"a","shares":"parent"}]}"#, PbsTreeError::SharesOfParent("a".into())),
+            (
+                r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#,
+                TreeError::NegativeShares { name: "a".into(), shares: -2 }.into(),
+            ),
+        ] {
             let document = read_tree("t", text.as_bytes()).unwrap();
-            PbsTreeBuilder::from_document(&document).with_entities(["x"]).build().unwrap_err()
-        };
-        let twice = r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#;
-        assert_eq!(refused(twice), PbsTreeError::Duplicate("a".into()));
-        let parent = r#"{"children":[{"name":"a","shares":"parent"}]}"#;
-        assert_eq!(refused(parent), PbsTreeError::SharesOfParent("a".into()));
-        let negative = r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#;
-        assert_eq!(refused(negative).to_string(), "`a` has negative shares, -2");
+            let refused = PbsTreeBuilder::from_document(&document).with_entities(["x"]).build().unwrap_err();
+            assert_eq!(refused, expected);
+        }
     }
 }

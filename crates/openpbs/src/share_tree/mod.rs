@@ -98,11 +98,11 @@ impl SharePath {
     pub(super) fn from_root(tree: &PbsTree, node: NodeId) -> Self {
         let share_tree = tree.tree();
         let path = std::iter::once(node).chain(share_tree.ancestors(node)).filter(|&node| node != share_tree.root());
-        let step = |node| {
+        let steps = path.map(|node| {
             let perc = tree.shares().get(node).map_or(0.0, |entity_shares| entity_shares.fairshare_perc);
             Step { node, perc, usage: share_tree.usage(node) }
-        };
-        let mut steps: Vec<_> = path.map(step).collect();
+        });
+        let mut steps: Vec<_> = steps.collect();
         steps.reverse();
         Self(steps)
     }
@@ -152,9 +152,12 @@ fn leaves_in_usage_file_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + 
     let mut groups = vec![tree.tree().root()];
     let leaves = std::iter::from_fn(move || {
         let children = tree.tree().children(groups.pop()?);
-        let has_children = |node: &NodeId| !tree.tree().children(*node).is_empty();
-        groups.extend(children.iter().rev().copied().filter(has_children));
-        Some(children.iter().rev().copied().filter(move |node| !has_children(node)))
+        groups.extend(children.iter().rev().filter(|&&node| has_children(tree, node)));
+        Some(children.iter().rev().copied().filter(|&node| !has_children(tree, node)))
     });
     leaves.flatten()
+}
+
+fn has_children(tree: &PbsTree, node: NodeId) -> bool {
+    !tree.tree().children(node).is_empty()
 }
