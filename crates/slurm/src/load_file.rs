@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use job_sort_formula::diagnostic::is_control;
-use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
+use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::unique_names::{UniqueNames, truncated};
 use job_sort_formula::fairshare::{NodeKind, Shares};
 use thiserror::Error;
@@ -107,8 +107,8 @@ pub fn format_load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
     if used > 0 {
         file.losses.push(LoadLoss::Usage(used));
     }
-    let is_root_user = |node: &TreeNode| node.kind == NodeKind::Entity && node.name == "root" && node.parent.is_none();
-    if !tree.nodes.iter().any(is_root_user) {
+    let mut top_users = tree.nodes.iter().filter(|node| node.kind == NodeKind::Entity && node.parent.is_none());
+    if !top_users.any(|node| node.name == "root") {
         file.losses.push(LoadLoss::RootUser);
     }
     file
@@ -163,8 +163,11 @@ fn member_line(
                 partition => {
                     let partition = valid_name(partition);
                     if partition.starts_with(UNNAMED_PARTITION) {
-                        let (name, parent, written) = (node.name.clone(), parent.to_owned(), partition.clone());
-                        losses.push(LoadLoss::UnnamedPartition { name, parent, written });
+                        losses.push(LoadLoss::UnnamedPartition {
+                            name: node.name.clone(),
+                            parent: parent.to_owned(),
+                            written: partition.clone(),
+                        });
                     }
                     format!(":Partition='{partition}'")
                 }
@@ -206,8 +209,8 @@ impl<'t> Accounts<'t> {
             }
             let name = taken.claim("", &valid_name(&node.name).to_ascii_lowercase());
             if name != node.name {
-                let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
-                losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
+                let parent = tree.parent_name(node).to_owned();
+                losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written: name.clone() });
             }
             names.insert(&node.name, name);
         }
@@ -242,8 +245,8 @@ impl<'t> Users<'t> {
                     losses.push(LoadLoss::UpperCaseUser(name.clone()));
                 }
             } else {
-                let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
-                losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
+                let parent = parent.to_owned();
+                losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written: name.clone() });
             }
             users.written.insert(index, name);
         }

@@ -216,15 +216,16 @@ fn shown(name: &str) -> String {
 /// Users before accounts, then by name or lineage. The associations of a user for different partitions keep the tree's
 /// order under [`RowOrder::Name`] and are sorted by partition under [`RowOrder::Lineage`].
 fn compare_siblings(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
-    let is_account = |node| tree.kind(node) != NodeKind::Entity;
-    let bytes = |node| {
-        let [end, partition] = match order {
-            RowOrder::Name => ["", ""],
-            RowOrder::Lineage => ["/", tree.partition(node).unwrap_or_default()],
-        };
-        tree.base_name(node).bytes().chain(end.bytes()).chain(partition.bytes())
+    let by_kind = (tree.kind(a) != NodeKind::Entity).cmp(&(tree.kind(b) != NodeKind::Entity));
+    by_kind.then_with(|| sort_bytes(tree, order, a).cmp(sort_bytes(tree, order, b)))
+}
+
+fn sort_bytes(tree: &ShareTree, order: RowOrder, node: NodeId) -> impl Iterator<Item = u8> {
+    let [end, partition] = match order {
+        RowOrder::Name => ["", ""],
+        RowOrder::Lineage => ["/", tree.partition(node).unwrap_or_default()],
     };
-    is_account(a).cmp(&is_account(b)).then_with(|| bytes(a).cmp(bytes(b)))
+    tree.base_name(node).bytes().chain(end.bytes()).chain(partition.bytes())
 }
 
 /// The daemon's values for "no number" and "infinite" in 32 and in 64 bits, which are printed as blanks.
@@ -241,15 +242,16 @@ fn format_float(value: f64) -> String {
 
 /// `%e` with as many digits as fit into the width.
 fn format_scientific(value: f64, width: usize) -> String {
-    let text = |digits: usize| {
-        let text = format!("{value:.digits$e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
-        format!("{mantissa}e{sign}{exponent:0>2}")
-    };
-    let widest = text(width);
-    let excess = widest.len().saturating_sub(width);
-    format!("{:>width$}", text(width.saturating_sub(excess)))
+    let excess = scientific(value, width).len().saturating_sub(width);
+    format!("{:>width$}", scientific(value, width.saturating_sub(excess)))
+}
+
+/// `%e` with this number of digits after the point.
+fn scientific(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    format!("{mantissa}e{sign}{exponent:0>2}")
 }
 
 #[cfg(test)]
@@ -269,16 +271,13 @@ mod tests {
             builder.add_under("root", member).expect("room");
         }
         let tree = builder.finish();
-        let text = |order, partition| {
+        let [by_lineage, by_name] = [(RowOrder::Lineage, true), (RowOrder::Name, false)].map(|(order, partition)| {
             let style = SshareStyle { layout: Layout::Piped, order, partition, ..SshareStyle::default() };
             let text = format_sshare(&tree, &[], &style);
             text.lines().map(|line| line.split('|').take(3).collect::<Vec<_>>().join("|")).collect::<Vec<_>>()
-        };
-        let by_lineage = text(RowOrder::Lineage, true);
-        let rows = [" root|ann|", " root|ann|cpu", " root|ann|gpu", " root|ann1|"];
+        });
         assert_eq!(by_lineage[0], "Account|User|Partition");
-        assert_eq!(by_lineage[2..], rows);
-        let by_name = text(RowOrder::Name, false);
+        assert_eq!(by_lineage[2..], [" root|ann|", " root|ann|cpu", " root|ann|gpu", " root|ann1|"]);
         assert_eq!(by_name[2..], [" root|ann|", " root|ann|", " root|ann|", " root|ann1|"]);
     }
 

@@ -159,12 +159,10 @@ struct Folder {
 impl Folder {
     /// Opens the folder of a file and reads the file's text.
     fn containing(file: &Path) -> Result<(Self, String), ConfError> {
-        let open = || {
-            let text = read_text(file)?;
-            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Ok((Self { path: fs::canonicalize(parent)? }, text))
-        };
-        open().map_err(|reason| ConfError { path: file.to_owned(), reason })
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        read_text(file)
+            .and_then(|text| Ok((Self { path: fs::canonicalize(parent)? }, text)))
+            .map_err(|reason| ConfError { path: file.to_owned(), reason })
     }
 
     /// The text of a file in the folder, or the reason why it is not read.

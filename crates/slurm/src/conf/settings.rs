@@ -341,15 +341,11 @@ fn parse_minutes(text: &str) -> Option<i64> {
     if ["-1", "infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return Some(INFINITE);
     }
-    let number = |text: &str| {
-        let is_number = !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number { text.parse::<i64>().ok() } else { None }
-    };
     let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (Some(number(days)?), rest),
+        Some((days, rest)) => (Some(short_number(days)?), rest),
         None => (None, text),
     };
-    let parts: Vec<i64> = rest.split(':').map(number).collect::<Option<_>>()?;
+    let parts: Vec<i64> = rest.split(':').map(short_number).collect::<Option<_>>()?;
     let seconds = match (days, parts.as_slice()) {
         (None, &[minutes]) => minutes * 60,
         (None, &[minutes, seconds]) => minutes * 60 + seconds,
@@ -360,6 +356,12 @@ fn parse_minutes(text: &str) -> Option<i64> {
         _ => return None,
     };
     Some((seconds + 59) / 60)
+}
+
+/// A number of at most nine digits.
+fn short_number(text: &str) -> Option<i64> {
+    let is_number = text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
 }
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes 136 years.

@@ -89,11 +89,14 @@ fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
 
 #[test]
 fn settings_without_effect_are_warnings() {
-    let fault = |text: &str| SlurmConf::parse("s", text.as_bytes()).warnings.remove(0).fault;
-    assert_eq!(fault("FairShareDampeningFactor=2"), ConfFault::DampeningWithoutEffect);
-    assert_eq!(fault("PriorityDecayHalfLife=0"), ConfFault::UsageOnlyGrows);
-    assert_eq!(fault("PriorityType=priority/basic"), ConfFault::NoFairShare);
-    assert_eq!(fault("PriorityType=priority/multifactor2"), ConfFault::Multifactor2Removed);
+    for (text, fault) in [
+        ("FairShareDampeningFactor=2", ConfFault::DampeningWithoutEffect),
+        ("PriorityDecayHalfLife=0", ConfFault::UsageOnlyGrows),
+        ("PriorityType=priority/basic", ConfFault::NoFairShare),
+        ("PriorityType=priority/multifactor2", ConfFault::Multifactor2Removed),
+    ] {
+        assert_eq!(SlurmConf::parse("s", text.as_bytes()).warnings[0].fault, fault);
+    }
     assert_eq!(SlurmConf::parse("s", b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY").warnings, []);
 }
 
@@ -103,13 +106,16 @@ fn files_are_included_from_the_same_folder_only() {
     let folder = outside.path().join("etc");
     fs::create_dir(&folder).expect("a folder");
     fs::create_dir(folder.join("sub")).expect("a folder");
-    let put = |name: &str, text: &str| fs::write(outside.path().join(name), text).expect("a file");
-    put("secret.conf", "PriorityFlags=NO_FAIR_TREE\n");
-    put("etc/here.conf", "PriorityFlags=DEPTH_OBLIVIOUS\nInclude here.conf\n");
-    put("etc/x-nodes.conf", "PriorityCalcPeriod=1\n");
-    let main = folder.join("slurm.conf");
     let include = "ClusterName=x\nInclude ../secret.conf\ninclude here.conf\nInclude %c-nodes.conf\nInclude nowhere\nInclude sub\n";
-    put("etc/slurm.conf", include);
+    for (name, text) in [
+        ("secret.conf", "PriorityFlags=NO_FAIR_TREE\n"),
+        ("etc/here.conf", "PriorityFlags=DEPTH_OBLIVIOUS\nInclude here.conf\n"),
+        ("etc/x-nodes.conf", "PriorityCalcPeriod=1\n"),
+        ("etc/slurm.conf", include),
+    ] {
+        fs::write(outside.path().join(name), text).expect("a file");
+    }
+    let main = folder.join("slurm.conf");
     let conf = SlurmConf::read(&main).expect("readable");
     assert_eq!((conf.policy, conf.calc_period), (ConfPolicy::DepthOblivious, 60));
     let messages = messages(&conf);
@@ -122,11 +128,9 @@ fn files_are_included_from_the_same_folder_only() {
     assert!(messages.iter().any(|line| line.contains("`nowhere` is not included")), "{messages:#?}");
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink(outside.path().join("secret.conf"), folder.join("link.conf")).expect("a link");
-        put(
-            "etc/slurm.conf",
-            &format!("Include link.conf\nInclude {}\n", outside.path().join("secret.conf").display()),
-        );
+        let secret = outside.path().join("secret.conf");
+        std::os::unix::fs::symlink(&secret, folder.join("link.conf")).expect("a link");
+        fs::write(&main, format!("Include link.conf\nInclude {}\n", secret.display())).expect("a file");
         let conf = SlurmConf::read(&main).expect("readable");
         assert_eq!((conf.policy, conf.warnings.len()), (ConfPolicy::FairTree, 2));
     }

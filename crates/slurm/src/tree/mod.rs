@@ -138,13 +138,9 @@ impl TreeFormat {
             return Err(unrecognised(source, found.to_owned()));
         }
         if let Some(header) = table::header(text) {
-            let has = |name: &str| header.iter().any(|column| table::is_column(column, name));
-            return match (has("Account"), has("RawShares"), has("Share")) {
-                (true, true, _) => Ok(Self::Sshare),
-                (true, false, true) => Ok(Self::ShowAssoc),
-                (true, false, false) if has("NormShares") || has("EffectvUsage") || has("RawUsage") => Ok(Self::Sshare),
-                _ => Err(unrecognised(source, format!("a table with the header `{}`", clipped(first.trim_end())))),
-            };
+            return Self::detect_table(&header).ok_or_else(|| {
+                unrecognised(source, format!("a table with the header `{}`", clipped(first.trim_end())))
+            });
         }
         let object = first.split('-').next().unwrap_or_default().trim().to_ascii_lowercase();
         if first.contains('-') && OBJECTS.contains(&object.as_str()) {
@@ -157,6 +153,16 @@ impl TreeFormat {
             format!("a text that begins with `{}`", clipped(first.trim_end()))
         };
         Err(unrecognised(source, found))
+    }
+
+    fn detect_table(header: &[String]) -> Option<Self> {
+        let names = ["Account", "RawShares", "Share", "NormShares", "EffectvUsage", "RawUsage"];
+        match names.map(|name| header.iter().any(|column| table::is_column(column, name))) {
+            [false, ..] => None,
+            [true, true, ..] => Some(Self::Sshare),
+            [true, false, true, ..] => Some(Self::ShowAssoc),
+            [true, false, false, numbers @ ..] => numbers.contains(&true).then_some(Self::Sshare),
+        }
     }
 }
 
@@ -187,8 +193,9 @@ fn binary_format(text: &str) -> Option<&'static str> {
 
 /// Whether the text begins with control characters, or has more than a few invalid bytes at its beginning.
 fn is_binary(text: &str) -> bool {
-    let start = || text.chars().take(512);
-    start().any(|c| c.is_control() && !c.is_whitespace()) || start().filter(|&c| c == '\u{fffd}').count() > 16
+    let mut start = text.chars().take(512);
+    let invalid = start.clone().filter(|&c| c == '\u{fffd}').count();
+    invalid > 16 || start.any(|c| c.is_control() && !c.is_whitespace())
 }
 
 fn unrecognised(source: SourceName<'_>, found: String) -> TreeReadError {

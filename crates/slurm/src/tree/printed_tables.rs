@@ -51,8 +51,8 @@ pub(super) fn read_sshare<'a>(source: SourceName<'a>, text: &str) -> Result<Reco
     }
     if let (Some((place, cluster)), Some(read)) = (table.next_cluster(), &records.cluster) {
         let rows = table.rows_of_other_clusters();
-        let (cluster, read) = (cluster.to_owned(), read.clone());
-        records.warnings.push(TreeWarning::OtherCluster { place, cluster, rows, read });
+        let read = read.clone();
+        records.warnings.push(TreeWarning::OtherCluster { place, cluster: cluster.to_owned(), rows, read });
     }
     Ok(records)
 }
@@ -63,31 +63,34 @@ fn read_sshare_row(
     indentation: &mut Indentation,
     row: &Row<'_>,
 ) -> Result<(), TreeReadError> {
-    let (place, source) = (row.place, records.source);
+    let place = row.place;
     let (depth, account) = indented(row.cells.get(columns.account).map_or("", |cell| cell));
     let (kind, name) = account_or_user(account, row.cell(Some(columns.user)));
     let parent = indentation.parent(depth).map(str::to_owned);
     if kind == NodeKind::Group {
         indentation.push(depth, account);
     } else if !parent.as_deref().is_some_and(|parent| is_same_account(parent, account)) {
-        let (account, enclosing) = (account.to_owned(), parent.unwrap_or_default());
-        return Err(source.row_error(place, RowFault::Misplaced { account, enclosing }));
+        let fault = RowFault::Misplaced { account: account.to_owned(), enclosing: parent.unwrap_or_default() };
+        return Err(records.source.row_error(place, fault));
     }
     let shares = parse_shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
-    let usage = match columns.usage {
-        None => 0.0,
-        Some(column) => parse_usage(row.cell(Some(column))).ok_or_else(|| {
-            let (name, text) = (name.to_owned(), row.cell(Some(column)).to_owned());
-            source.row_error(place, RowFault::InvalidUsage { name, text })
+    let usage = match row.cell(columns.usage) {
+        _ if columns.usage.is_none() => 0.0,
+        text => parse_usage(text).ok_or_else(|| {
+            let fault = RowFault::InvalidUsage { name: name.to_owned(), text: text.to_owned() };
+            records.source.row_error(place, fault)
         })?,
     };
     if let Some(cluster) = columns.cluster.filter(|_| records.cluster.is_none()) {
         records.cluster = Some(row.cell(Some(cluster)).to_owned());
     }
-    let (name, partition) = (name.to_owned(), row.cell(columns.partition).to_owned());
-    let number = |column: Option<usize>| column.and_then(|column| row.cell(Some(column)).parse().ok());
-    let (norm_shares, fairshare) = (number(columns.norm_shares), number(columns.fairshare));
-    records.push(Record { usage, norm_shares, fairshare, ..Record::new(place, kind, name, parent, partition, shares) })
+    let partition = row.cell(columns.partition).to_owned();
+    records.push(Record {
+        usage,
+        norm_shares: row.cell(columns.norm_shares).parse().ok(),
+        fairshare: row.cell(columns.fairshare).parse().ok(),
+        ..Record::new(place, kind, name.to_owned(), parent, partition, shares)
+    })
 }
 
 /// What gives the parent of an account in a table of `show assoc`.
@@ -123,12 +126,12 @@ pub(super) fn read_show_assoc<'a>(source: SourceName<'a>, text: &str) -> Result<
             "" if parent.is_none() => Shares::Count(1),
             text => parse_shares(&mut records, place, name, text, false)?,
         };
-        let (name, partition) = (name.to_owned(), row.cell(partition).to_owned());
-        records.push(Record::new(place, kind, name, parent, partition, shares))?;
+        let partition = row.cell(partition).to_owned();
+        records.push(Record::new(place, kind, name.to_owned(), parent, partition, shares))?;
     }
     records.finish_clusters();
-    let is_account = |row: &Record| row.kind == NodeKind::Group && row.parent.is_some();
-    if matches!(parents, Parents::Unknown) && records.rows.iter().any(is_account) {
+    let mut accounts = records.rows.iter().filter(|row| row.kind == NodeKind::Group);
+    if matches!(parents, Parents::Unknown) && accounts.any(|row| row.parent.is_some()) {
         records.warnings.push(TreeWarning::NoParents);
     }
     Ok(records)

@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
 use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
-use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, Shares};
+use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 
 use crate::tree::error::SourceName;
 use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning};
@@ -128,8 +128,8 @@ impl<'a> Records<'a> {
 
     fn checked_shares(&mut self, place: Place, name: &str, text: &str, stored: Shares, is_exact: bool) -> Shares {
         if !is_exact {
-            let (name, text) = (name.to_owned(), text.to_owned());
-            self.warnings.push(TreeWarning::ChangedShares { place, name, text, stored });
+            let name = name.to_owned();
+            self.warnings.push(TreeWarning::ChangedShares { place, name, text: text.to_owned(), stored });
         }
         stored
     }
@@ -172,10 +172,9 @@ impl<'a> Records<'a> {
             self.subtract_members();
         }
         let is_fair_tree = self.is_fair_tree();
-        let norm_shares: Vec<Option<f64>> =
-            self.rows.iter().filter(|row| row.parent.is_some()).map(|row| row.norm_shares).collect();
         let below_root = self.rows.iter().filter(|row| row.parent.is_some());
-        let printed_fairshare: Vec<Option<f64>> = below_root.map(|row| row.fairshare).collect();
+        let (norm_shares, printed_fairshare): (Vec<Option<f64>>, Vec<Option<f64>>) =
+            below_root.map(|row| (row.norm_shares, row.fairshare)).unzip();
         let document = self.document(root);
         self.warnings.extend(missing_rows(&document, &norm_shares, is_fair_tree));
         let Self { format, cluster, usage_known, warnings, .. } = self;
@@ -191,8 +190,8 @@ impl<'a> Records<'a> {
     fn warn_of_cut_names(&mut self) {
         let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
         if let Some(first) = cut.next() {
-            let (place, name, count) = (first.place, first.name.clone(), 1 + cut.count());
-            self.warnings.push(TreeWarning::NameCut { place, name, count });
+            let count = 1 + cut.count();
+            self.warnings.push(TreeWarning::NameCut { place: first.place, name: first.name.clone(), count });
         }
     }
 
@@ -214,17 +213,22 @@ impl<'a> Records<'a> {
     /// The document has no column for the partition, so the second row gets `?2`, the third `?3`, and so on.
     fn number_partitions(&mut self) {
         let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
-        let names_are_cut = self.names_are_cut;
-        let is_whole = |row: &&mut Record| !(names_are_cut && row.name.ends_with('+'));
-        for row in self.rows.iter_mut().filter(|row| !row.is_account()).filter(is_whole) {
+        for row in self.rows.iter_mut().filter(|row| !row.is_account()) {
+            if self.names_are_cut && row.name.ends_with('+') {
+                continue;
+            }
             let account = row.parent.clone().unwrap_or_default();
             let (first_place, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
             *times += 1;
             if *times > 1 {
                 row.partition = format!("{UNNAMED_PARTITION}{times}");
-                let (place, name, partition) = (row.place, row.name.clone(), row.partition.clone());
-                let first_place = *first_place;
-                self.warnings.push(TreeWarning::UnnamedPartition { place, name, account, first_place, partition });
+                self.warnings.push(TreeWarning::UnnamedPartition {
+                    place: row.place,
+                    name: row.name.clone(),
+                    account,
+                    first_place: *first_place,
+                    partition: row.partition.clone(),
+                });
             }
         }
     }
@@ -252,8 +256,9 @@ impl<'a> Records<'a> {
                 let fault = RowFault::EqualWhenCut { name: row.full_name(), first_place };
                 return Err(self.source.row_error(row.place, fault));
             } else {
-                let (place, name, parent) = (row.place, row.full_name(), parent.to_owned());
-                self.warnings.push(TreeWarning::Duplicate { place, name, parent, first_place });
+                let name = row.full_name();
+                let parent = parent.to_owned();
+                self.warnings.push(TreeWarning::Duplicate { place: row.place, name, parent, first_place });
             }
         }
         self.rows = kept;
@@ -313,8 +318,12 @@ impl<'a> Records<'a> {
             let members_usage = if row.is_account() { members.get(&row.name).copied().unwrap_or(0.0) } else { 0.0 };
             let own = row.usage - members_usage;
             if own < -1.0 && own < -1e-9 * members_usage {
-                let (place, name, usage) = (row.place, row.name.clone(), row.usage);
-                self.warnings.push(TreeWarning::UsageLessThanMembers { place, name, usage, members_usage });
+                self.warnings.push(TreeWarning::UsageLessThanMembers {
+                    place: row.place,
+                    name: row.name.clone(),
+                    usage: row.usage,
+                    members_usage,
+                });
             }
             row.usage = own.max(0.0);
         }
@@ -346,35 +355,40 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Compares the normalised shares in the document with those computed from its rows. The document's are less where rows
-/// of siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides other users from the user who ran it.
+/// Compares the normalised shares in the document with those computed from its rows. The document's are less if rows of
+/// siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides other users from the user who ran it.
 fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
     if printed.iter().all(Option::is_none) {
         return None;
     }
     let tree = document.share_tree().ok()?;
-    let differences = |policy: &dyn Policy| {
-        let shares = policy.assess(&tree);
-        let nodes = tree.nodes().skip(1).zip(printed).enumerate();
-        let pairs = nodes
-            .filter_map(|(index, (node, printed))| Some((index, (*printed)?, shares.association(node)?.norm_shares?)));
-        pairs.filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION).collect::<Vec<_>>()
+    let fair_tree = FairTree::new(PolicyRules::Scheduler);
+    let classic = Classic::new(PolicyRules::Scheduler);
+    let policies: &[&dyn Policy] = match is_fair_tree {
+        Some(true) => &[&fair_tree],
+        Some(false) => &[&classic],
+        None => &[&fair_tree, &classic],
     };
-    let found = match is_fair_tree {
-        Some(true) => differences(&FairTree::new(PolicyRules::Scheduler)),
-        Some(false) => differences(&Classic::new(PolicyRules::Scheduler)),
-        None => {
-            let by_policy = [
-                differences(&FairTree::new(PolicyRules::Scheduler)),
-                differences(&Classic::new(PolicyRules::Scheduler)),
-            ];
-            by_policy.into_iter().min_by_key(Vec::len).unwrap_or_default()
-        }
-    };
+    let by_policy = policies.iter().map(|policy| differences(&tree, printed, *policy));
+    let found = by_policy.min_by_key(Vec::len)?;
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
-    let (name, account) = (node.full_name(), document.parent_name(node).to_owned());
-    Some(TreeWarning::MissingRows { name, account, printed_share, computed_share, count: found.len() })
+    Some(TreeWarning::MissingRows {
+        name: node.full_name(),
+        account: document.parent_name(node).to_owned(),
+        printed_share,
+        computed_share,
+        count: found.len(),
+    })
+}
+
+/// The associations whose printed share is less than the computed one: the index, and the two shares.
+fn differences(tree: &ShareTree, printed: &[Option<f64>], policy: &dyn Policy) -> Vec<(usize, f64, f64)> {
+    let shares = policy.assess(tree);
+    let nodes = tree.nodes().skip(1).zip(printed).enumerate();
+    let pairs =
+        nodes.filter_map(|(index, (node, printed))| Some((index, (*printed)?, shares.association(node)?.norm_shares?)));
+    pairs.filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION).collect()
 }
 
 /// The index of every account's row, `None` for the root.
@@ -421,31 +435,27 @@ mod tests {
 
     #[test]
     fn shares_are_read_as_recorded() {
-        let count = |count, is_exact| Some((Shares::Count(count), is_exact));
-        let parent = Some((Shares::Parent, true));
-        for (text, expected) in [
-            ("0", count(0, true)),
-            ("2147483646", count(2_147_483_646, true)),
-            ("parent", parent),
-            ("PARENT", parent),
-            ("2147483647", parent),
-            ("-1", count(1, false)),
-            ("-7", count(1, false)),
-            ("2147483648", count(1, false)),
-            ("3000000000", count(1, false)),
-            ("4294967295", count(1, false)),
-            ("4294967296", count(0, false)),
-            ("99999999999999999999", count(1, false)),
-            ("1.5", count(1, false)),
-            ("+5", count(5, true)),
-            ("12abc", count(12, false)),
-            ("0x10", None),
-            ("0.5", None),
-            ("nan", None),
-            ("-", None),
-            ("", None),
+        for (text, count, is_exact) in [
+            ("0", 0, true),
+            ("2147483646", 2_147_483_646, true),
+            ("-1", 1, false),
+            ("-7", 1, false),
+            ("2147483648", 1, false),
+            ("3000000000", 1, false),
+            ("4294967295", 1, false),
+            ("4294967296", 0, false),
+            ("99999999999999999999", 1, false),
+            ("1.5", 1, false),
+            ("+5", 5, true),
+            ("12abc", 12, false),
         ] {
-            assert_eq!(parse_shares(text), expected, "{text}");
+            assert_eq!(parse_shares(text), Some((Shares::Count(count), is_exact)), "{text}");
+        }
+        for text in ["parent", "PARENT", "2147483647"] {
+            assert_eq!(parse_shares(text), Some((Shares::Parent, true)), "{text}");
+        }
+        for text in ["0x10", "0.5", "nan", "-", ""] {
+            assert_eq!(parse_shares(text), None, "{text}");
         }
     }
 }

@@ -56,16 +56,15 @@ impl Reader<'_> {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
             _ => {
-                return Err(self
-                    .records
-                    .source
-                    .row_error(place, RowFault::UnknownObject(clipped(object).into_owned())));
+                let fault = RowFault::UnknownObject(clipped(object).into_owned());
+                return Err(self.records.source.row_error(place, fault));
             }
         }
         let options = Options::parse(rest).map_err(|fault| self.records.source.row_error(place, fault))?;
         let Some(name) = options.name.clone() else {
-            let (object, found) = (object.to_owned(), clipped(rest.trim()).into_owned());
-            return Err(self.records.source.row_error(place, RowFault::NamelessObject { object, found }));
+            let found = clipped(rest.trim()).into_owned();
+            let fault = RowFault::NamelessObject { object: object.to_owned(), found };
+            return Err(self.records.source.row_error(place, fault));
         };
         match keyword.as_str() {
             "cluster" | "machine" => self.set_cluster(place, name),
@@ -109,8 +108,8 @@ impl Reader<'_> {
         } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             self.records.warnings.push(TreeWarning::UpperCaseUser { place, name: name.clone() });
         }
-        let (parent, partition) = (Some(self.parent.clone()), options.partition);
-        self.records.push(Record::new(place, kind, name, parent, partition, shares))
+        let parent = Some(self.parent.clone());
+        self.records.push(Record::new(place, kind, name, parent, options.partition, shares))
     }
 }
 
@@ -133,13 +132,12 @@ impl Options {
     /// A key may be abbreviated to any prefix, `shares` to two letters or more. Unknown keys and empty values have no effect.
     fn set(&mut self, key: &str, value: String) {
         let key = key.trim().to_ascii_lowercase();
-        let abbreviates = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
-        if value.is_empty() {
+        if value.is_empty() || key.is_empty() {
             return;
         }
-        if abbreviates("partition") {
+        if "partition".starts_with(&key) {
             self.partition = value;
-        } else if abbreviates("fairshare") || (key.len() > 1 && abbreviates("shares")) {
+        } else if "fairshare".starts_with(&key) || (key.len() > 1 && "shares".starts_with(&key)) {
             self.shares = Some(value);
         }
     }

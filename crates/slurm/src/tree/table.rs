@@ -105,11 +105,9 @@ impl<'t> Table<'t> {
                 Columns::Piped => line.split('|').map(Cow::Borrowed).collect::<Vec<_>>(),
                 Columns::Fixed(spans) => cells(line, spans),
             };
-            let (found, expected) = (cells.len(), self.names.len());
-            if found == expected {
-                Ok(Row { place, cells })
-            } else {
-                Err(source.row_error(place, RowFault::CellCount { found, expected }))
+            match (cells.len(), self.names.len()) {
+                (found, expected) if found == expected => Ok(Row { place, cells }),
+                (found, expected) => Err(source.row_error(place, RowFault::CellCount { found, expected })),
             }
         })
     }

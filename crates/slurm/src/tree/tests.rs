@@ -153,22 +153,19 @@ fn a_user_may_be_in_an_account_once_per_partition() {
         \u{20} phys                      ann                       1           0 \n\
         \u{20} phys                      ann          gpu          3           0 \n\
         \u{20} phys                      ann          cpu     parent           0 \n";
-    let entry = |name: &str, parent: &str, partition: &str, shares: &str, kind: &str| {
+    let entries = [
+        ("root", "", "", "1", "ASSOCIATION"),
+        ("phys", "root", "", "4", "ASSOCIATION"),
+        ("ann", "phys", "", "1", "USER"),
+        ("ann", "phys", "gpu", "3", "USER"),
+        ("ann", "phys", "cpu", "2147483647", "USER"),
+    ]
+    .map(|(name, parent, partition, shares, kind)| {
         format!(
             r#"{{"name":"{name}","parent":"{parent}","partition":"{partition}","shares":{shares},"usage":0,"type":["{kind}"]}}"#
         )
-    };
-    let json = format!(
-        "{{\"shares\":{{\"shares\":[{}]}}}}",
-        [
-            entry("root", "", "", "1", "ASSOCIATION"),
-            entry("phys", "root", "", "4", "ASSOCIATION"),
-            entry("ann", "phys", "", "1", "USER"),
-            entry("ann", "phys", "gpu", "3", "USER"),
-            entry("ann", "phys", "cpu", "2147483647", "USER"),
-        ]
-        .join(",")
-    );
+    });
+    let json = format!("{{\"shares\":{{\"shares\":[{}]}}}}", entries.join(","));
     let nodes = tree(dump).document.nodes;
     assert_eq!(nodes.len(), 4);
     for text in [assoc, &piped, &columns, &json] {
@@ -202,8 +199,10 @@ fn a_table_without_partitions_keeps_every_association() {
     );
     let read = tree(&text);
     let shares = read.document.share_tree().expect("sound");
-    let usage = |name| shares.find(name).map(|node| (shares.shares(node).count(), shares.usage(node)));
-    assert_eq!([usage("ann"), usage("ann:?2"), usage("ann:?3")], [Some((1, 4.0)), Some((2, 3.0)), Some((3, 2.0))]);
+    for (name, expected) in [("ann", (1, 4.0)), ("ann:?2", (2, 3.0)), ("ann:?3", (3, 2.0))] {
+        let node = shares.find(name).expect("an association");
+        assert_eq!((shares.shares(node).count(), shares.usage(node)), expected);
+    }
     let losses = format_load_file(&read.document, "c").losses;
     let told = losses[0].to_string();
     assert_eq!(told, "the partition of `ann` in `a` is not known: replace `?2` by its name");
@@ -249,7 +248,14 @@ fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
     let text = text.replace(" # not", " \\# not");
     let read = tree(&text);
     assert_eq!(read.cluster.as_deref(), Some("tux"));
-    let node = |kind, name: &str, parent, partition: &str, shares| TreeNode {
+    use NodeKind::{Entity, Group};
+    let nodes = [
+        (Group, "phys", None, "", Shares::Count(40)),
+        (Group, "chem", None, "", Shares::Parent),
+        (Entity, "Ann", Some(0), "gpu", Shares::Count(7)),
+        (Entity, "Ann", Some(0), "", Shares::Count(1)),
+    ]
+    .map(|(kind, name, parent, partition, shares)| TreeNode {
         kind,
         name: name.into(),
         parent,
@@ -257,17 +263,8 @@ fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
         shares,
         usage: None,
         cgroup: None,
-    };
-    use NodeKind::{Entity, Group};
-    assert_eq!(
-        read.document.nodes,
-        [
-            node(Group, "phys", None, "", Shares::Count(40)),
-            node(Group, "chem", None, "", Shares::Parent),
-            node(Entity, "Ann", Some(0), "gpu", Shares::Count(7)),
-            node(Entity, "Ann", Some(0), "", Shares::Count(1)),
-        ]
-    );
+    });
+    assert_eq!(read.document.nodes, nodes);
     let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
     assert!(told.contains(&"line 6: the line has no ` - `; `sacctmgr load` ignores it".to_owned()), "{told:?}");
     assert!(told.contains(&"line 10: `Ann` in `phys` is on line 9 already; this row is ignored".to_owned()));
@@ -292,14 +289,16 @@ fn a_line_that_stops_sacctmgr_is_an_error() {
     }
 }
 
+/// A document with the root and another entry.
+fn with_entry(more: &str) -> String {
+    let root = r#"{"name":"root","shares":{"set":false,"number":0},"usage":5,"type":["ASSOCIATION"]}"#;
+    format!("{{\"shares\":{{\"shares\":[{root},{more}]}}}}")
+}
+
 #[test]
 fn a_broken_entry_of_a_document_is_named() {
-    let entry = |more: &str| {
-        let root = r#"{"name":"root","shares":{"set":false,"number":0},"usage":5,"type":["ASSOCIATION"]}"#;
-        format!("{{\"shares\":{{\"shares\":[{root},{more}]}}}}")
-    };
     let sound = r#"{"name":"a","parent":"root","shares":3,"usage":5.5,"type":"USER"}"#;
-    assert_eq!(tree(&entry(sound)).document.nodes[0].usage, Some(5.5));
+    assert_eq!(tree(&with_entry(sound)).document.nodes[0].usage, Some(5.5));
     for (more, told) in [
         ("5", "entry 2: invalid type: integer"),
         (r#"{"name":"a"}"#, "entry 2: missing field `shares`"),
@@ -315,7 +314,7 @@ fn a_broken_entry_of_a_document_is_named() {
         (r#"{"name":"","parent":"root","shares":1,"usage":5,"type":[]}"#, "entry 2: the account has no name"),
         (r#"{"name":"b","shares":1,"usage":5,"type":[]}"#, "entry 2: `b` is at the top level beside `root`"),
     ] {
-        let error = refused(&entry(more));
+        let error = refused(&with_entry(more));
         assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
     }
 }
@@ -415,14 +414,11 @@ fn columns_are_read_without_the_line_of_dashes_and_with_blanks_in_the_header() {
     let lines: Vec<&str> = COLUMNS.lines().collect();
     let without_rule = [&lines[..1], &lines[2..]].concat().join("\n") + "\n";
     assert_eq!(tree(&without_rule), whole);
-    let old = |text: &str| {
-        text.replace(
+    for text in [COLUMNS, &without_rule] {
+        let old = text.replace(
             " RawShares  NormShares    RawUsage  EffectvUsage",
             "Raw Shares Norm Shares   Raw Usage Effectv Usage",
-        )
-    };
-    for text in [COLUMNS, &without_rule] {
-        let old = old(text);
+        );
         assert!(old.contains("Raw Shares"));
         assert_eq!(tree(&old), whole);
     }
