@@ -142,7 +142,7 @@ The script only reads and needs no root. What it cannot read is noted in missing
 }
 
 /// The source of the formula.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct FormulaArgs {
     /// The text of the formula, alone or pasted as `job_sort_formula = …`, `set server job_sort_formula = "…"` or
     /// `qmgr -c '…'`; - is standard input
@@ -152,6 +152,13 @@ pub struct FormulaArgs {
     /// JSON; - is standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
+}
+
+impl FormulaArgs {
+    /// Whether a formula is given.
+    pub fn is_given(&self) -> bool {
+        self.formula.is_some() || self.formula_file.is_some()
+    }
 }
 
 /// A queue, and the formula that ranks it.

@@ -29,30 +29,20 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let mut source = read_formula(&arguments.queue.formula, Some(&site))?;
     show_site(&arguments.queue.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
-    let check = |source: &FormulaText| -> Result<Checked, CliError> {
-        let _progress = Progress::start("checking the formula");
-        Ok(site.check(&source.submitted(arguments.queue.site.numbers))?)
-    };
-    let mut is_untried = false;
-    let mut shown = |mut checked: Checked| {
-        is_untried = checked.findings.iter().any(|found| found.code == "JSF617");
-        let all: Vec<&'static str> = error_codes(&checked);
-        levels.apply(&mut checked.findings);
-        let left = error_codes(&checked);
-        let hidden: Vec<_> = all.into_iter().filter(|code| !left.contains(code)).collect();
-        (checked, hidden)
-    };
-    let (mut checked, mut hidden) = shown(check(&source)?);
-    warn_all(&checked.warnings);
+    let numbers = arguments.queue.site.numbers;
+    let mut shown = ShownCheck::new(&site, &source, numbers, &levels)?;
+    warn_all(&shown.checked.warnings);
     let fixes = arguments.fix || arguments.unsafe_fixes;
     if fixes {
         for _ in 0..MAX_FIX_ROUNDS {
-            let Some(fixed) = FixedText::new(&source.text, &checked.findings, arguments.unsafe_fixes) else { break };
+            let findings = &shown.checked.findings;
+            let Some(fixed) = FixedText::new(&source.text, findings, arguments.unsafe_fixes) else { break };
             report_fixes(&source.text, &fixed.applied);
             source = source.with_text(fixed.text);
-            (checked, hidden) = shown(check(&source)?);
+            shown = ShownCheck::new(&site, &source, numbers, &levels)?;
         }
     }
+    let ShownCheck { mut checked, hidden, is_untried } = shown;
     if fixes || arguments.qmgr {
         draw_all(&source, &checked.findings);
     }
@@ -99,6 +89,29 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     Ok(if counts || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
 }
 
+/// A checked formula with the findings that are shown.
+struct ShownCheck {
+    checked: Checked,
+    /// The codes of the errors that are not shown.
+    hidden: Vec<&'static str>,
+    /// Whether the formula was tried on no job.
+    is_untried: bool,
+}
+
+impl ShownCheck {
+    fn new(site: &Site, source: &FormulaText, numbers: NumberMode, levels: &Levels) -> Result<Self, CliError> {
+        let progress = Progress::start("checking the formula");
+        let mut checked = site.check(&source.submitted(numbers))?;
+        drop(progress);
+        let is_untried = checked.findings.iter().any(|found| found.code == "JSF617");
+        let mut hidden = error_codes(&checked);
+        levels.apply(&mut checked.findings);
+        let left = error_codes(&checked);
+        hidden.retain(|code| !left.contains(code));
+        Ok(Self { checked, hidden, is_untried })
+    }
+}
+
 /// The codes of the findings that are errors, each once.
 fn error_codes(checked: &Checked) -> Vec<&'static str> {
     let errors = checked.findings.iter().filter(|found| found.severity == Severity::Error);
@@ -120,7 +133,8 @@ fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
 /// Says which fix is applied to the formula.
 fn report_fix(formula: &str, found: &Diagnostic) {
     let Some(fix) = &found.fix else { return };
-    let (old, new) = (fix.span.slice(formula), &fix.replacement);
+    let old = fix.span.slice(formula);
+    let new = &fix.replacement;
     let change = match (old.is_empty(), new.is_empty()) {
         (true, _) => format!("inserted `{new}`"),
         (_, true) => format!("removed `{old}`"),
@@ -131,9 +145,11 @@ fn report_fix(formula: &str, found: &Diagnostic) {
 
 /// Whether the formula is the one that the site has: setting it again changes nothing, or is the way back.
 fn is_in_force(source: &FormulaText, site: &Site) -> bool {
-    let normalised =
-        |text: &str| Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string());
     site.formula_in_force().is_some_and(|in_force| normalised(&in_force.text) == normalised(&source.text))
+}
+
+fn normalised(text: &str) -> String {
+    Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string())
 }
 
 /// Prints the command that sets the formula.
@@ -184,20 +200,22 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
     Ok(Outcome::Fine)
 }
 
-/// Says where PBS reads another formula, because it keeps only the first line: `jsf check` judges that line alone.
+/// Warns if PBS reads another formula, because it keeps only the first line: `jsf check` judges that line alone.
 fn warn_of_other_lines(source: &FormulaText, formula: &Formula, formatted: &str) {
-    let is_whole = |text: &str| {
-        let line = text.split('\n').next().unwrap_or_default();
-        Formula::parse(line).is_ok_and(|first| first.to_string() == formula.to_string())
-    };
     let origin = &source.origin;
-    if !is_whole(formatted) {
+    if !is_on_first_line(formula, formatted) {
         warn(format_args!(
             "PBS keeps only the first line of `{origin}`, which is not the whole formula; put the comments below it, or at its end"
         ));
-    } else if !is_whole(&source.text) {
+    } else if !is_on_first_line(formula, &source.text) {
         warn(format_args!(
             "PBS keeps only the first line of `{origin}`, which is not the whole formula; on one line, as `jsf fmt` prints it, it is"
         ));
     }
+}
+
+/// Whether the first line of a text is the whole formula.
+fn is_on_first_line(formula: &Formula, text: &str) -> bool {
+    let line = text.split('\n').next().unwrap_or_default();
+    Formula::parse(line).is_ok_and(|first| first.to_string() == formula.to_string())
 }

@@ -36,37 +36,36 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
     let numbers = arguments.site.numbers;
     let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
-    let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
+    let old = parsed_formula(&sources.old, &submitted.old);
+    let new = parsed_formula(&sources.new, &submitted.new);
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &old_site, arguments.format.is_document());
     warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
     let mut progress = Some(Progress::start("reading the jobs"));
     let mut findings = None;
     let mut shown_warnings = 0;
-    let mut show_jobs = |jobs: &ComparedJobs| {
-        progress = None;
-        warn_all(&jobs.warnings);
-        shown_warnings = jobs.warnings.len();
-        findings = Some(jobs.findings.clone());
-        progress = Some(Progress::start("ranking the jobs"));
-        Ok(())
-    };
-    let request = CompareRequest {
+    let compared = old_site.compare(CompareRequest {
         new_site: Some(new_site),
         keep_failed: true,
-        on_read: Some(&mut show_jobs),
+        on_read: Some(&mut |jobs: &ComparedJobs| {
+            progress = None;
+            warn_all(&jobs.warnings);
+            shown_warnings = jobs.warnings.len();
+            findings = Some(jobs.findings.clone());
+            progress = Some(Progress::start("ranking the jobs"));
+            Ok(())
+        }),
         ..CompareRequest::new(old, new)
-    };
-    let compared = old_site.compare(request);
+    });
     drop(progress);
     let Some(mut findings) = findings else { return compared.map(|_| Outcome::Fine).map_err(CliError::from) };
     let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
-    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
-    let has_error_finding = findings.old.iter().chain(&findings.new).any(is_error);
-    if let (Ok(compared), true) = (&compared, arguments.format.is_document()) {
-        let errors = |ranking| error_findings(&compared.table, ranking);
-        findings.old.extend(errors(&compared.sides.old.ranking));
-        findings.new.extend(errors(&compared.sides.new.ranking));
+    let has_error_finding = findings.old.iter().chain(&findings.new).any(|found| found.severity == Severity::Error);
+    if arguments.format.is_document()
+        && let Ok(compared) = &compared
+    {
+        findings.old.extend(error_findings(&compared.table, &compared.sides.old.ranking));
+        findings.new.extend(error_findings(&compared.table, &compared.sides.new.ranking));
     }
     drawn.draw(&findings);
     let compared = match compared {
@@ -136,21 +135,18 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(arguments: &CompareArgs) -> Self {
-        let given = arguments;
-        let formula = |text: &Option<String>, file: &Option<PathBuf>| FormulaArgs {
-            formula: text.clone(),
-            formula_file: file.clone(),
-        };
+    fn new(given: &CompareArgs) -> Self {
+        let old = FormulaArgs { formula: given.old.clone(), formula_file: given.old_file.clone() };
+        let new = FormulaArgs { formula: given.new.clone(), formula_file: given.new_file.clone() };
         let mut sides = Self {
-            formulas: OldNew { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) },
+            formulas: OldNew { old, new },
             trees: OldNew { old: given.old_tree.clone(), new: given.new_tree.clone() },
             policies: OldNew { old: given.old_policy, new: given.new_policy },
             sched_configs: OldNew { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
             thresholds: OldNew { old: given.old_threshold, new: given.new_threshold },
         };
-        if !is_given(&sides.formulas.new) && sides.differ_otherwise() {
-            sides.formulas.new = formula(&given.old, &given.old_file);
+        if !sides.formulas.new.is_given() && sides.differ_otherwise() {
+            sides.formulas.new = sides.formulas.old.clone();
         }
         sides
     }
@@ -172,25 +168,26 @@ impl Sides {
     fn differ_in_fair_share(&self) -> bool {
         let Self { formulas, trees, policies, .. } = self;
         let given = [trees.old.is_some(), trees.new.is_some(), policies.old.is_some(), policies.new.is_some()];
-        given.contains(&true) && !is_given(&formulas.old) && !is_given(&formulas.new)
+        given.contains(&true) && !formulas.old.is_given() && !formulas.new.is_given()
     }
 
     /// The options that read standard input.
     fn readers(&self, arguments: &CompareArgs) -> Vec<&'static str> {
-        let is_dash = |text: &Option<String>| text.as_deref() == Some(STDIN);
-        let reads = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_stdin);
-        let given = [
-            ("--old", is_dash(&arguments.old)),
-            ("--new", is_dash(&arguments.new)),
-            ("--old-file", reads(&arguments.old_file)),
-            ("--new-file", reads(&arguments.new_file)),
-            ("--old-tree", reads(&self.trees.old)),
-            ("--new-tree", reads(&self.trees.new)),
-            ("--old-sched-config", reads(&self.sched_configs.old)),
-            ("--new-sched-config", reads(&self.sched_configs.new)),
-        ];
-        let given = given.into_iter().filter(|(_, reads)| *reads).map(|(option, _)| option);
-        arguments.site.files_from(is_stdin).into_iter().chain(given).collect()
+        let mut readers = arguments.site.files_from(is_stdin);
+        for (option, text) in [("--old", &arguments.old), ("--new", &arguments.new)] {
+            readers.extend((text.as_deref() == Some(STDIN)).then_some(option));
+        }
+        for (option, file) in [
+            ("--old-file", &arguments.old_file),
+            ("--new-file", &arguments.new_file),
+            ("--old-tree", &self.trees.old),
+            ("--new-tree", &self.trees.new),
+            ("--old-sched-config", &self.sched_configs.old),
+            ("--new-sched-config", &self.sched_configs.new),
+        ] {
+            readers.extend(file.as_deref().filter(|path| is_stdin(path)).map(|_| option));
+        }
+        readers
     }
 
     /// Opens the site of the old side, and that of the new one if it differs.
@@ -201,9 +198,10 @@ impl Sides {
         }
         let site = arguments.site.files()?.kept()?;
         let formulas = self.formula_sources()?;
-        let site_has = |roles: &[Role]| roles.iter().any(|role| site.has(*role));
-        let trees = chosen(&self.trees, site_has(&[Role::Tree, Role::ResourceGroup, Role::SchedPriv]))?;
-        let configs = chosen(&self.sched_configs, site_has(&[Role::SchedConfig, Role::SchedPriv]))?;
+        let has_tree = [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| site.has(role));
+        let has_config = [Role::SchedConfig, Role::SchedPriv].into_iter().any(|role| site.has(role));
+        let trees = chosen(&self.trees, has_tree)?;
+        let configs = chosen(&self.sched_configs, has_config)?;
         let files = OldNew {
             old: side_files(&site, formulas.old, trees.old, configs.old)?,
             new: side_files(&site, formulas.new, trees.new, configs.new)?,
@@ -223,29 +221,24 @@ impl Sides {
 
     /// The files of the formulas. The same file for both sides is read once.
     fn formula_sources(&self) -> Result<OldNew<Option<FileSource>>, CliError> {
-        let path = |formula: &FormulaArgs| match formula {
+        let [path_of_old, path_of_new] = [&self.formulas.old, &self.formulas.new].map(|formula| match formula {
             FormulaArgs { formula: Some(text), .. } => (text == STDIN).then(|| PathBuf::from(STDIN)),
             FormulaArgs { formula_file, .. } => formula_file.clone(),
-        };
-        let paths = OldNew { old: path(&self.formulas.old), new: path(&self.formulas.new) };
-        let old = kept(&paths.old)?;
-        let new = if paths.new == paths.old { old.clone() } else { kept(&paths.new)? };
+        });
+        let old = kept(&path_of_old)?;
+        let new = if path_of_new == path_of_old { old.clone() } else { kept(&path_of_new)? };
         Ok(OldNew { old, new })
     }
 
-    /// The formulas. A side without one has the site's; where the site has none and something else differs, the other
-    /// side's, and where no formula is given and fair share differs, `fairshare_factor`.
+    /// The formulas. A side without one has the site's. If the site has none, it has the other side's if something else
+    /// differs, and `fairshare_factor` if no formula is given and fair share differs.
     fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<OldNew<FormulaText>, CliError> {
         let OldNew { old, new } = &self.formulas;
-        let no_formula = |given: &str| {
-            let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
-            CliError::from(SiteError::Missing(format!("{given}, or {in_force}").into()))
-        };
         let mut old = match read_formula(old, Some(old_site)) {
-            Err(CliError::Site(SiteError::Missing(_))) if is_given(new) && self.differ_otherwise() => {
+            Err(CliError::Site(SiteError::Missing(_))) if new.is_given() && self.differ_otherwise() => {
                 read_formula(new, Some(new_site))?
             }
-            Err(CliError::Site(SiteError::Missing(_))) if is_given(new) => {
+            Err(CliError::Site(SiteError::Missing(_))) if new.is_given() => {
                 return Err(no_formula("no formula to compare --new with: give --old FORMULA"));
             }
             Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => {
@@ -256,7 +249,7 @@ impl Sides {
             }
             read => read?,
         };
-        if !is_given(&self.formulas.old) && !is_given(new) && !self.differ_otherwise() {
+        if !self.formulas.old.is_given() && !new.is_given() && !self.differ_otherwise() {
             return Err(CliError::usage(
                 "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
                  --new-sched-config FILE or --new-threshold X",
@@ -278,8 +271,9 @@ impl Sides {
     }
 }
 
-fn is_given(formula: &FormulaArgs) -> bool {
-    formula.formula.is_some() || formula.formula_file.is_some()
+fn no_formula(given: &str) -> CliError {
+    let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
+    SiteError::Missing(format!("{given}, or {in_force}").into()).into()
 }
 
 /// The files of a side: those of the site, and its own.
@@ -300,9 +294,12 @@ fn side_files(
 
 /// The files of both sides. What is given for one side only is used for both if the site has no such file.
 fn chosen(given: &OldNew<Option<PathBuf>>, site_has_one: bool) -> Result<OldNew<Option<FileSource>>, CliError> {
-    let (old, new) = (kept(&given.old)?, kept(&given.new)?);
-    let other = |other: &Option<FileSource>| other.clone().filter(|_| !site_has_one);
-    Ok(OldNew { old: old.clone().or_else(|| other(&new)), new: new.or_else(|| other(&old)) })
+    let old = kept(&given.old)?;
+    let new = kept(&given.new)?;
+    Ok(match site_has_one {
+        true => OldNew { old, new },
+        false => OldNew { old: old.clone().or_else(|| new.clone()), new: new.or(old) },
+    })
 }
 
 /// A file that can be read several times.

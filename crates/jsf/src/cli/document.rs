@@ -41,20 +41,20 @@ pub(super) fn command_line() -> String {
 fn quoted(argument: std::ffi::OsString) -> String {
     /// The most characters of an argument; the document shows a formula anyway.
     const MAX_ARGUMENT: usize = 200;
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
     let argument = argument.to_string_lossy();
+    let is_plain = argument.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c));
     match argument.char_indices().nth(MAX_ARGUMENT) {
         Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
-        None if argument.is_empty() || !argument.chars().all(is_plain) => {
-            format!("'{}'", argument.replace('\'', r"'\''"))
-        }
-        None => argument.into_owned(),
+        None if is_plain && !argument.is_empty() => argument.into_owned(),
+        None => format!("'{}'", argument.replace('\'', r"'\''")),
     }
 }
 
 /// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
-    let size = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    io::stdout().is_terminal().then(|| columns().or_else(size))?
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    columns.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)))
 }

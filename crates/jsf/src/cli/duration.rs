@@ -11,37 +11,38 @@ const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)
 /// # Errors
 /// The text has none of these forms, or the duration is too long.
 pub fn parse_duration(text: &str) -> Result<u64, String> {
-    let expected = || {
-        format!(
+    parse(text).map_err(|error| match error {
+        DurationError::TooLong(_) => format!("the duration `{text}` is too long"),
+        DurationError::NotADuration(_) => format!(
             "`{text}` is not a duration, expected [[HH:]MM:]SS, D-HH:MM:SS, or a whole number with s, m, h, d or w, \
              such as `24h`"
-        )
-    };
-    let too_long = || format!("the duration `{text}` is too long");
-    let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() {
-        true => digits.parse::<u64>().map_err(|_| too_long()),
-        false => Err(expected()),
-    };
-    for (unit, length) in UNITS {
-        if let Some(digits) = text.strip_suffix(unit) {
-            return number(digits)?.checked_mul(length).ok_or_else(too_long);
+        ),
+    })
+}
+
+fn parse(text: &str) -> Result<u64, DurationError> {
+    let mut parts = Vec::new();
+    if let Some((digits, length)) = UNITS.iter().find_map(|&(unit, length)| Some((text.strip_suffix(unit)?, length))) {
+        parts.push((number(digits)?, length));
+    } else if let Some((days, rest)) = text.split_once('-') {
+        let numbers: Vec<u64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
+        if numbers.len() > 3 {
+            return Err(DurationError::NotADuration(text.to_owned()));
         }
+        parts.push((number(days)?, 86_400));
+        parts.extend(numbers.into_iter().zip([3600, 60, 1]));
+    } else {
+        return u64::try_from(seconds(text)?).map_err(|_| DurationError::NotADuration(text.to_owned()));
     }
-    if let Some((days, rest)) = text.split_once('-') {
-        let parts: Vec<u64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
-        let units = [3600, 60, 1];
-        if parts.len() > units.len() {
-            return Err(expected());
-        }
-        let days = number(days)?.checked_mul(86_400).ok_or_else(too_long)?;
-        let add = |total: u64, (part, unit): (u64, u64)| part.checked_mul(unit)?.checked_add(total);
-        return parts.into_iter().zip(units).try_fold(days, add).ok_or_else(too_long);
+    let total = parts.into_iter().try_fold(0u64, |total, (part, unit)| part.checked_mul(unit)?.checked_add(total));
+    total.ok_or_else(|| DurationError::TooLong(text.to_owned()))
+}
+
+fn number(digits: &str) -> Result<u64, DurationError> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(DurationError::NotADuration(digits.to_owned()));
     }
-    match seconds(text) {
-        Ok(seconds) => u64::try_from(seconds).map_err(|_| expected()),
-        Err(DurationError::TooLong(_)) => Err(too_long()),
-        Err(DurationError::NotADuration(_)) => Err(expected()),
-    }
+    digits.parse().map_err(|_| DurationError::TooLong(digits.to_owned()))
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ pub(super) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
         NamesFormatName::Human => write_text(&document(&names, &unusable), false, None, out)?,
         NamesFormatName::Markdown => write_as_markdown(&document(&names, &unusable), out)?,
         NamesFormatName::Json => {
-            let list = |names: &[Name]| names.iter().map(object).collect::<Vec<_>>();
-            writeln!(out, "{}", json!({"names": list(&names), "unusable": list(&unusable)}))?;
+            let [names, unusable] = [names, unusable].map(|names| names.iter().map(object).collect::<Vec<_>>());
+            writeln!(out, "{}", json!({"names": names, "unusable": unusable}))?;
         }
     }
     Ok(Outcome::Fine)
@@ -75,8 +75,8 @@ fn names(schema: &Schema) -> Vec<Name> {
     names.sort_by_key(|name| order(name.origin));
     let constants = ["e", "inf", "nan", "pi", "tau"].into_iter().filter(|name| constant(name).is_some());
     names.extend(constants.map(|name| Name::of_python(name.into(), "constant", "Python's math")));
-    let is_hidden = |function: &Function| schema.is_numeric(function.name()) && !function.is_math();
-    let functions = Function::ALL.iter().filter(|function| !is_hidden(function));
+    // a resource hides a builtin of its name
+    let functions = Function::ALL.iter().filter(|function| function.is_math() || !schema.is_numeric(function.name()));
     names.extend(functions.map(|function| {
         let origin = if function.is_math() { "Python's math" } else { "Python's builtins" };
         Name::of_python(format!("{}()", function.name()), "function", origin)
@@ -126,11 +126,14 @@ fn object(name: &Name) -> Value {
 
 /// Why no formula can use a resource.
 fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> {
-    let is_name = || !matches!(Schema::empty().add(name, entry.input_type), Err(NameError::NotAName(_)));
     match Resolution::from_schema(name, schema) {
         _ if !entry.input_type.is_numeric() => Some("its value is not a number"),
-        Resolution::Input if is_name() => None,
-        Resolution::Input => Some("it is not a name in Python (a keyword, or more than letters, digits and `_`)"),
+        Resolution::Input => match Schema::empty().add(name, entry.input_type) {
+            Err(NameError::NotAName(_)) => {
+                Some("it is not a name in Python (a keyword, or more than letters, digits and `_`)")
+            }
+            _ => None,
+        },
         _ => Some("the name has another meaning in Python, which wins"),
     }
 }

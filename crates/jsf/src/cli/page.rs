@@ -95,12 +95,11 @@ pub(super) const WIDTH: usize = 110;
 /// there are.
 pub(super) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: &[Diagnostic]) -> Vec<String> {
     let (few, others) = few_of_each_code(findings);
-    let draw = |found: &Diagnostic| {
+    let few = few.into_iter().map(|found| {
         let found = submitted.in_source(found.clone()).worded(in_options);
         draw_finding(&formula_source(source), &found, false, Some(WIDTH))
-    };
-    let others = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
-    few.into_iter().map(draw).chain(others).collect()
+    });
+    few.chain(others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"))).collect()
 }
 
 /// The WebAssembly module of the page, if this build has it.
@@ -120,7 +119,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;
     require_one_file(given, formula)?;
     let site = given.open(None, *threshold)?;
-    let is_given = formula.formula.is_some() || formula.formula_file.is_some();
+    let is_given = formula.is_given();
     let in_force = match site.formula_text() {
         Ok(in_force) => Some(in_force),
         Err(SiteError::Missing(_)) if is_given => None,

@@ -80,9 +80,11 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
         return Err(SiteError::Read { path: folder, error }.into());
     }
-    // from before the files are read until the new one is written, so that no writer overwrites the change of another
-    let lock = || LockedUsage::lock(&folder, LOCK_LIMIT).map_err(|error| cannot_replace(&folder, &error));
-    let locked = writes.then(lock).transpose()?;
+    // locked before the files are read until the new one is written, so that no writer overwrites the change of another
+    let locked = match writes {
+        true => Some(LockedUsage::lock(&folder, LOCK_LIMIT).map_err(|error| cannot_replace(&folder, &error))?),
+        false => None,
+    };
     let files = read(|name, limit| read_file(&folder.join(name), limit))?;
     respond(&parsed.request, &folder, &files, locked.as_ref())
 }
@@ -153,15 +155,14 @@ fn respond(
     write_stderr(&answer.stderr);
     answer.remark.iter().for_each(warn);
     if let (Some(bytes), Some(locked)) = (&answer.usage, locked) {
-        let failed = |error| cannot_replace(folder, &error);
         if files.usage.is_lossy() {
-            let kept = locked.keep_as_unread(now).map_err(failed)?;
+            let kept = locked.keep_as_unread(now).map_err(|error| cannot_replace(folder, &error))?;
             warn(format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()));
             if let UsageOnDisk::Read(usage) = &files.usage {
                 usage.faults.iter().take(MAX_FAULTS).for_each(warn);
             }
         }
-        locked.replace(bytes).map_err(failed)?;
+        locked.replace(bytes).map_err(|error| cannot_replace(folder, &error))?;
     }
     Ok(outcome(answer.code))
 }
@@ -195,7 +196,8 @@ fn is_missing(error: &SiteError) -> bool {
 
 /// Removes an option with a path from the arguments, wherever it occurs before `--`.
 fn split_option<'a>(arguments: &[&'a OsStr], option: &str) -> Result<(Vec<&'a OsStr>, Option<PathBuf>), CliError> {
-    let (mut rest, mut folder) = (Vec::new(), None);
+    let mut rest = Vec::new();
+    let mut folder = None;
     let mut arguments = arguments.iter().copied();
     let assigned = format!("{option}=");
     while let Some(argument) = arguments.next() {
@@ -233,14 +235,20 @@ fn value_of(argument: &OsStr, prefix: &str) -> Option<OsString> {
 
 /// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of `pbs.conf`.
 fn default_folder() -> PathBuf {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let in_conf = || {
-        let conf = fs::read_to_string(set("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
-        let home = conf.lines().rev().find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
-        Some(home.trim().into())
-    };
-    let home: OsString = set("PBS_HOME").or_else(in_conf).unwrap_or_else(|| PBS_HOME.into());
+    let home = variable("PBS_HOME").or_else(home_in_conf).unwrap_or_else(|| PBS_HOME.into());
     Path::new(&home).join("sched_priv")
+}
+
+/// `PBS_HOME` in `pbs.conf`.
+fn home_in_conf() -> Option<OsString> {
+    let conf = fs::read_to_string(variable("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
+    let home = conf.lines().rev().find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
+    Some(home.trim().into())
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Writes to standard error what `pbsfs` writes there.

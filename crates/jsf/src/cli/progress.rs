@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const ERASE_LINE: &[u8] = b"\r\x1b[K";
 /// the value is dropped.
 pub(super) struct Progress {
     thread: Option<(Sender<()>, JoinHandle<()>)>,
-    /// The per cent that are done; more than 100 where that is not known.
+    /// The percentage that is done; more than 100 if it is not known.
     per_cent: Arc<AtomicUsize>,
 }
 
@@ -30,30 +30,33 @@ impl Progress {
         let (sender, receiver) = mpsc::channel();
         let per_cent = Arc::new(AtomicUsize::new(usize::MAX));
         let shown = Arc::clone(&per_cent);
-        let show = move || {
-            let begin = Instant::now();
-            let mut is_shown = false;
-            while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
-                let mut out = io::stderr().lock();
-                let _ = out.write_all(ERASE_LINE);
-                let _ = write!(out, "jsf: {what}, {} s", begin.elapsed().as_secs());
-                if let done @ 0..=100 = shown.load(Ordering::Relaxed) {
-                    let filled = done * BAR / 100;
-                    let _ = write!(out, " [{}{}] {done} %", "#".repeat(filled), "-".repeat(BAR - filled));
-                }
-                let _ = out.flush();
-                is_shown = true;
-            }
-            if is_shown {
-                let _ = io::stderr().write_all(ERASE_LINE);
-            }
-        };
-        Self { thread: thread::Builder::new().spawn(show).ok().map(|thread| (sender, thread)), per_cent }
+        let thread = thread::Builder::new().spawn(move || show(what, &receiver, &shown)).ok();
+        Self { thread: thread.map(|thread| (sender, thread)), per_cent }
     }
 
     /// Shows a bar with how much of the work is done.
     pub(super) fn show_fraction(&self, done: usize, all: usize) {
         self.per_cent.store(done.saturating_mul(100).checked_div(all).unwrap_or(usize::MAX), Ordering::Relaxed);
+    }
+}
+
+/// Shows the line until the sender is dropped.
+fn show(what: &str, receiver: &Receiver<()>, per_cent: &AtomicUsize) {
+    let begin = Instant::now();
+    let mut is_shown = false;
+    while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
+        let mut out = io::stderr().lock();
+        let _ = out.write_all(ERASE_LINE);
+        let _ = write!(out, "jsf: {what}, {} s", begin.elapsed().as_secs());
+        if let done @ 0..=100 = per_cent.load(Ordering::Relaxed) {
+            let filled = done * BAR / 100;
+            let _ = write!(out, " [{}{}] {done} %", "#".repeat(filled), "-".repeat(BAR - filled));
+        }
+        let _ = out.flush();
+        is_shown = true;
+    }
+    if is_shown {
+        let _ = io::stderr().write_all(ERASE_LINE);
     }
 }
 

@@ -52,25 +52,23 @@ pub(super) fn with_ranked_queue(
     let mut progress = Some(Progress::start("reading the jobs"));
     let mut rows = Vec::new();
     let mut shown_warnings = 0;
-    let mut show_jobs = |jobs: &SiteJobs| {
-        progress = None;
-        warn_all(&jobs.warnings);
-        shown_warnings = jobs.warnings.len();
-        draw_submitted(&source, &submitted, jobs.findings.iter().filter(|found| (wanted.shown)(found)).cloned());
-        if let (Some(arguments), Some(_)) = (wanted.jobs, &jobs.program) {
-            rows = arguments.rows(&jobs.table)?;
-        }
-        progress = Some(Progress::start("ranking the jobs"));
-        Ok(())
-    };
-    let request = RankRequest {
+    let ranked = site.rank(RankRequest {
         limit: wanted.limit,
         record_origins: wanted.origins,
         keep_failed: true,
-        on_read: Some(&mut show_jobs),
+        on_read: Some(&mut |jobs: &SiteJobs| {
+            progress = None;
+            warn_all(&jobs.warnings);
+            shown_warnings = jobs.warnings.len();
+            draw_submitted(&source, &submitted, jobs.findings.iter().filter(|found| (wanted.shown)(found)).cloned());
+            if let Some(arguments) = wanted.jobs.filter(|_| jobs.program.is_some()) {
+                rows = arguments.rows(&jobs.table)?;
+            }
+            progress = Some(Progress::start("ranking the jobs"));
+            Ok(())
+        }),
         ..RankRequest::from(formula)
-    };
-    let ranked = site.rank(request);
+    });
     drop(progress);
     let mut queue = match ranked {
         Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),

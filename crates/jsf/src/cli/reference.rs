@@ -12,8 +12,9 @@ use super::{CliError, Outcome};
 pub(super) fn codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     match &arguments.code {
         Some(name) => {
-            let unknown = || CliError::usage(format!("`{name}` is not a known code; `jsf codes` lists all codes"));
-            write!(out, "{}", Code::find(name).ok_or_else(unknown)?.page)?;
+            let code = Code::find(name)
+                .ok_or_else(|| CliError::usage(format!("`{name}` is not a known code; `jsf codes` lists all codes")))?;
+            write!(out, "{}", code.page)?;
         }
         None => {
             for code in Code::all() {
@@ -52,11 +53,13 @@ pub(super) fn man(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, C
     all.build();
     let page = match name {
         None => all,
-        Some(name) => {
-            let unknown = || CliError::usage(format!("`{name}` is not a command; `jsf --help` lists all commands"));
-            let found = all.get_subcommands().find(|command| command.get_name() == name);
-            found.ok_or_else(unknown)?.clone()
-        }
+        Some(name) => match all.get_subcommands().find(|command| command.get_name() == name) {
+            Some(command) => command.clone(),
+            None => {
+                let message = format!("`{name}` is not a command; `jsf --help` lists all commands");
+                return Err(CliError::usage(message));
+            }
+        },
     };
     let after_help = page.get_after_long_help().or(page.get_after_help()).map(ToString::to_string).unwrap_or_default();
     // clap_mangen writes this text as paragraphs to be filled, which joins the lines of its examples and tables

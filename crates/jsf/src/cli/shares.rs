@@ -90,8 +90,8 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
 /// # Errors
 /// No tree has one of the entities.
 fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
-    let is_unknown = |name: &&String| shares.iter().all(|one| one.unresolved(name, false).is_some());
-    let unknown = names.iter().filter(is_unknown).zip(0..);
+    let unknown = names.iter().filter(|name| shares.iter().all(|one| one.unresolved(name, false).is_some()));
+    let unknown = unknown.zip(0..);
     let unknown: Vec<String> =
         unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
@@ -123,8 +123,7 @@ fn places(
     let source = match &arguments.formula {
         Some(text) => FormulaText::new(text)?,
         None if is_given => {
-            let (formula, formula_file) = (None, arguments.formula_file.clone());
-            read_formula(&FormulaArgs { formula, formula_file }, None)?
+            read_formula(&FormulaArgs { formula: None, formula_file: arguments.formula_file.clone() }, None)?
         }
         None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
     };

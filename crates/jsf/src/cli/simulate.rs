@@ -16,8 +16,8 @@ use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
 use jsf_report::{printable, simulated_change_document, simulation_document, validation_sentence, waiting_time};
 use jsf_simulate::{
-    Backfill, Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationOptions, Statistics,
-    Validation, Workload, WorkloadModel, generate,
+    Backfill, Decay, Difference, EvaluationErrors, Fairness, Observer, SimulationOptions, Statistics, Validation,
+    Workload, WorkloadModel, generate,
 };
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -74,8 +74,9 @@ impl Names<'_> {
         if !self.arguments.anonymise {
             return message.to_owned();
         }
-        let shown = |(index, part): (usize, &str)| if index % 2 == 1 { self.shown(part) } else { part.to_owned() };
-        message.split('`').enumerate().map(shown).collect::<Vec<_>>().join("`")
+        let parts = message.split('`').enumerate();
+        let shown = parts.map(|(index, part)| if index % 2 == 1 { self.shown(part) } else { part.to_owned() });
+        shown.collect::<Vec<_>>().join("`")
     }
 
     /// The same for a message that may ask for something, which names nobody.
@@ -137,8 +138,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         old: side_report(workload, &sources.old, &old, &old_rules),
         new: side_report(workload, &sources.new, &new, &new_rules),
     };
-    let (old_schedule, new_schedule) = (&old.simulated.schedule, &new.simulated.schedule);
-    let difference = Difference::new(workload, old_schedule, new_schedule, warm_up(arguments));
+    let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, warm_up(arguments));
     let change = SimulatedChangeReport { sides: &sides, difference: &difference };
     let is_same = sources.old.text == sources.new.text;
     let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
@@ -227,17 +227,17 @@ fn is_change(arguments: &SimulateArgs) -> bool {
 fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<FormulaText>, CliError> {
     let SimulateArgs { old, new, old_file, new_file, formula, .. } = arguments;
     let has_both = (old.is_some() || old_file.is_some()) && (new.is_some() || new_file.is_some());
-    if has_both && (formula.formula.is_some() || formula.formula_file.is_some()) {
+    if has_both && formula.is_given() {
         return Err(CliError::usage("give two formulas: a third one has no effect beside --old and --new"));
     }
-    let read = |text: &Option<String>, file: &Option<_>| {
-        let given = FormulaArgs { formula: text.clone(), formula_file: Option::clone(file) };
-        match text.is_some() || file.is_some() {
+    let [old, new] = [(old, old_file), (new, new_file)].map(|(text, file)| {
+        let given = FormulaArgs { formula: text.clone(), formula_file: file.clone() };
+        match given.is_given() {
             true => read_formula(&given, None),
             false => read_formula(formula, Some(site)),
         }
-    };
-    Ok(OldNew { old: read(old, old_file)?, new: read(new, new_file)? })
+    });
+    Ok(OldNew { old: old?, new: new? })
 }
 
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
@@ -322,42 +322,40 @@ fn simulate(
     let most = interrupted.map(|before| started(before, workload));
     let progress = OnceCell::new();
     let mut counter = Counter { progress: &progress, jobs: workload.jobs().len(), most };
-    let mut show_findings = |findings: &Vec<Diagnostic>| {
-        draw_submitted(source, &submitted, findings.iter().cloned());
-        end_simulation_at_interrupt();
-        progress.get_or_init(|| Progress::start("simulating"));
-        Ok(())
-    };
-    let request = SimulateRequest {
+    let simulated = site.simulate(SimulateRequest {
         decay_period: arguments.decay,
         decay_factor: arguments.decay_factor,
-        on_lint: Some(&mut show_findings),
+        on_lint: Some(&mut |findings: &Vec<Diagnostic>| {
+            draw_submitted(source, &submitted, findings.iter().cloned());
+            end_simulation_at_interrupt();
+            progress.get_or_init(|| Progress::start("simulating"));
+            Ok(())
+        }),
         ..SimulateRequest::new(formula, workload, rules, &mut counter)
-    };
-    let simulated = site.simulate(request);
+    });
     drop(progress);
     let simulated = match simulated {
         Err(SiteError::NotArithmetic) => return Ok(None),
         simulated => simulated?,
     };
-    let is_new = |warning: &&String| before.is_none_or(|before| !before.warnings.contains(warning));
-    let warnings: Vec<String> =
-        simulated.warnings.iter().filter(is_new).map(|warning| names.without(warning)).collect();
+    let shown = before.map_or(&[][..], |before| &before.warnings);
+    let warnings = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
+    let warnings: Vec<String> = warnings.map(|warning| names.without(warning)).collect();
     warn_all(&warnings);
     if !simulated.schedule.is_complete {
-        let (jobs, started) = (workload.jobs().len(), started(&simulated, workload));
+        let jobs = workload.jobs().len();
+        let started = started(&simulated, workload);
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
     }
     let errors = &simulated.schedule.errors;
     let failures = failures(arguments.site.on_error, errors, workload);
     failures.iter().for_each(|(kind, text)| report(kind, text));
-    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
     let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
     let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
     let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
-    let is_fine = !fails && !simulated.findings.iter().any(is_error);
+    let is_fine = !fails && !simulated.findings.iter().any(|found| found.severity == Severity::Error);
     let mut findings = drawn(source, &submitted, &simulated.findings);
     let warnings = warnings.into_iter().map(|warning| ("warning", warning));
     findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
@@ -371,19 +369,19 @@ fn warm_up(arguments: &SimulateArgs) -> i64 {
 /// The errors of the formula, each with the kind of its message.
 fn failures(on_error: OnError, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
     let kind = if on_error == OnError::Fail { "error" } else { "warning" };
-    let failure = |(_, error): (_, &ErrorKind)| {
+    let failures = errors.kinds().map(|(_, error)| {
         let value = match (on_error, error.consequence) {
             (OnError::Null, _) => "it comes last",
             (_, Consequence::Crash) => "it counts 0 and OpenPBS's scheduler would crash",
             (_, Consequence::Unknown) => "it counts 0 and jsf cannot tell what the scheduler makes of it",
             (_, Consequence::Zero) => "it counts 0",
         };
-        let (job, jobs) = (workload.id(error.job), error.jobs);
-        let jobs = if jobs == 1 { "1 job" } else { &format!("{jobs} jobs") };
+        let job = workload.id(error.job);
+        let jobs = if error.jobs == 1 { "1 job" } else { &format!("{} jobs", error.jobs) };
         let text = format!("the formula fails for {jobs} at some time, first for `{job}`, where {value} then");
         (kind, format!("{text}: {}", error.message))
-    };
-    errors.kinds().map(failure).collect()
+    });
+    failures.collect()
 }
 
 /// The options that read standard input.

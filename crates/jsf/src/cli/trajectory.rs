@@ -43,8 +43,9 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
         report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
     }
     let column = ranked.table.column("eligible_time");
-    let eligible_time = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
-    let eligible_times: Vec<i64> = trajectory.jobs.iter().map(|job| eligible_time(job.row)).collect();
+    let eligible_times =
+        trajectory.jobs.iter().map(|job| column.map_or(0, |column| column.nearest_double(job.row) as i64));
+    let eligible_times: Vec<i64> = eligible_times.collect();
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let report = TrajectoryReport {

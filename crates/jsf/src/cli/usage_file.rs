@@ -192,7 +192,8 @@ mod tests {
     #[test]
     fn a_lock_that_is_a_link_or_a_pipe_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (lock, target) = (folder.path().join("usage.lock"), folder.path().join("target"));
+        let lock = folder.path().join("usage.lock");
+        let target = folder.path().join("target");
         fs::write(&target, "text").expect("a file");
         std::os::unix::fs::symlink(&target, &lock).expect("a link");
         let error = LockedUsage::lock(folder.path(), LOCK_LIMIT).err().expect("no lock").to_string();

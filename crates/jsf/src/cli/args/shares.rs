@@ -122,10 +122,11 @@ impl AssumedUsage {
 impl FromArgMatches for AssumedUsage {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
-        let places = |option: &str| matches.indices_of(option).into_iter().flatten();
+        let [places_of_charges, places_of_decays] =
+            ["charge", "decay"].map(|option| matches.indices_of(option).into_iter().flatten());
         let charges = charge.into_iter().map(|Charge { name, amount }| UsageChange::Charge { name, amount });
         let decays = decay.into_iter().map(UsageChange::Decay);
-        let mut placed: Vec<_> = places("charge").zip(charges).chain(places("decay").zip(decays)).collect();
+        let mut placed: Vec<_> = places_of_charges.zip(charges).chain(places_of_decays.zip(decays)).collect();
         placed.sort_by_key(|(place, _)| *place);
         Ok(Self { changes: placed.into_iter().map(|(_, change)| change).collect() })
     }

@@ -217,8 +217,10 @@ impl Args for FileArgs {
 
 impl FromArgMatches for FileArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |(role, option, _)| Some((role, matches.get_one::<PathBuf>(id(option))?.clone()));
-        Ok(Self(FILE_OPTIONS.into_iter().filter_map(given).collect()))
+        let given = FILE_OPTIONS
+            .into_iter()
+            .filter_map(|(role, option, _)| Some((role, matches.get_one::<PathBuf>(id(option))?.clone())));
+        Ok(Self(given.collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -235,8 +237,8 @@ pub fn threshold(text: &str) -> Result<f64, String> {
 
 /// Parses a release of Slurm. One that was not recorded is assigned to one that was.
 fn release(text: &str) -> Result<Release, String> {
-    let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_release = text.split('.').take(2).filter(|part| is_number(part)).count() == 2;
+    let numbers = text.split('.').take(2).filter(|part| part.len() == 2 && part.bytes().all(|c| c.is_ascii_digit()));
+    let is_release = numbers.count() == 2;
     let newest = Release::default().as_str();
     if is_release && text.get(..newest.len()) > Some(newest) {
         return Err(format!("`{text}` is newer than {newest}, the newest release whose rules are known"));
@@ -288,8 +290,9 @@ impl SiteArgs {
         require_one_reader(&self.files_from(is_stdin))?;
         let given = self.files()?;
         let files = formula.into_iter().fold(given, |files, formula| files.with(Role::Formula, formula));
-        let in_folder = |folder: &PathBuf| folder.join("resource_group").exists();
-        let has_group = files.has(Role::ResourceGroup) || self.files.0.get(&Role::SchedPriv).is_some_and(in_folder);
+        let folder = self.files.0.get(&Role::SchedPriv);
+        let has_group =
+            files.has(Role::ResourceGroup) || folder.is_some_and(|folder| folder.join("resource_group").exists());
         if self.files.has(Role::Usage) && !has_group {
             return Err(CliError::usage(
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
