@@ -366,11 +366,10 @@ impl TreeBuilder {
 }
 
 fn check_amounts(member: &Member) -> Result<(), TreeError> {
-    let name = || member.name.to_string();
     match member.shares {
-        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares { name: name(), shares }),
-        _ if !is_usage(member.usage) => Err(TreeError::BadUsage { name: name(), usage: member.usage }),
-        _ => Ok(()),
+        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares { name: member.name.to_string(), shares }),
+        _ if is_usage(member.usage) => Ok(()),
+        _ => Err(TreeError::BadUsage { name: member.name.to_string(), usage: member.usage }),
     }
 }
 

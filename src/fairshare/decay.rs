@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn slurm_in_steps() {
-        let (decay, usage) = (HalfLife::new(600), Extended::from(2e11));
+        let decay = HalfLife::new(600);
+        let usage = Extended::from(2e11);
         let twice = decay.step(decay.step(usage, 60), 60);
         assert_eq!(decay.decayed(usage, 120, 60), twice);
         assert_eq!(decay.decayed(usage, 150, 60), decay.step(twice, 30));

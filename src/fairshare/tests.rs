@@ -20,18 +20,15 @@ fn worked_example() -> TreeBuilder {
 #[test]
 fn the_worked_example_of_pp718_comes_out_to_the_printed_digits() {
     let assessed = AssessedTree::new(worked_example().finish(), &DocumentedOpenPbs);
-    let digits = |name: &str| {
+    for (name, perc, tree_usage, factor) in
+        [("Bob", "0.20", "0.125", "0.648"), ("Suzy", "0.36", "0.500", "0.382"), ("group1", "0.40", "0.167", "0.749")]
+    {
         let shares = assessed.shares_of(name).expect("in the tree");
-        (
-            format!("{:.2}", shares.fairshare_perc),
-            format!("{:.3}", shares.fairshare_tree_usage),
-            format!("{:.3}", shares.fairshare_factor),
-        )
-    };
-    assert_eq!(digits("Bob"), ("0.20".into(), "0.125".into(), "0.648".into()));
-    assert_eq!(digits("Suzy"), ("0.36".into(), "0.500".into(), "0.382".into()));
-    assert_eq!(digits("Scott").0, "0.24");
-    assert_eq!(digits("group1"), ("0.40".into(), "0.167".into(), "0.749".into()));
+        assert_eq!(format!("{:.2}", shares.fairshare_perc), perc, "{name}");
+        assert_eq!(format!("{:.3}", shares.fairshare_tree_usage), tree_usage, "{name}");
+        assert_eq!(format!("{:.3}", shares.fairshare_factor), factor, "{name}");
+    }
+    assert_eq!(format!("{:.2}", assessed.shares_of("Scott").expect("in the tree").fairshare_perc), "0.24");
     let tree = assessed.tree();
     assert_eq!(tree.usage(tree.root()), 1200.0);
     assert_eq!(tree.path(tree.find("Bob").expect("in the tree")), ["group1", "Bob"]);
@@ -61,19 +58,20 @@ fn a_node_with_fairshare_parent_has_its_parents_numbers() {
 #[test]
 fn the_builder_reports_what_is_wrong() {
     let mut builder = worked_example();
-    let mut error = |parent: &str, member| builder.add_under(parent, member).expect_err("unsound").to_string();
-    assert_eq!(error("group2", Member::entity("Bob")), "`Bob` is already in the tree, under `group1`");
-    assert_eq!(error("group3", Member::entity("Dan")), "`Dan` cannot be added: its parent `group3` is not in the tree");
-    assert_eq!(
-        error("Bob", Member::entity("Dan")),
-        "`Dan` cannot be added: its parent `Bob` is an entity, not a group"
-    );
-    assert_eq!(error("root", Member::entity("Dan").shares(-3)), "`Dan` has negative shares, -3");
-    for usage in [f64::NAN, -1.0, f64::INFINITY] {
-        let expected = format!("`Dan` has a usage of {usage}, which is not a finite number of at least 0");
-        assert_eq!(error("root", Member::entity("Dan").usage(usage)), expected);
+    let dan = Member::entity("Dan");
+    for (parent, member, expected) in [
+        ("group2", Member::entity("Bob"), "`Bob` is already in the tree, under `group1`"),
+        ("group3", dan.clone(), "`Dan` cannot be added: its parent `group3` is not in the tree"),
+        ("Bob", dan.clone(), "`Dan` cannot be added: its parent `Bob` is an entity, not a group"),
+        ("root", dan.clone().shares(-3), "`Dan` has negative shares, -3"),
+        ("root", dan.clone().usage(-1.0), "`Dan` has a usage of -1, which is not a finite number of at least 0"),
+        ("root", dan.clone().usage(f64::NAN), "`Dan` has a usage of NaN, which is not a finite number of at least 0"),
+        ("root", dan.usage(f64::INFINITY), "`Dan` has a usage of inf, which is not a finite number of at least 0"),
+    ] {
+        assert_eq!(builder.add_under(parent, member).expect_err("unsound").to_string(), expected);
     }
-    assert!(error("root", Member::group("root")).contains("already in the tree"));
+    let second_root = builder.add_under("root", Member::group("root")).expect_err("unsound");
+    assert!(second_root.to_string().contains("already in the tree"));
     builder.add_under("root", Member::entity("Dan")).expect("a refused name is still free");
 }
 

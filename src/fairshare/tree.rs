@@ -158,8 +158,9 @@ impl ShareTree {
 
     /// The children, in the order they were added.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
-        let (start, end) = (self.first_child[node.index()], self.first_child[node.index() + 1]);
-        &self.children[start as usize..end as usize]
+        let start = self.first_child[node.index()] as usize;
+        let end = self.first_child[node.index() + 1] as usize;
+        &self.children[start..end]
     }
 
     /// The parent, its parent, and so on up to the root.
@@ -323,12 +324,13 @@ impl ShareTree {
         let named: Vec<NodeId> = self.named(name).collect();
         match name.rsplit_once('/') {
             Some((accounts, name)) if named.is_empty() => {
-                let is_in_accounts = |node: &NodeId| {
-                    let mut ancestors = self.ancestors(*node);
-                    accounts.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
-                };
                 let account = accounts.rsplit('/').next().unwrap_or_default();
-                self.named_in(account, name).iter().copied().filter(is_in_accounts).collect()
+                let mut candidates = self.named_in(account, name).to_vec();
+                candidates.retain(|&node| {
+                    let mut ancestors = self.ancestors(node);
+                    accounts.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
+                });
+                candidates
             }
             _ => named,
         }
@@ -342,17 +344,21 @@ impl ShareTree {
 
     /// The nodes of this name under the nodes of another name, the latest first.
     fn named_in(&self, parent: &str, name: &str) -> &[NodeId] {
-        let key = |node: &NodeId| {
-            let node = &self.nodes[node.index()];
-            (&*self.nodes[node.parent as usize].name, &*node.name)
-        };
         let all = self.by_account.get_or_init(|| {
             let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
-            nodes.sort_unstable_by(|one, other| (key(one), Reverse(one)).cmp(&(key(other), Reverse(other))));
+            nodes.sort_unstable_by(|&one, &other| {
+                (self.parent_and_name(one), Reverse(one)).cmp(&(self.parent_and_name(other), Reverse(other)))
+            });
             nodes
         });
-        let start = all.partition_point(|node| key(node) < (parent, name));
-        &all[start..start + all[start..].partition_point(|node| key(node) == (parent, name))]
+        let start = all.partition_point(|&node| self.parent_and_name(node) < (parent, name));
+        let end = all.partition_point(|&node| self.parent_and_name(node) <= (parent, name));
+        &all[start..end]
+    }
+
+    fn parent_and_name(&self, node: NodeId) -> (&str, &str) {
+        let node = &self.nodes[node.index()];
+        (&self.nodes[node.parent as usize].name, &node.name)
     }
 }
 

@@ -60,12 +60,16 @@ mod tests {
     #[test]
     fn the_second_of_equal_names_gets_a_number() {
         let mut names = UniqueNames::new(str::to_lowercase, 4);
-        let mut claim = |scope: &str, name: &str| names.claim(scope, name);
-        assert_eq!(
-            [claim("", "ab"), claim("", "AB"), claim("x", "AB"), claim("", "ab_2")],
-            ["ab", "AB_2", "AB", "ab_3"]
-        );
-        assert_eq!([claim("", "abcd"), claim("", "abcd")], ["abcd", "ab_4"]);
+        for (scope, name, claimed) in [
+            ("", "ab", "ab"),
+            ("", "AB", "AB_2"),
+            ("x", "AB", "AB"),
+            ("", "ab_2", "ab_3"),
+            ("", "abcd", "abcd"),
+            ("", "abcd", "ab_4"),
+        ] {
+            assert_eq!(names.claim(scope, name), claimed);
+        }
         assert_eq!(truncated("é", 1), "");
     }
 

@@ -15,6 +15,15 @@ pub enum KnownOrType<V> {
 
 use KnownOrType::{Known, Type};
 
+impl<V: Clone> KnownOrType<V> {
+    fn value(&self) -> Option<V> {
+        match self {
+            Known(value) => Some(value.clone()),
+            Type(_) => None,
+        }
+    }
+}
+
 /// The type of a fractional power of a negative number.
 const COMPLEX: &str = "complex";
 
@@ -42,8 +51,7 @@ impl<A: Arithmetic> WithComplex<A> {
 
     /// The fractional power of a negative number.
     fn power(&self, x: &A::Value, y: &A::Value) -> Result<KnownOrType<A::Value>, Raised> {
-        let (x, y) = (self.double(x)?, self.double(y)?);
-        if float::library_power(-x, y).is_infinite() {
+        if float::library_power(-self.double(x)?, self.double(y)?).is_infinite() {
             return Err(Raised::overflow("complex exponentiation"));
         }
         Ok(Type(COMPLEX))
@@ -120,10 +128,9 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
         positional: &[Self::Value],
         keywords: &[(&str, Self::Value)],
     ) -> Result<Self::Value, Raised> {
-        let known = |value: &Self::Value| if let Known(value) = value { Some(value.clone()) } else { None };
-        let positional: Option<Vec<A::Value>> = positional.iter().map(known).collect();
+        let positional: Option<Vec<A::Value>> = positional.iter().map(KnownOrType::value).collect();
         let keywords: Option<Vec<(&str, A::Value)>> =
-            keywords.iter().map(|(name, value)| Some((*name, known(value)?))).collect();
+            keywords.iter().map(|(name, value)| Some((*name, value.value()?))).collect();
         match (callee, positional, keywords) {
             (Known(callee), Some(positional), Some(keywords)) => {
                 Self::known(self.0.call(callee, &positional, &keywords))

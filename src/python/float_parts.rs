@@ -116,7 +116,8 @@ pub(super) fn isclose(
     relative: Option<&Value>,
     absolute: Option<&Value>,
 ) -> Result<Value, Raised> {
-    let (a, b) = (a.math_argument()?, b.math_argument()?);
+    let a = a.math_argument()?;
+    let b = b.math_argument()?;
     let relative = relative.map_or(Ok(1e-9), Value::math_argument)?;
     let absolute = absolute.map_or(Ok(0.0), Value::math_argument)?;
     if relative < 0.0 || absolute < 0.0 {
@@ -129,6 +130,6 @@ pub(super) fn isclose(
         return Ok(Value::Bool(false));
     }
     let distance = (b - a).abs();
-    let within = |tolerance: f64| distance <= tolerance;
-    Ok(Value::Bool(within((relative * b).abs()) || within((relative * a).abs()) || within(absolute)))
+    let tolerances = [(relative * b).abs(), (relative * a).abs(), absolute];
+    Ok(Value::Bool(tolerances.iter().any(|&tolerance| distance <= tolerance)))
 }

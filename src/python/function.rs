@@ -251,8 +251,7 @@ fn bind_named<'a, V>(
     check_counts(name, parameters, positional.len(), keywords.len())?;
     let mut slots = [None; 4];
     for (index, (slot, parameter)) in slots.iter_mut().zip(parameters.names).enumerate() {
-        let by_name = || keywords.iter().find(|(keyword, _)| keyword == parameter).map(|(_, value)| value);
-        *slot = positional.get(index).or_else(by_name);
+        *slot = positional.get(index).or_else(|| keyword_argument(keywords, parameter));
         if slot.is_none() && index < parameters.required {
             let place = index + 1;
             return Err(Raised::type_error(format!("{name}() missing required argument '{parameter}' (pos {place})")));
@@ -267,7 +266,8 @@ fn check_counts(name: &str, parameters: Parameters, given: usize, keywords: usiz
     let total = given + keywords;
     if total > names.len() {
         let kind = if given == 0 { "keyword " } else { "" };
-        let (count, s) = (names.len(), plural(names.len()));
+        let count = names.len();
+        let s = plural(count);
         return Err(Raised::type_error(format!("{name}() takes at most {count} {kind}argument{s} ({total} given)")));
     }
     if given < least || given > most {
@@ -288,15 +288,13 @@ fn check_counts(name: &str, parameters: Parameters, given: usize, keywords: usiz
 /// Refuses a keyword that names no parameter, or a parameter that is also given by position.
 fn check_names<V>(name: &str, parameters: Parameters, given: usize, keywords: &[(&str, V)]) -> Result<(), Raised> {
     let filled = parameters.names.get(..given).unwrap_or(parameters.names);
-    let twice = |parameter: &str| !parameter.is_empty() && keywords.iter().any(|(keyword, _)| *keyword == parameter);
-    if let Some(place) = filled.iter().position(|parameter| twice(parameter)) {
-        let (parameter, place) = (filled[place], place + 1);
+    let mut twice = filled.iter().zip(1..).filter(|(parameter, _)| !parameter.is_empty());
+    if let Some((parameter, place)) = twice.find(|(parameter, _)| keyword_argument(keywords, parameter).is_some()) {
         return Err(Raised::type_error(format!(
             "argument for {name}() given by name ('{parameter}') and position ({place})"
         )));
     }
-    let is_known = |keyword: &str| !keyword.is_empty() && parameters.names.contains(&keyword);
-    match keywords.iter().find(|(keyword, _)| !is_known(keyword)) {
+    match keywords.iter().find(|(keyword, _)| keyword.is_empty() || !parameters.names.contains(keyword)) {
         Some((keyword, _)) => Err(invalid_keyword(name, keyword)),
         None => Ok(()),
     }
@@ -322,12 +320,15 @@ fn bind_extreme<'a, V>(
     if let Some((keyword, _)) = keywords.iter().find(|(keyword, _)| !matches!(*keyword, "key" | "default")) {
         return Err(invalid_keyword(name, keyword));
     }
-    let find = |name: &str| keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value);
-    let (key, default) = (find("key"), find("default"));
+    let default = keyword_argument(keywords, "default");
     if default.is_some() && values.len() > 1 {
         return Err(Raised::type_error(format!(
             "Cannot specify a default for {name}() with multiple positional arguments"
         )));
     }
-    Ok(Arguments::Extreme { values, key, default })
+    Ok(Arguments::Extreme { values, key: keyword_argument(keywords, "key"), default })
+}
+
+fn keyword_argument<'a, V>(keywords: &'a [(&str, V)], name: &str) -> Option<&'a V> {
+    keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
 }

@@ -48,8 +48,8 @@ fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
 
 fn small_quotient(a: i64, b: i64) -> Option<f64> {
     // Both operands are exact as doubles, so the quotient is rounded once.
-    let is_exact = |x: i64| x.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs();
-    (is_exact(a) && is_exact(b) && b != 0).then(|| a as f64 / b as f64)
+    let are_exact = a.unsigned_abs().max(b.unsigned_abs()) <= MAX_EXACT_INT.unsigned_abs();
+    (are_exact && b != 0).then(|| a as f64 / b as f64)
 }
 
 fn small_floor_divide(a: i64, b: i64) -> Option<i64> {

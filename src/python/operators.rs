@@ -228,7 +228,8 @@ fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let (a, b) = match (x, y) {
         (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => (a, b),
         _ => {
-            let (own, other) = (x.type_name(), y.type_name());
+            let own = x.type_name();
+            let other = y.type_name();
             return Err(Raised::type_error(format!("can only concatenate {own} (not \"{other}\") to {own}")));
         }
     };

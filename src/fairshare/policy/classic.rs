@@ -6,7 +6,7 @@ use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{NodeId, ShareTree, Shares};
+use crate::fairshare::{ShareTree, Shares};
 
 /// The factor is 1 without usage and is halved for every effective usage of the size of the normalised shares.
 ///
@@ -76,11 +76,10 @@ impl Classic {
                 _ => own.norm_usage + (above - own.norm_usage) * own.fraction,
             });
         }
-        let row = |node: NodeId| {
-            let (own, usage) = (normalized[node.index()], effective[node.index()]);
+        let rows = tree.nodes().zip(normalized.iter().zip(effective)).map(|(node, (own, usage))| {
             own.row(tree, node, usage, self.factor.documented(usage / own.norm_shares, own.norm_shares))
-        };
-        tree.nodes().map(row).collect()
+        });
+        rows.collect()
     }
 
     fn scheduler(&self, tree: &ShareTree) -> ShareTable {
@@ -107,7 +106,8 @@ impl Policy for Classic {
 }
 
 fn effective_usage(model: &SlurmModel, node: usize, effective: &[Extended]) -> Extended {
-    let (own, above) = (model.norm_usage(node), model.above(node));
+    let own = model.norm_usage(node);
+    let above = model.above(node);
     match model.level_shares(node) {
         _ if above == 0 => own,
         0 => effective[above],
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn the_simplified_formula_uses_own_usage_only() {
         let assessed = AssessedTree::new(worked_example(), &Classic::simplified());
-        let factor = |name| assessed.shares_of(name).map(|shares| shares.fairshare_factor);
-        assert_eq!(factor("User3"), Some(1.0));
-        assert_eq!(factor("User2"), Some(libm::exp2(-0.25 / 0.05)));
+        for (name, factor) in [("User3", 1.0), ("User2", libm::exp2(-0.25 / 0.05))] {
+            assert_eq!(assessed.shares_of(name).map(|shares| shares.fairshare_factor), Some(factor));
+        }
         let dampened = AssessedTree::new(worked_example(), &Classic::simplified().dampening(5));
         assert_eq!(dampened.shares_of("User2").map(|shares| shares.fairshare_factor), Some(0.5));
     }

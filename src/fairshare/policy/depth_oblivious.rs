@@ -10,7 +10,7 @@ use crate::fairshare::policy::sibling_lists::{SiblingLists, daemon_order, reques
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel};
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{NodeId, ShareTree, Shares};
+use crate::fairshare::{ShareTree, Shares};
 
 /// The classic policy for deep and uneven trees: the usage of the accounts above counts less, the more it differs from
 /// their shares.
@@ -63,14 +63,14 @@ impl DepthOblivious {
     }
 
     fn scheduler(&self, tree: &ShareTree) -> ShareTable {
-        let (model, release) = (SlurmModel::new(tree), self.factor.release);
+        let model = SlurmModel::new(tree);
+        let release = self.factor.release;
         let shares = model.norm_shares();
         let lists = model.lists(release);
         let effective = if self.is_first_cycle {
-            let is_user = |&node: &u32| model.is_user(node as usize);
             let mut order = daemon_order(tree, release);
-            order.retain(|node| !is_user(node));
-            order.extend(request_order(tree, release).into_iter().filter(is_user));
+            order.retain(|&node| !model.is_user(node as usize));
+            order.extend(request_order(tree, release).into_iter().filter(|&node| model.is_user(node as usize)));
             first_cycle(&model, &lists, &shares, &order[1..])
         } else {
             settled(&model, &lists, &shares)
@@ -82,30 +82,29 @@ impl DepthOblivious {
     fn documented(&self, tree: &ShareTree) -> ShareTable {
         let normalized = Normalized::table(tree);
         let siblings = sibling_totals(tree, &normalized);
-        let unadjusted =
-            |node: NodeId| ratio(normalized[node.index()].norm_usage, normalized[node.index()].norm_shares);
-        let mut ratios = vec![unadjusted(tree.root()); tree.len()];
+        let unadjusted: Vec<f64> = normalized.iter().map(|node| ratio(node.norm_usage, node.norm_shares)).collect();
+        let mut ratios = vec![unadjusted[0]; tree.len()];
         for parent in tree.nodes() {
-            let (above, [usage, shares]) = (ratios[parent.index()], siblings[parent.index()]);
+            let above = ratios[parent.index()];
+            let [usage, shares] = siblings[parent.index()];
             let dampening = Dampening::new(above.into());
             for &node in tree.children(parent) {
                 ratios[node.index()] = match tree.shares(node) {
                     Shares::Parent => above,
-                    _ if normalized[node.index()].is_first_level => unadjusted(node),
+                    _ if normalized[node.index()].is_first_level => unadjusted[node.index()],
                     _ => {
-                        let local = ratio(unadjusted(node), ratio(usage, shares));
+                        let local = ratio(unadjusted[node.index()], ratio(usage, shares));
                         above * libm::pow(local, dampening.exponent(local.into()))
                     }
                 };
             }
         }
-        let row = |node: NodeId| {
-            let (normalized, ratio) = (normalized[node.index()], ratios[node.index()]);
-            let Normalized { norm_usage, norm_shares, .. } = normalized;
+        let rows = tree.nodes().zip(normalized.iter().zip(ratios)).map(|(node, (normalized, ratio))| {
+            let Normalized { norm_usage, norm_shares, .. } = *normalized;
             let effective = if norm_shares == 0.0 { norm_usage } else { ratio * norm_shares };
             normalized.row(tree, node, effective, ExponentialFactor::default().documented(ratio, norm_shares))
-        };
-        tree.nodes().map(row).collect()
+        });
+        rows.collect()
     }
 }
 
@@ -142,13 +141,12 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
 /// computed.
 fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
     let mut effective = vec![Extended::ONE; shares.len()];
-    let competes = |node: usize| node != 0 && !model.uses_parent(node);
     let mut pending = vec![0u32; shares.len()];
-    (0..shares.len()).filter(|&node| competes(node)).for_each(|node| pending[model.above(node)] += 1);
+    (1..shares.len()).filter(|&node| !model.uses_parent(node)).for_each(|node| pending[model.above(node)] += 1);
     let mut known = vec![Extended::ZERO; shares.len()];
     for node in order.iter().map(|&node| node as usize) {
         let above = model.above(node);
-        if !competes(node) {
+        if model.uses_parent(node) {
             effective[node] = if above == 0 { model.norm_usage(node) } else { effective[above] };
             continue;
         }
@@ -326,12 +324,11 @@ mod tests {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
-        let factors = |policy: DepthOblivious| {
+        let policy = DepthOblivious::new(PolicyRules::Scheduler);
+        let [settled, first] = [policy, policy.first_cycle()].map(|policy| {
             let assessed = AssessedTree::new(tree.clone(), &policy);
             ["ann", "bob", "uses-parent"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
-        };
-        let settled = factors(DepthOblivious::new(PolicyRules::Scheduler));
-        let first = factors(DepthOblivious::new(PolicyRules::Scheduler).first_cycle());
+        });
         let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
         let local: f64 = (0.125 / 0.125) / ((0.125 + 4_294_967_294.0) / 0.25);
         close(first[0], 2f64.powf(-2.0 * local.powf(k)));

@@ -36,7 +36,7 @@ impl ExponentialFactor {
 
     /// Computes the numbers of every node as the daemon does, from its normalised shares and effective usage.
     pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> ShareTable {
-        let row = |node: usize| {
+        let rows = (0..effective.len()).map(|node| {
             let source = model.job_node(node);
             let exponent = self.exponent(effective[source], norm_shares[source]);
             let factor = power_of_half(exponent);
@@ -55,8 +55,8 @@ impl ExponentialFactor {
                     Some(if received_exponent == exponent { factor } else { power_of_half(received_exponent) });
             }
             (EntityShares::from_policy(norm_shares[node], effective_usage, factor), association)
-        };
-        (0..effective.len()).map(row).collect()
+        });
+        rows.collect()
     }
 
     /// The exponent `U / S / d`; `None` without shares, where the factor is 0.

@@ -40,8 +40,9 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 /// builder.add_under("history", Member::entity("cleo").usage(400.0))?;
 ///
 /// let fairshare = AssessedTree::new(builder.finish(), &FairTree::new(PolicyRules::Scheduler));
-/// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
-/// assert_eq!([factor("cleo"), factor("bob"), factor("ann")], [Some(1.0), Some(2.0 / 3.0), Some(1.0 / 3.0)]);
+/// for (name, factor) in [("cleo", 1.0), ("bob", 2.0 / 3.0), ("ann", 1.0 / 3.0)] {
+///     assert_eq!(fairshare.shares_of(name).map(|shares| shares.fairshare_factor), Some(factor));
+/// }
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,9 +130,11 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let model = SlurmModel::new(tree);
     let level_fs = (0..tree.len()).map(|node| level_fs(&model, node)).collect();
     let ranking = SiblingRanking { tree, lists: model.lists(release), level_fs, rules: PolicyRules::Scheduler };
-    let (factors, norm_shares) = (ranking.factors(), model.norm_shares());
-    let row = |node: NodeId| {
-        let (i, factor) = (node.index(), factors(node));
+    let factors = ranking.factors();
+    let norm_shares = model.norm_shares();
+    let rows = tree.nodes().map(|node| {
+        let i = node.index();
+        let factor = factors(node);
         let association = AssociationShares {
             effective_usage: Some(effective_usage(&model, i).to_f64()),
             level_fs: (i != 0 && !model.uses_parent(i)).then(|| ranking.level_fs[i].to_f64()),
@@ -140,8 +143,8 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
         };
         let norm_usage = association.norm_usage.unwrap_or(1.0);
         (EntityShares::from_policy(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), association.as_received())
-    };
-    tree.nodes().map(row).collect()
+    });
+    rows.collect()
 }
 
 /// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that rounds to 0.
@@ -179,13 +182,14 @@ struct DocumentedLevels {
 
 impl DocumentedLevels {
     fn new(tree: &ShareTree) -> Self {
-        let uses_parent = |node: NodeId| tree.shares(node) == Shares::Parent;
         let mut levels = Self { owners: Vec::new(), shares: vec![0; tree.len()], usage: vec![0.0; tree.len()] };
         for node in tree.nodes() {
-            let owner = fair_share_parent(tree, node, &levels.owners, |parent| uses_parent(NodeId(parent as u32)));
+            let owner = fair_share_parent(tree, node, &levels.owners, |parent| {
+                tree.shares(NodeId(parent as u32)) == Shares::Parent
+            });
             levels.owners.push(owner);
             // the nodes below a `FairShare=parent` account are in the list themselves
-            let is_left_out = uses_parent(node) && tree.kind(node) == NodeKind::Group;
+            let is_left_out = tree.shares(node) == Shares::Parent && tree.kind(node) == NodeKind::Group;
             if node != tree.root() {
                 levels.shares[owner as usize] += count(tree.shares(node));
                 levels.usage[owner as usize] += if is_left_out { tree.own_usage(node) } else { tree.usage(node) };
@@ -211,12 +215,12 @@ impl DocumentedLevels {
     fn level_fs(&self, tree: &ShareTree, node: NodeId) -> Extended {
         let owner = self.owners[node.index()] as usize;
         let shares = count(tree.shares(node));
-        let (usage, list_usage) = (tree.usage(node), self.usage[owner]);
+        let usage = tree.usage(node);
         if tree.shares(node) == Shares::Parent || (shares > 0 && usage == 0.0) {
             return Extended::INFINITY;
         }
         let (usage, exponent) = integer_and_exponent(usage);
-        let (list_usage, list_exponent) = integer_and_exponent(list_usage);
+        let (list_usage, list_exponent) = integer_and_exponent(self.usage[owner]);
         match (shares.checked_mul(list_usage), self.shares[owner].checked_mul(usage)) {
             (_, _) if shares == 0 => Extended::ZERO,
             (Some(numerator), Some(denominator)) => {
@@ -234,20 +238,23 @@ fn count(shares: Shares) -> u128 {
 
 /// The least integer `i`, and the exponent `e`, for which a positive double is `i * 2^e`.
 fn integer_and_exponent(value: f64) -> (u128, i32) {
-    let (exponent_field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+    let exponent_field = (value.to_bits() >> 52) & 0x7ff;
+    let fraction = value.to_bits() & ((1 << 52) - 1);
     let mantissa = if exponent_field == 0 { fraction } else { fraction | 1 << 52 };
     let shift = mantissa.trailing_zeros().min(52);
     (u128::from(mantissa >> shift), exponent_field.max(1) as i32 - 1075 + shift as i32)
 }
 
 fn documented(tree: &ShareTree) -> ShareTable {
-    let (levels, normalized) = (DocumentedLevels::new(tree), Normalized::table(tree));
+    let levels = DocumentedLevels::new(tree);
+    let normalized = Normalized::table(tree);
     let level_fs = tree.nodes().map(|node| levels.level_fs(tree, node)).collect();
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
     let ranking = SiblingRanking { tree, lists, level_fs, rules: PolicyRules::Documented };
     let factors = ranking.factors();
-    let row = |node: NodeId| {
-        let (normalized, factor, is_root) = (normalized[node.index()], factors(node), node == tree.root());
+    let rows = tree.nodes().zip(normalized).map(|(node, normalized)| {
+        let factor = factors(node);
+        let is_root = node == tree.root();
         let uses_parent = !is_root && tree.shares(node) == Shares::Parent;
         let fraction = if is_root || uses_parent { normalized.fraction } else { levels.fraction(tree, node) };
         let association = AssociationShares {
@@ -257,8 +264,8 @@ fn documented(tree: &ShareTree) -> ShareTable {
             ..normalized.association(tree, node, fraction)
         };
         (EntityShares::from_policy(normalized.norm_shares, normalized.norm_usage, factor.unwrap_or(0.0)), association)
-    };
-    tree.nodes().map(row).collect()
+    });
+    rows.collect()
 }
 
 #[cfg(test)]

@@ -44,12 +44,12 @@ use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 pub struct OpenPbs;
 
 impl OpenPbs {
-    /// Gives the nodes of a tree the usage that they have after the scheduler has read its files. Every node starts at 1; the
-    /// usage of an entity with usage takes the place of its 1, and is added to the groups above it, in the order of the nodes.
-    /// Usage of groups of their own, which the scheduler's files cannot hold, counts for nothing.
+    /// Gives the nodes of a tree the usage that they have after the scheduler has read its files. Every node starts at 1. The
+    /// usage of an entity, if it has any, replaces its 1 and is added to the groups above it, in the order of the nodes. The
+    /// own usage of a group, which the scheduler's files cannot hold, is ignored.
     pub fn start_usage(tree: &mut ShareTree) {
-        let is_charged = |&node: &NodeId| tree.children(node).is_empty() && tree.own_usage(node) > 0.0;
-        let charged: Vec<NodeId> = tree.nodes().filter(is_charged).collect();
+        let leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
+        let charged: Vec<NodeId> = leaves.filter(|&node| tree.own_usage(node) > 0.0).collect();
         tree.nodes().for_each(|node| tree.set_usage(node, IntervalDecay::FLOOR));
         for node in charged {
             let usage = tree.own_usage(node);

@@ -37,7 +37,8 @@ struct Frame {
 /// node that the walk does not reach has 0.
 pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u32> {
     let mut ranks = vec![0; nodes];
-    let (mut rank, mut next_rank) = (users, users);
+    let mut rank = users;
+    let mut next_rank = users;
     let mut stack = vec![Frame::new(siblings, siblings.members(0).to_vec(), false)];
     while let Some(frame) = stack.last_mut() {
         let Some(&node) = frame.members.get(frame.next) else {

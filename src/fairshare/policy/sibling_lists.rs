@@ -28,8 +28,8 @@ impl SiblingLists {
         }
         let mut next_free = starts.clone();
         let mut members = vec![0u32; starts[owners.len()] as usize];
-        let is_member = |&node: &u32| node != 0 && owners[node as usize] != NO_LIST;
-        for node in daemon_order(tree, release).into_iter().filter(is_member) {
+        let nodes = daemon_order(tree, release).into_iter();
+        for node in nodes.filter(|&node| node != 0 && owners[node as usize] != NO_LIST) {
             let slot = &mut next_free[owners[node as usize] as usize];
             members[*slot as usize] = node;
             *slot += 1;
@@ -67,7 +67,8 @@ pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
 fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<u32> {
     let mut order = Vec::with_capacity(tree.len());
     let mut stack = vec![tree.root()];
-    let (mut users, mut accounts) = (Vec::new(), Vec::new());
+    let mut users = Vec::new();
+    let mut accounts = Vec::new();
     while let Some(node) = stack.pop() {
         order.push(node.0);
         for &child in tree.children(node) {

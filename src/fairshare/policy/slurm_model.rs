@@ -104,7 +104,8 @@ impl<'a> SlurmModel<'a> {
         // the nearest node above whose fraction changes the product; 0 is the root, which ends it
         let mut next = vec![0u32; self.shares.len()];
         for node in self.tree.nodes() {
-            let (node, parent) = (node.index(), self.tree.parent(node).map_or(0, NodeId::index));
+            let parent = self.tree.parent(node).map_or(0, NodeId::index);
+            let node = node.index();
             let skipped = self.uses_parent(parent) || self.fraction(parent) == 1.0;
             next[node] = if parent == 0 || skipped { next[parent] } else { parent as u32 };
             norm_shares.push(match node {
@@ -117,7 +118,8 @@ impl<'a> SlurmModel<'a> {
     }
 
     fn product_upwards(&self, node: usize, next: &[u32], norm_shares: &[f64]) -> f64 {
-        let (mut product, mut at) = (self.fraction(node), next[node] as usize);
+        let mut product = self.fraction(node);
+        let mut at = next[node] as usize;
         for _ in 0..MAX_FACTORS {
             if at == 0 {
                 return product;
@@ -187,11 +189,11 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
 
 fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
     let whole = usage[0];
-    let fraction = |own: &Extended| match own.is_zero() || whole.is_zero() {
+    let fractions = usage.iter().map(|&own| match own.is_zero() || whole.is_zero() {
         true => Extended::ZERO,
-        false => Extended::ONE.min(*own / whole),
-    };
-    usage.iter().map(fraction).collect()
+        false => Extended::ONE.min(own / whole),
+    });
+    fractions.collect()
 }
 
 /// A usage as the daemon reads it: its state file has six decimals, which a `double` mostly cannot represent.

@@ -32,8 +32,9 @@ const MIN_USAGE: f64 = 0.01;
 /// builder.add(builder.root(), Member::entity("idle"))?;
 ///
 /// let fairshare = AssessedTree::new(builder.finish(), &TicketBased::new(PolicyRules::Documented, [ann, bob]));
-/// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
-/// assert_eq!([factor("ann"), factor("bob"), factor("idle")], [Some(1.0), Some(1.0 / 3.0), Some(0.0)]);
+/// for (name, factor) in [("ann", 1.0), ("bob", 1.0 / 3.0), ("idle", 0.0)] {
+///     assert_eq!(fairshare.shares_of(name).map(|shares| shares.fairshare_factor), Some(factor));
+/// }
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +71,8 @@ impl TicketBased {
     }
 
     fn documented(&self, tree: &ShareTree) -> ShareTable {
-        let (normalized, active) = (Normalized::table(tree), self.active(tree));
+        let normalized = Normalized::table(tree);
+        let active = self.active(tree);
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let Normalized { norm_usage, norm_shares, .. } = normalized[node.index()];
@@ -79,22 +81,22 @@ impl TicketBased {
                 _ => norm_usage.max(MIN_USAGE * norm_shares),
             });
         }
-        let weight = |node: NodeId| weight(normalized[node.index()].norm_shares, effective[node.index()]);
-        let tickets = self.distribute_documented(tree, &active, weight);
+        let tickets = self.distribute_documented(tree, &active, |node| {
+            weight(normalized[node.index()].norm_shares, effective[node.index()])
+        });
         let most = most_tickets(tree, &active, &tickets);
-        let row = |node: NodeId| {
+        let rows = tree.nodes().map(|node| {
             let i = node.index();
             let factor = if active[i] && most > 0.0 { tickets[i] / most } else { 0.0 };
             let (entity, association) = normalized[i].row(tree, node, effective[i], factor);
             (entity, AssociationShares { tickets: active[i].then_some(tickets[i]), ..association })
-        };
-        tree.nodes().map(row).collect()
+        });
+        rows.collect()
     }
 
     fn distribute_documented(&self, tree: &ShareTree, active: &[bool], weight: impl Fn(NodeId) -> f64) -> Vec<f64> {
         let mut sums = vec![0.0; tree.len()];
-        let competes = |node: NodeId| active[node.index()] && tree.shares(node) != Shares::Parent;
-        for node in tree.nodes().filter(|&node| competes(node)) {
+        for node in tree.nodes().filter(|&node| active[node.index()] && tree.shares(node) != Shares::Parent) {
             if let Some(parent) = tree.parent(node) {
                 sums[parent.index()] += weight(node);
             }
@@ -104,7 +106,7 @@ impl TicketBased {
             tickets.push(match tree.parent(node) {
                 _ if !active[node.index()] => 0.0,
                 None => self.tickets,
-                Some(parent) if !competes(node) => tickets[parent.index()],
+                Some(parent) if tree.shares(node) == Shares::Parent => tickets[parent.index()],
                 Some(parent) if sums[parent.index()] > 0.0 => {
                     tickets[parent.index()] * weight(node) / sums[parent.index()]
                 }
@@ -115,13 +117,14 @@ impl TicketBased {
     }
 
     fn scheduler(&self, tree: &ShareTree) -> ShareTable {
-        let (model, active) = (SlurmModel::new(tree), self.active(tree));
+        let model = SlurmModel::new(tree);
+        let active = self.active(tree);
         let norm_shares = model.norm_shares();
         let usages: Vec<Extended> = (0..tree.len()).map(|node| effective_usage(&model, node)).collect();
         let factors: Vec<f64> = (0..tree.len()).map(|node| factor(norm_shares[node], usages[node])).collect();
         let tickets = distribute(&model, &active, &norm_shares, &factors);
         let most = most_tickets(tree, &active, &tickets);
-        let row = |node: usize| {
+        let rows = (0..tree.len()).map(|node| {
             let source = model.job_node(node);
             let factor = if active[source] && most > 0.0 { tickets[source] / most } else { 0.0 };
             let effective_usage = usages[node].to_f64();
@@ -135,8 +138,8 @@ impl TicketBased {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
             (EntityShares::from_policy(norm_shares[node], effective_usage, factor), association.as_received())
-        };
-        (0..tree.len()).map(row).collect()
+        });
+        rows.collect()
     }
 }
 
@@ -194,15 +197,14 @@ fn factor(norm_shares: f64, usage: Extended) -> f64 {
 /// Distributes the tickets from the root down. The siblings are summed in the daemon's order, which decides the last bit.
 fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
     let lists = model.lists(Release::V22_05);
-    let is_active = |member: &&u32| active[**member as usize];
     let mut tickets = vec![0.0; active.len()];
     if active[0] {
         tickets[0] = f64::from(u32::MAX);
     }
     for node in (0..active.len()).filter(|&node| active[node]) {
-        let members = || lists.members(node).iter().filter(is_active).map(|&member| member as usize);
-        let sum = members().fold(0.0, |sum, member| sum + shares[member] * factors[member]);
-        for member in members() {
+        let members = lists.members(node).iter().map(|&member| member as usize).filter(|&member| active[member]);
+        let sum = members.clone().fold(0.0, |sum, member| sum + shares[member] * factors[member]);
+        for member in members {
             tickets[member] = f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
         }
     }
@@ -239,9 +241,10 @@ mod tests {
                 );
             }
         }
-        let factor = |name| assessed.shares_of(name).expect("in the tree").fairshare_factor;
-        assert_eq!((format!("{:.2}", factor("User2")), factor("User5")), ("0.25".into(), 1.0));
-        assert_eq!((factor("User1"), tickets(&assessed, "User1")), (0.0, None));
+        let [user1, user2, user5] =
+            ["User1", "User2", "User5"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor);
+        assert_eq!((format!("{user2:.2}"), user5), ("0.25".into(), 1.0));
+        assert_eq!((user1, tickets(&assessed, "User1")), (0.0, None));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Policy for WeightedWalk {
             let above = tree.parent(node).map_or(1.0, |parent| norm_shares[parent.index()]);
             norm_shares.push(above * bank.fraction(node));
         }
-        let row = |node: NodeId| {
+        let rows = tree.nodes().map(|node| {
             let i = node.index();
             let whole = bank.usage[0];
             let norm_usage = if whole == 0.0 { 0.0 } else { bank.usage[i] / whole };
@@ -63,8 +63,8 @@ impl Policy for WeightedWalk {
                 )
             };
             (EntityShares::from_policy(norm_shares[i], norm_usage, factor), shown)
-        };
-        tree.nodes().map(row).collect()
+        });
+        rows.collect()
     }
 }
 
@@ -99,7 +99,8 @@ impl<'a> Bank<'a> {
         });
         let above: Vec<u32> = above.collect();
         let usage = usage_of(tree, &above);
-        let (mut list_shares, mut list_usage) = (vec![0u64; tree.len()], vec![0u64; tree.len()]);
+        let mut list_shares = vec![0u64; tree.len()];
+        let mut list_usage = vec![0u64; tree.len()];
         for node in tree.nodes().skip(1).filter(|node| above[node.index()] != NO_LIST) {
             let list = above[node.index()] as usize;
             list_shares[list] = list_shares[list].wrapping_add(shares(tree, node));
@@ -156,7 +157,8 @@ impl Siblings for Bank<'_> {
     }
 
     fn tied(&self, one: u32, other: u32) -> bool {
-        let (one, other) = (self.weights[one as usize], self.weights[other as usize]);
+        let one = self.weights[one as usize];
+        let other = self.weights[other as usize];
         (one - other).abs() < f64::EPSILON * one.abs().max(other.abs()).max(1.0)
     }
 
@@ -182,9 +184,11 @@ fn shares(tree: &ShareTree, node: NodeId) -> u64 {
 
 /// The usage of each node: a user's own; for a bank that of its banks, or of its users if it has no banks.
 fn usage_of(tree: &ShareTree, above: &[u32]) -> Vec<f64> {
-    let is_user = |node: NodeId| tree.kind(node) == NodeKind::Entity;
-    let own = |node: NodeId| if is_user(node) { tree.own_usage(node) } else { 0.0 };
-    let mut usage: Vec<f64> = tree.nodes().map(own).collect();
+    let own_usage = tree.nodes().map(|node| match tree.kind(node) {
+        NodeKind::Entity => tree.own_usage(node),
+        NodeKind::Root | NodeKind::Group => 0.0,
+    });
+    let mut usage: Vec<f64> = own_usage.collect();
     for node in tree.nodes().skip(1).rev().filter(|node| above[node.index()] != NO_LIST) {
         usage[above[node.index()] as usize] += usage[node.index()];
     }
@@ -256,17 +260,16 @@ mod tests {
         let walk = AssessedTree::new(tree.clone(), &WeightedWalk);
         let fair_tree = AssessedTree::new(tree, &FairTree::new(PolicyRules::Documented));
         for name in ["User1", "User2", "User3", "User4", "User5"] {
-            let factor = |of: &AssessedTree| of.shares_of(name).map(|shares| shares.fairshare_factor);
-            assert_eq!(factor(&walk), factor(&fair_tree), "{name}");
+            let [walk, fair_tree] = [&walk, &fair_tree].map(|tree| tree.shares_of(name).expect("in the tree"));
+            assert_eq!(walk.fairshare_factor, fair_tree.fairshare_factor, "{name}");
         }
     }
 
     /// The nodes below `above` that the walk compares, found by a search of the whole tree.
     fn plain_list(tree: &ShareTree, above: NodeId) -> Vec<NodeId> {
-        let is_user = |&node: &NodeId| tree.kind(node) == NodeKind::Entity;
-        let below: Vec<NodeId> = tree.nodes().filter(|&node| tree.parent(node) == Some(above)).collect();
-        let has_banks = !below.iter().all(is_user);
-        below.into_iter().filter(|node| !has_banks || !is_user(node)).collect()
+        let below = tree.nodes().filter(|&node| tree.parent(node) == Some(above));
+        let (users, banks): (Vec<_>, Vec<_>) = below.partition(|&node| tree.kind(node) == NodeKind::Entity);
+        if banks.is_empty() { users } else { banks }
     }
 
     fn plain_usage(tree: &ShareTree, node: NodeId) -> f64 {
@@ -296,40 +299,35 @@ mod tests {
             left.extend(plain_list(tree, bank).into_iter().map(|node| (node, plain_weight(tree, node))));
         }
         while let Some(&(_, best)) = left.iter().max_by(|one, other| one.1.total_cmp(&other.1)) {
-            let is_tied = |weight: f64| (weight - best).abs() < f64::EPSILON * best.max(1.0);
-            let tied = left.iter().filter(|(_, weight)| is_tied(*weight)).map(|(node, _)| *node);
+            let tied = left.extract_if(.., |(_, weight)| (*weight - best).abs() < f64::EPSILON * best.max(1.0));
             let (tied_users, tied_banks): (Vec<_>, Vec<_>) =
-                tied.partition(|&node| tree.kind(node) == NodeKind::Entity);
+                tied.map(|(node, _)| node).partition(|&node| tree.kind(node) == NodeKind::Entity);
             let rank = users as u32 - *ranked;
             tied_users.iter().for_each(|user| factors[user.index()] = f64::from(rank) / users as f64);
             *ranked += tied_users.len() as u32;
             if !tied_banks.is_empty() {
                 plain_walk(tree, &tied_banks, ranked, factors);
             }
-            left.retain(|(_, weight)| !is_tied(*weight));
         }
     }
 
     #[test]
     fn it_is_the_plain_walk_on_random_trees() {
         let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = |below: usize| {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (bits >> 33) as usize % below
-        };
-        let (mut reached, mut left_out) = (0, 0);
+        let mut reached = 0;
+        let mut left_out = 0;
         for _ in 0..500 {
             let mut builder = TreeBuilder::new("root");
             let mut groups = vec![builder.root()];
-            for number in 0..2 + random(40) {
+            for number in 0..2 + random(&mut bits, 40) {
                 let name = format!("n{number}");
-                let shares = [0, 1, 1, 1, 2, 3, 10][random(7)];
-                let parent = groups[random(groups.len())];
-                if random(3) == 0 {
+                let shares = [0, 1, 1, 1, 2, 3, 10][random(&mut bits, 7)];
+                let parent = groups[random(&mut bits, groups.len())];
+                if random(&mut bits, 3) == 0 {
                     groups.push(builder.add(parent, Member::group(name).shares(shares)).expect("sound"));
                 } else {
                     // powers of two, so that every sum is exact
-                    let usage = [0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 64.0][random(7)];
+                    let usage = [0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 64.0][random(&mut bits, 7)];
                     builder.add(parent, Member::entity(name).shares(shares).usage(usage)).expect("sound");
                 }
             }
@@ -346,6 +344,12 @@ mod tests {
         assert!(reached > 1500 && left_out > 500, "{reached} {left_out}");
     }
 
+    /// The next pseudo-random number below a bound.
+    fn random(bits: &mut u64, below: usize) -> usize {
+        *bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*bits >> 33) as usize % below
+    }
+
     #[test]
     fn two_hundred_thousand_siblings_are_not_compared_with_each_other() {
         let mut builder = TreeBuilder::new("root");
@@ -356,7 +360,9 @@ mod tests {
         }
         let tree = builder.finish();
         let table = WeightedWalk.assess(&tree);
-        let factor = |user: &str| table.get(tree.find(user).expect("a user")).map(|shares| shares.fairshare_factor);
-        assert_eq!([factor("u0"), factor("u199000"), factor("u999")], [Some(1.0), Some(1.0), Some(0.001)]);
+        for (user, factor) in [("u0", 1.0), ("u199000", 1.0), ("u999", 0.001)] {
+            let node = tree.find(user).expect("a user");
+            assert_eq!(table.get(node).map(|shares| shares.fairshare_factor), Some(factor), "{user}");
+        }
     }
 }

@@ -120,7 +120,7 @@ impl TreeDocument {
 
     /// Converts a tree into a document. An entity with children becomes a group, and a usage of 0 becomes `None`.
     pub fn from_tree(tree: &ShareTree) -> Self {
-        let node = |id: NodeId| {
+        let nodes = tree.nodes().skip(1).map(|id| {
             let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();
             TreeNode {
                 kind: if is_entity { NodeKind::Entity } else { NodeKind::Group },
@@ -131,11 +131,11 @@ impl TreeDocument {
                 usage: Some(tree.own_usage(id)).filter(|&usage| usage != 0.0),
                 cgroup: None,
             }
-        };
+        });
         Self {
             root: tree.name(tree.root()).to_owned(),
             usage: tree.own_usage(tree.root()),
-            nodes: tree.nodes().skip(1).map(node).collect(),
+            nodes: nodes.collect(),
             ..Self::default()
         }
     }

@@ -57,8 +57,8 @@ impl Extended {
 
     /// A total order for sorting, NaN below all numbers.
     pub fn total_order(&self, other: &Self) -> Ordering {
-        let is_number = |value: &Self| value.class != Class::Nan;
-        self.partial_cmp(other).unwrap_or_else(|| is_number(self).cmp(&is_number(other)))
+        // `false` is less than `true`
+        self.partial_cmp(other).unwrap_or_else(|| (self.class != Class::Nan).cmp(&(other.class != Class::Nan)))
     }
 
     /// The smaller of two, `other` if one is NaN.
@@ -98,8 +98,8 @@ impl Extended {
         if !EXTENDED.stays_normal(exponent) {
             return Self::round(negative, exponent, wide, sticky);
         }
-        let (retained, discarded) = ((wide >> 64) as u64, wide as u64);
-        Self::from_mantissa(negative, exponent, retained, rounds_up(discarded, 1 << 63, sticky, retained))
+        let retained = (wide >> 64) as u64;
+        Self::from_mantissa(negative, exponent, retained, rounds_up(wide as u64, 1 << 63, sticky, retained))
     }
 
     /// Makes a number of a mantissa, which is incremented if `round_up`. The exponent must
@@ -125,11 +125,12 @@ impl Extended {
             return if numerator == 0 { Self::ZERO } else { Self::INFINITY };
         }
         let shifts = [numerator, denominator].map(|integer| integer.leading_zeros() as i32 - 1);
-        let (mut remainder, divisor) = (numerator << shifts[0].max(0), denominator << shifts[1].max(0));
         if shifts.contains(&-1) {
             // an integer of 128 significant bits, which no tree reaches, is rounded before the division
             return Self::round(false, 127, numerator, false) / Self::round(false, 127, denominator, false);
         }
+        let divisor = denominator << shifts[1];
+        let mut remainder = numerator << shifts[0];
         let mut quotient = 0u128;
         for _ in 0..67 {
             quotient <<= 1;
@@ -156,16 +157,11 @@ impl PartialEq for Extended {
 
 impl PartialOrd for Extended {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        let rank = |value: &Self| match value.class {
-            Class::Zero => 0,
-            Class::Finite => 1 - 2 * i32::from(value.negative),
-            Class::Infinite | Class::Nan => 2 - 4 * i32::from(value.negative),
-        };
         match (self.class, other.class) {
             (Class::Nan, _) | (_, Class::Nan) => None,
             (Class::Finite, Class::Finite) if self.negative && other.negative => Some(other.magnitude_order(*self)),
             (Class::Finite, Class::Finite) if !self.negative && !other.negative => Some(self.magnitude_order(*other)),
-            _ => Some(rank(self).cmp(&rank(other))),
+            _ => Some(self.rank().cmp(&other.rank())),
         }
     }
 }
@@ -190,7 +186,8 @@ impl Extended {
     #[inline]
     fn normal_to_f64(self) -> f64 {
         const DISCARDED_BITS: u32 = 11;
-        let (retained, discarded) = (self.mantissa >> DISCARDED_BITS, self.mantissa & ((1 << DISCARDED_BITS) - 1));
+        let retained = self.mantissa >> DISCARDED_BITS;
+        let discarded = self.mantissa & ((1 << DISCARDED_BITS) - 1);
         let round_up = rounds_up(discarded, 1 << (DISCARDED_BITS - 1), false, retained);
         // the highest retained bit, which a double does not store, adds one to the exponent field
         let exponent_field = (self.exponent + DOUBLE.highest - 1) as u64;
@@ -219,8 +216,8 @@ impl From<f64> for Extended {
     fn from(value: f64) -> Self {
         let negative = value < 0.0;
         if value.is_normal() {
-            let (exponent_field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
-            let exponent = exponent_field as i32 - DOUBLE.highest;
+            let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - DOUBLE.highest;
+            let fraction = value.to_bits() & ((1 << 52) - 1);
             return Self { class: Class::Finite, negative, exponent, mantissa: (fraction | 1 << 52) << 11 };
         }
         if value == 0.0 {
@@ -258,6 +255,15 @@ impl From<u64> for Extended {
 // The four operations, each rounded once.
 
 impl Extended {
+    /// An integer that orders numbers of different class or sign.
+    fn rank(&self) -> i32 {
+        match self.class {
+            Class::Zero => 0,
+            Class::Finite => 1 - 2 * i32::from(self.negative),
+            Class::Infinite | Class::Nan => 2 - 4 * i32::from(self.negative),
+        }
+    }
+
     /// Adds the magnitude of `smaller` to that of `self`, which has the sign of the result.
     #[inline]
     fn sum_of_magnitudes(self, smaller: Self) -> Self {
@@ -330,7 +336,8 @@ impl Extended {
     /// Rounds a quotient whose exponent is near the limits of the range.
     #[cold]
     fn quotient_near_limits(negative: bool, exponent: i32, [quotient, remainder, divisor]: [u64; 3]) -> Self {
-        let (doubled, divisor) = (u128::from(remainder) << 1, u128::from(divisor));
+        let doubled = u128::from(remainder) << 1;
+        let divisor = u128::from(divisor);
         let next_bit = doubled >= divisor;
         let remainder = if next_bit { doubled - divisor } else { doubled };
         let wide = u128::from(quotient) << 64 | u128::from(next_bit) << 63;

@@ -30,8 +30,9 @@ impl Wide {
         if !value.is_normal() || value < 0.0 {
             return None;
         }
-        let (field, fraction) = (value.to_bits() >> 52, value.to_bits() & ((1 << 52) - 1));
-        Some(Self { mantissa: u128::from(fraction | 1 << 52) << 75, exponent: field as i64 - 1023 })
+        let fraction = value.to_bits() & ((1 << 52) - 1);
+        let exponent = (value.to_bits() >> 52) as i64 - 1023;
+        Some(Self { mantissa: u128::from(fraction | 1 << 52) << 75, exponent })
     }
 
     fn times(self, other: Self) -> Self {
@@ -44,12 +45,17 @@ impl Wide {
 
 /// The upper 128 bits of a product.
 fn high_product(a: u128, b: u128) -> u128 {
-    let halves = |wide: u128| (wide >> 64, wide & u128::from(u64::MAX));
-    let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
-    let (cross, lowest) = (halves(a_high * b_low), halves(a_low * b_low));
-    let middle = a_low * b_high + cross.1;
-    let carry = (u128::from(middle as u64) + lowest.0) >> 64;
-    a_high * b_high + cross.0 + (middle >> 64) + carry
+    let (a_high, a_low) = halves(a);
+    let (b_high, b_low) = halves(b);
+    let (cross_high, cross_low) = halves(a_high * b_low);
+    let (lowest_high, _) = halves(a_low * b_low);
+    let middle = a_low * b_high + cross_low;
+    let carry = (u128::from(middle as u64) + lowest_high) >> 64;
+    a_high * b_high + cross_high + (middle >> 64) + carry
+}
+
+fn halves(wide: u128) -> (u128, u128) {
+    (wide >> 64, wide & u128::from(u64::MAX))
 }
 
 #[cfg(test)]

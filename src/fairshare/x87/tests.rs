@@ -28,7 +28,9 @@ fn every_operation_gives_the_bits_of_the_x87() {
     for row in include_str!("x87.txt").lines() {
         let fields: Vec<&str> = row.split(' ').collect();
         let [a, b, c] = [0, 1, 2].map(|i| double(fields[i]));
-        let (x, y, z) = (Extended::from(a) / integer(3), Extended::from(b) / integer(7), Extended::from(c + 1.0));
+        let x = Extended::from(a) / integer(3);
+        let y = Extended::from(b) / integer(7);
+        let z = Extended::from(c + 1.0);
         assert_eq!(to_hex(x * y), fields[3], "{row}");
         assert_eq!(to_hex(if b == 0.0 { Extended::ZERO } else { x / y }), fields[4], "{row}");
         assert_eq!(to_hex(x + y), fields[5], "{row}");
@@ -128,7 +130,8 @@ fn numbers() -> impl Strategy<Value = Extended> {
 
 /// The quotient bit by bit, with its remainder.
 fn long_division(a: Extended, b: Extended) -> Extended {
-    let (mut remainder, divisor) = (u128::from(a.mantissa), u128::from(b.mantissa));
+    let mut remainder = u128::from(a.mantissa);
+    let divisor = u128::from(b.mantissa);
     let mut quotient = 0u128;
     for _ in 0..67 {
         quotient = quotient << 1 | u128::from(remainder >= divisor);
@@ -175,7 +178,8 @@ proptest! {
     fn conversion_from_a_double_is_exact(value in any::<f64>()) {
         let converted = Extended::from(value);
         prop_assert!(converted.to_f64() == value || value.is_nan());
-        let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+        let field = (value.to_bits() >> 52) & 0x7ff;
+        let fraction = value.to_bits() & ((1 << 52) - 1);
         if field != 0x7ff {
             let mantissa = if field == 0 { fraction } else { fraction | 1 << 52 };
             let expected = Extended::round(value < 0.0, field.max(1) as i32 - 948, u128::from(mantissa), false);

@@ -289,14 +289,18 @@ fn emulated(a: f64, b: f64, c: f64) -> f64 {
 /// T. J. Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971.
 #[inline(always)]
 fn exact_product(a: f64, b: f64) -> (f64, f64) {
-    let halves = |x: f64| {
-        let scaled = x * ((1 << 27) + 1) as f64;
-        let upper = scaled - (scaled - x);
-        (upper, x - upper)
-    };
     let product = a * b;
-    let ((a, a_rest), (b, b_rest)) = (halves(a), halves(b));
+    let (a, a_rest) = halves(a);
+    let (b, b_rest) = halves(b);
     (product, a * b - product + a * b_rest + a_rest * b + a_rest * b_rest)
+}
+
+/// Two numbers of at most 26 significant bits each, which add up to the number.
+#[inline(always)]
+fn halves(x: f64) -> (f64, f64) {
+    let scaled = x * ((1 << 27) + 1) as f64;
+    let upper = scaled - (scaled - x);
+    (upper, x - upper)
 }
 
 #[inline(always)]

@@ -1,5 +1,7 @@
 //! Against the platform, which is glibc where these tests run.
 
+use std::array::from_fn;
+
 use super::*;
 
 /// Numbers between two bounds, the same in each run.
@@ -17,9 +19,8 @@ fn numbers(least: f64, most: f64) -> impl Iterator<Item = f64> {
 fn a_fused_multiply_add_is_rounded_once() {
     let mut exponents = numbers(-60.0, 60.0);
     let mut signed = numbers(-2.0, 2.0);
-    let mut next = || signed.next().unwrap_or(1.0) * exponents.next().unwrap_or(0.0).floor().exp2();
     for _ in 0..100_000 {
-        let (a, b, c) = (next(), next(), next());
+        let [a, b, c] = from_fn(|_| signed.next().unwrap_or(1.0) * exponents.next().unwrap_or(0.0).floor().exp2());
         assert_eq!(emulated(a, b, c).to_bits(), a.mul_add(b, c).to_bits(), "{a:e} {b:e} {c:e}");
         let near = -(a * b);
         assert_eq!(emulated(a, b, near).to_bits(), a.mul_add(b, near).to_bits(), "{a:e} {b:e} {near:e}");
@@ -30,11 +31,14 @@ fn a_fused_multiply_add_is_rounded_once() {
 /// How many of 200,000 numbers give other bits than the platform.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 fn differing(bounds: (f64, f64), own: impl Fn(f64) -> f64, platform: impl Fn(f64) -> f64) -> usize {
-    let is_other = |x: &f64| {
-        let (own, platform) = (own(*x), platform(std::hint::black_box(*x)));
-        own.to_bits() != platform.to_bits() && !(own.is_nan() && platform.is_nan())
-    };
-    numbers(bounds.0, bounds.1).take(200_000).filter(is_other).count()
+    let numbers = numbers(bounds.0, bounds.1).take(200_000);
+    numbers.filter(|&x| !is_same(own(x), platform(std::hint::black_box(x)))).count()
+}
+
+/// Whether two numbers have the same bits, or both are NaN.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+fn is_same(own: f64, platform: f64) -> bool {
+    own.to_bits() == platform.to_bits() || own.is_nan() && platform.is_nan()
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
@@ -62,8 +66,8 @@ fn exponentials_and_powers_are_those_of_glibc() {
         assert_eq!(exp(x).to_bits(), x.exp().to_bits(), "exp({x})");
         assert_eq!(exp2(x).to_bits(), x.exp2().to_bits(), "exp2({x})");
         for y in special {
-            let (own, platform) = (pow(x, y), std::hint::black_box(x).powf(y));
-            assert!(own.to_bits() == platform.to_bits() || own.is_nan() && platform.is_nan(), "pow({x}, {y}): {own}");
+            let own = pow(x, y);
+            assert!(is_same(own, std::hint::black_box(x).powf(y)), "pow({x}, {y}): {own}");
         }
     }
 }
@@ -77,13 +81,9 @@ fn logarithms_are_nearly_those_of_glibc() {
         assert!(differing(bounds, log10, f64::log10) <= 2 * most, "log10 {bounds:?}");
     }
     for x in [0.0, -0.0, -1.0, 1.0, f64::INFINITY, f64::NAN] {
-        let (own, platform) = ([ln(x), log2(x), log10(x)], [x.ln(), x.log2(), x.log10()]);
-        assert!(
-            own.iter()
-                .zip(platform)
-                .all(|(own, platform)| own.to_bits() == platform.to_bits() || own.is_nan() && platform.is_nan()),
-            "{x}: {own:?}"
-        );
+        for (own, platform) in [(ln(x), x.ln()), (log2(x), x.log2()), (log10(x), x.log10())] {
+            assert!(is_same(own, platform), "{x}: {own}");
+        }
     }
     assert!((1..1000).all(|k| log2(f64::from(k).exp2()) == f64::from(k)));
 }

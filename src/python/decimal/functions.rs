@@ -128,9 +128,8 @@ fn call_with_keywords(
             checked(value.decimal().map(|value| value.trunc()))
         }
         (Function::Int, [x, base, ..]) => {
-            let (x, base) = (x.map(DecimalValue::to_python), base.map(DecimalValue::to_python));
-            let positional: Vec<_> = x.into_iter().collect();
-            let keywords: Vec<_> = base.into_iter().map(|base| ("base", base)).collect();
+            let positional: Vec<_> = x.iter().map(|x| x.to_python()).collect();
+            let keywords: Vec<_> = base.iter().map(|base| ("base", base.to_python())).collect();
             let result = python.call(&Value::Function(function), &positional, &keywords)?;
             DecimalValue::from_python(&result)
         }
@@ -160,13 +159,12 @@ fn extreme(
         several => several,
     };
     let key = key.filter(|key| !matches!(key, DecimalValue::None));
-    let key_of = |value: &DecimalValue| match key {
-        Some(key) => call(key, std::slice::from_ref(value), &[], python),
-        None => Ok(value.clone()),
-    };
     let mut best: Option<(DecimalValue, &DecimalValue)> = None;
     for value in values {
-        let value_key = key_of(value)?;
+        let value_key = match key {
+            Some(key) => call(key, std::slice::from_ref(value), &[], python)?,
+            None => value.clone(),
+        };
         let is_better = match &best {
             None => true,
             Some((best_key, _)) => operators::compare(op, &value_key, best_key)?,
@@ -193,14 +191,15 @@ fn accumulate(
 
 /// `dist(p, q)`.
 fn dist(p: &DecimalValue, q: &DecimalValue) -> Result<DecimalValue, Raised> {
-    let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
+    let p = p.iterable_argument()?;
+    let q = q.iterable_argument()?;
     if p.len() != q.len() {
         return Err(Raised::value("both points must have the same number of dimensions"));
     }
-    let length = |(a, b): (&DecimalValue, &DecimalValue)| {
-        a.math_argument()?.checked_sub(b.math_argument()?).ok_or_else(scaled::too_large)
-    };
-    let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<_>, Raised>>()?;
+    let mut lengths = Vec::with_capacity(p.len());
+    for (a, b) in p.iter().zip(q) {
+        lengths.push(a.math_argument()?.checked_sub(b.math_argument()?).ok_or_else(scaled::too_large)?);
+    }
     norm(&lengths)
 }
 
@@ -232,19 +231,25 @@ fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised>
 
 /// Functions that are computed from `exp`; an error for any other function.
 fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
-    let powers = || Some((x.checked_exp()?, (-x).checked_exp()?));
-    let sum = || powers().and_then(|(up, down)| up.checked_add(down));
-    let difference = || powers().and_then(|(up, down)| up.checked_sub(down));
-    let half = |value: Option<Decimal>| value.and_then(|value| value.checked_div(Decimal::TWO));
     match function {
         Function::Exp => checked(x.checked_exp()),
         Function::Expm1 => checked(x.checked_exp().and_then(|power| power.checked_sub(Decimal::ONE))),
         Function::Exp2 => operators::power(Decimal::TWO, x),
-        Function::Sinh => checked(half(difference())),
-        Function::Cosh => checked(half(sum())),
-        Function::Tanh => ratio(difference(), sum()),
+        Function::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
+        Function::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
+        Function::Tanh => ratio(difference_of_powers(x), sum_of_powers(x)),
         _ => Err(unsupported(function)),
     }
+}
+
+/// `exp(x) + exp(-x)`.
+fn sum_of_powers(x: Decimal) -> Option<Decimal> {
+    x.checked_exp()?.checked_add((-x).checked_exp()?)
+}
+
+/// `exp(x) - exp(-x)`.
+fn difference_of_powers(x: Decimal) -> Option<Decimal> {
+    x.checked_exp()?.checked_sub((-x).checked_exp()?)
 }
 
 /// A quotient; the error of a number that is too large if an operand is `None` or the divisor is zero.
@@ -301,7 +306,8 @@ fn isclose(
     relative: Option<&DecimalValue>,
     absolute: Option<&DecimalValue>,
 ) -> Result<DecimalValue, Raised> {
-    let (a, b) = (a.math_argument()?, b.math_argument()?);
+    let a = a.math_argument()?;
+    let b = b.math_argument()?;
     let relative = relative.map_or(Ok(Decimal::new(1, 9)), DecimalValue::math_argument)?;
     let absolute = absolute.map_or(Ok(Decimal::ZERO), DecimalValue::math_argument)?;
     if relative < Decimal::ZERO || absolute < Decimal::ZERO {

@@ -22,7 +22,8 @@ use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Rais
 /// use job_sort_formula::python::BinaryOperator;
 ///
 /// let decimal = DecimalArithmetic::new();
-/// let (x, y) = (decimal.number(&Value::Float(0.1))?, decimal.number(&Value::Float(0.2))?);
+/// let x = decimal.number(&Value::Float(0.1))?;
+/// let y = decimal.number(&Value::Float(0.2))?;
 /// let sum = decimal.binary(BinaryOperator::Add, &x, &y)?;
 /// assert_eq!(decimal.to_python(&sum).repr(), "0.3");
 /// # Ok::<(), job_sort_formula::python::Raised>(())

@@ -46,8 +46,12 @@ pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
 /// The digits of two decimals at the same scale, and that scale.
 pub(super) fn aligned(x: Decimal, y: Decimal) -> (BigInt, BigInt, i64) {
     let scale = x.scale().max(y.scale());
-    let digits = |value: Decimal| BigInt::from(value.mantissa()) * power_of_ten(scale - value.scale());
-    (digits(x), digits(y), i64::from(scale))
+    (digits_at(scale, x), digits_at(scale, y), i64::from(scale))
+}
+
+/// The digits of a decimal at a scale of at least its own.
+fn digits_at(scale: u32, value: Decimal) -> BigInt {
+    BigInt::from(value.mantissa()) * power_of_ten(scale - value.scale())
 }
 
 /// Parses a decimal literal; the nearest decimal.
@@ -100,8 +104,7 @@ pub(super) fn square_root(x: Decimal) -> Option<Decimal> {
 /// The square root of the sum of squares, rounded once.
 pub(super) fn norm(lengths: &[Decimal]) -> Option<Decimal> {
     let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
-    let digits = |length: &Decimal| BigInt::from(length.mantissa()) * power_of_ten(scale - length.scale());
-    let squares = lengths.iter().map(|length| digits(length).pow(2)).sum();
+    let squares = lengths.iter().map(|&length| digits_at(scale, length).pow(2)).sum();
     root(&squares, 2 * scale)
 }
 

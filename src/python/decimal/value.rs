@@ -88,7 +88,6 @@ impl DecimalValue {
     /// # Errors
     /// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near to zero.
     pub fn from_python(value: &Value) -> Result<Self, Raised> {
-        let all = |items: &[Value]| items.iter().map(Self::from_python).collect::<Result<Arc<[Self]>, _>>();
         match value {
             Value::None => Ok(Self::None),
             Value::Bool(value) => Ok(Self::Bool(*value)),
@@ -99,22 +98,21 @@ impl DecimalValue {
                 format!("`{}`, which decimal arithmetic does not have", Value::Float(*value)),
             )),
             Value::Float(_) => scaled::parse(&value.repr()).map(Self::Decimal),
-            Value::Tuple(items) => all(items).map(Self::Tuple),
-            Value::List(items) => all(items).map(Self::List),
+            Value::Tuple(items) => items.iter().map(Self::from_python).collect::<Result<_, _>>().map(Self::Tuple),
+            Value::List(items) => items.iter().map(Self::from_python).collect::<Result<_, _>>().map(Self::List),
             Value::Function(function) => Ok(Self::Function(*function)),
         }
     }
 
     /// Converts to Python's value: an `int` where there is no fraction, else the nearest `float`.
     pub fn to_python(&self) -> Value {
-        let all = |items: &[Self]| items.iter().map(Self::to_python).collect();
         match self {
             Self::None => Value::None,
             Self::Bool(value) => Value::Bool(*value),
             Self::Decimal(value) if value.is_integer() => Value::int(BigInt::from(value.trunc().mantissa())),
             Self::Decimal(value) => Value::Float(value.to_string().parse().unwrap_or(f64::NAN)),
-            Self::Tuple(items) => Value::tuple(all(items)),
-            Self::List(items) => Value::list(all(items)),
+            Self::Tuple(items) => Value::tuple(items.iter().map(Self::to_python).collect()),
+            Self::List(items) => Value::list(items.iter().map(Self::to_python).collect()),
             Self::Function(function) => Value::Function(*function),
         }
     }

@@ -78,7 +78,8 @@ fn accumulate(op: BinaryOperator, items: &Value, start: Value, fuel: &Fuel) -> R
 /// `fsum(iterable)`: Shewchuk's exact summation with non-overlapping partial sums, rounded once.
 pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     let mut partials: Vec<f64> = Vec::new();
-    let (mut special, mut infinities) = (0.0, 0.0);
+    let mut special = 0.0;
+    let mut infinities = 0.0;
     for item in items.iterable_argument()? {
         let value = item.math_argument()?;
         let high = add_partial(&mut partials, value);
@@ -154,12 +155,15 @@ pub(super) fn hypot<'a>(coordinates: impl Iterator<Item = &'a Value>) -> Result<
 
 /// `dist(p, q)`.
 pub(super) fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
-    let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
+    let p = p.iterable_argument()?;
+    let q = q.iterable_argument()?;
     if p.len() != q.len() {
         return Err(Raised::value("both points must have the same number of dimensions"));
     }
-    let length = |(a, b): (&Value, &Value)| Ok((a.math_argument()? - b.math_argument()?).abs());
-    let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<f64>, Raised>>()?;
+    let mut lengths = Vec::with_capacity(p.len());
+    for (a, b) in p.iter().zip(q) {
+        lengths.push((a.math_argument()? - b.math_argument()?).abs());
+    }
     Ok(Value::Float(norm(&lengths)))
 }
 
@@ -177,7 +181,8 @@ fn norm(lengths: &[f64]) -> f64 {
     }
     // Scaled to about 1 by a power of two, no square overflows, and none that matters underflows.
     let (_, scale) = float_parts::fraction_and_exponent(largest);
-    let (mut high, mut low) = (0.0_f64, 0.0_f64);
+    let mut high = 0.0_f64;
+    let mut low = 0.0_f64;
     for length in lengths {
         let scaled = length * float_parts::power_of_two(-scale / 2) * float_parts::power_of_two(scale / 2 - scale);
         let square = scaled * scaled;

@@ -28,10 +28,14 @@ pub(super) fn call(
         Arguments::Positional([x, y]) => call_with_two(*function, x, y, fuel),
         Arguments::Positional(values) => call_with_many(*function, values, fuel),
         Arguments::Named(slots) => call_with_keywords(*function, slots, fuel),
-        Arguments::Extreme { values, key, default } => {
-            let call_key = |key: &Value, value: &Value| call(key, std::slice::from_ref(value), &[], fuel);
-            aggregates::extreme(*function, values, key, default, call_key, fuel)
-        }
+        Arguments::Extreme { values, key, default } => aggregates::extreme(
+            *function,
+            values,
+            key,
+            default,
+            |key, value| call(key, std::slice::from_ref(value), &[], fuel),
+            fuel,
+        ),
     }
 }
 

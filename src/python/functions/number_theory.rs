@@ -48,15 +48,15 @@ fn multiply_within_limits(product: BigInt, factor: BigInt, fuel: &Fuel) -> Resul
 
 /// The arguments of `comb` and `perm`; `None` where `k` exceeds `n` and the result is 0.
 fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
-    let (n, k) = (n.integer_argument()?, k.integer_argument()?);
+    let n = n.integer_argument()?;
+    let k = k.integer_argument()?;
     if n.is_negative() {
         return Err(Raised::value(NEGATIVE_N));
     }
     if k.is_negative() {
         return Err(Raised::value(NEGATIVE_K));
     }
-    let (n, k) = (n.to_big(), k.to_big());
-    Ok(if k > n { None } else { Some((n, k)) })
+    Ok(Some((n.to_big(), k.to_big())).filter(|(n, k)| k <= n))
 }
 
 /// `perm(n, k)`.
@@ -97,7 +97,8 @@ const DIVISION_COST: u64 = 5;
 /// `comb(n, k)`, taking as many factors at a time as fit in 64 bits.
 fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     let mut result = BigInt::one();
-    let (mut numerator, mut denominator) = (1_u64, 1_u64);
+    let mut numerator = 1_u64;
+    let mut denominator = 1_u64;
     for step in 0..k {
         match (numerator.checked_mul(n - step), denominator.checked_mul(step + 1)) {
             (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),

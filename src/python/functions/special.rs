@@ -62,13 +62,10 @@ const LANCZOS_DENOMINATOR: [f64; 13] = [
 
 /// Lanczos's sum. For large arguments it uses powers of `1/x`, which do not overflow.
 fn lanczos(x: f64) -> f64 {
-    let (numerator, denominator) = if x < 5.0 {
-        let horner = |coefficients: &[f64; 13]| coefficients.iter().rev().fold(0.0, |sum, term| sum * x + term);
-        (horner(&LANCZOS_NUMERATOR), horner(&LANCZOS_DENOMINATOR))
-    } else {
-        let horner = |coefficients: &[f64; 13]| coefficients.iter().fold(0.0, |sum, term| sum / x + term);
-        (horner(&LANCZOS_NUMERATOR), horner(&LANCZOS_DENOMINATOR))
-    };
+    let [numerator, denominator] = [LANCZOS_NUMERATOR, LANCZOS_DENOMINATOR].map(|coefficients| match x < 5.0 {
+        true => coefficients.iter().rev().fold(0.0, |sum, term| sum * x + term),
+        false => coefficients.iter().fold(0.0, |sum, term| sum / x + term),
+    });
     numerator / denominator
 }
 
@@ -119,14 +116,14 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
     let rounding_error =
         if magnitude > G_MINUS_HALF { (base - magnitude) - G_MINUS_HALF } else { (base - G_MINUS_HALF) - magnitude };
     let correction = rounding_error * G / base;
-    let half_power = || c_math::pow(base, magnitude / 2.0 - 0.25);
     if x < 0.0 {
         let mut result = -PI / sin_pi(magnitude) / magnitude * c_math::exp(base) / lanczos(magnitude);
         result -= correction * result;
         if magnitude < GAMMA_LARGE {
             result / c_math::pow(base, magnitude - 0.5)
         } else {
-            result / half_power() / half_power()
+            let half_power = c_math::pow(base, magnitude / 2.0 - 0.25);
+            result / half_power / half_power
         }
     } else {
         let mut result = lanczos(magnitude) / c_math::exp(base);
@@ -134,7 +131,8 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
         if magnitude < GAMMA_LARGE {
             result * c_math::pow(base, magnitude - 0.5)
         } else {
-            result * half_power() * half_power()
+            let half_power = c_math::pow(base, magnitude / 2.0 - 0.25);
+            result * half_power * half_power
         }
     }
 }
@@ -286,13 +284,17 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     let x2 = x * x;
     let x4 = x2 * x2;
     let powers = [1.0, x2, x4, x4 * x2, x4 * x4];
-    let evaluate_pair = |pair: &[f64]| match pair {
+    let pairs = coefficients.chunks(2).zip(powers).skip(1);
+    let first = coefficients.get(..2).map_or(0.0, |pair| pair_of_terms(pair, x));
+    pairs.fold(first, |sum, (pair, power)| sum + power * pair_of_terms(pair, x))
+}
+
+#[inline]
+fn pair_of_terms(pair: &[f64], x: f64) -> f64 {
+    match pair {
         [first, second] => first + x * second,
         rest => rest.iter().sum(),
-    };
-    let pairs = coefficients.chunks(2).zip(powers).skip(1);
-    let first = coefficients.get(..2).map_or(0.0, evaluate_pair);
-    pairs.fold(first, |sum, (pair, power)| sum + power * evaluate_pair(pair))
+    }
 }
 
 fn ratio((numerator, denominator): Ratio, x: f64) -> f64 {

@@ -150,7 +150,8 @@ fn log<const FINE: bool>(x: f64) -> (f64, f64) {
     let (k, m) = split(x);
     let (s, s_rest) = quotient(m);
     let (u, u_rest) = series::<FINE>(s, s_rest);
-    let (s, s_rest) = (s + s, s_rest + s_rest);
+    let s = s + s;
+    let s_rest = s_rest + s_rest;
     let v = s * u;
     let v_rest = s.mul_add(u, -v) + s_rest.mul_add(u, s_rest);
     // `k ln 2` is zero or more than twice `s`, and `s` is more than `v`, so the rounding error of each sum is exact.

@@ -32,7 +32,8 @@ pub(super) fn apply<K: Kernel<N>, const N: usize>(
     out: &mut [f64],
 ) -> usize {
     let length = inputs.iter().fold(out.len(), |length, input| length.min(input.len()));
-    let (out, inputs) = (&mut out[..length], inputs.map(|input| &input[..length]));
+    let out = &mut out[..length];
+    let inputs = inputs.map(|input| &input[..length]);
     if !(HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(level)) {
         return compute_with_library(kernel, inputs, out, 0..length);
     }

@@ -135,7 +135,9 @@ fn compare<K: Kernel<N>, const N: usize>(
     let levels = levels();
     let mut by_library = vec![0; levels.len()];
     let mut tried = 0;
-    let (mut inputs, mut wanted, mut got) = ([[0.0; BATCH]; N], [0.0; BATCH], [0.0; BATCH]);
+    let mut inputs = [[0.0; BATCH]; N];
+    let mut wanted = [0.0; BATCH];
+    let mut got = [0.0; BATCH];
     while tried < cases {
         for at in 0..BATCH {
             let arguments = draw(&mut random);
@@ -148,7 +150,8 @@ fn compare<K: Kernel<N>, const N: usize>(
             *by_library += apply(*level, kernel, inputs.each_ref().map(|input| &input[..]), &mut got);
             for at in 0..BATCH {
                 let arguments: [f64; N] = from_fn(|n| inputs[n][at]);
-                let (got, wanted) = (got[at], wanted[at]);
+                let got = got[at];
+                let wanted = wanted[at];
                 assert!(got.to_bits() == wanted.to_bits(), "{name}{arguments:?} on {level:?}: {got:e}, not {wanted:e}");
             }
         }
@@ -173,20 +176,25 @@ fn power_of_columns() {
 
 #[test]
 fn power_of_columns_of_ordinary_size() {
-    let draw = |random: &mut Random| [random.magnitude(-10.0, 10.0), random.between(-10.0, 10.0)];
-    compare("ordinary pow", cases(), &Power, powf, draw);
+    compare("ordinary pow", cases(), &Power, powf, |random| {
+        [random.magnitude(-10.0, 10.0), random.between(-10.0, 10.0)]
+    });
 }
 
 #[test]
 fn powers_of_two() {
-    let draw = |random: &mut Random| [random.between(-1100.0, 1100.0)];
-    compare("2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), draw);
+    compare("2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), |random| [random.between(-1100.0, 1100.0)]);
 }
 
 #[test]
 fn powers_of_two_of_ordinary_size() {
-    let draw = |random: &mut Random| [random.between(-20.0, 20.0)];
-    compare("ordinary 2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), draw);
+    compare(
+        "ordinary 2^y",
+        cases(),
+        &PowerOfBase::new(2.0),
+        |[y]| powf([2.0, y]),
+        |random| [random.between(-20.0, 20.0)],
+    );
 }
 
 #[test]
@@ -279,26 +287,27 @@ fn chosen_values() {
     for level in levels() {
         let math = VectorMath { level };
         let mut got = vec![0.0; values.len()];
-        let same = |name: &str, got: &[f64], wanted: &dyn Fn(f64) -> f64| {
-            for (x, got) in values.iter().zip(got) {
-                let wanted = wanted(black_box(*x));
-                assert!(got.to_bits() == wanted.to_bits(), "{name} of {x:e} on {level:?}: {got:e}, not {wanted:e}");
-            }
-        };
         math.exp(&values, &mut got);
-        same("exp", &got, &f64::exp);
+        assert_same(&format!("exp on {level:?}"), &values, &got, f64::exp);
         math.exp2(&values, &mut got);
-        same("exp2", &got, &f64::exp2);
+        assert_same(&format!("exp2 on {level:?}"), &values, &got, f64::exp2);
         math.ln(&values, &mut got);
-        same("ln", &got, &f64::ln);
+        assert_same(&format!("ln on {level:?}"), &values, &got, f64::ln);
         for &other in &values {
             math.pow_scalar_base(other, &values, &mut got);
-            same(&format!("{other:e} to the power"), &got, &|x| powf([other, x]));
+            assert_same(&format!("{other:e} to the power on {level:?}"), &values, &got, |x| powf([other, x]));
             math.pow_scalar_exponent(&values, other, &mut got);
-            same(&format!("power to {other:e}"), &got, &|x| powf([x, other]));
+            assert_same(&format!("power to {other:e} on {level:?}"), &values, &got, |x| powf([x, other]));
             math.pow(&values, &vec![other; values.len()], &mut got);
-            same(&format!("power, column of {other:e},"), &got, &|x| powf([x, other]));
+            assert_same(&format!("power, column of {other:e}, on {level:?}"), &values, &got, |x| powf([x, other]));
         }
+    }
+}
+
+fn assert_same(name: &str, values: &[f64], got: &[f64], wanted: impl Fn(f64) -> f64) {
+    for (x, got) in values.iter().zip(got) {
+        let wanted = wanted(black_box(*x));
+        assert!(got.to_bits() == wanted.to_bits(), "{name}: for {x:e}: {got:e}, not {wanted:e}");
     }
 }
 
@@ -331,16 +340,17 @@ fn few_rows_call_the_library() {
     let y: Vec<f64> = (0..100_000).map(|_| random.between(-10.0, 10.0)).collect();
     let mut out = vec![0.0; 100_000];
     for level in levels().into_iter().filter(|level| HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(*level)) {
-        let few = |name: &str, by_library: usize| {
+        for (name, by_library) in [
+            ("pow", apply(level, &Power, [&x, &y], &mut out)),
+            ("2^y", apply(level, &PowerOfBase::new(2.0), [&y], &mut out)),
+            ("x^3", apply(level, &Cube, [&x], &mut out)),
+            ("x^0.5", apply(level, &Root, [&x], &mut out)),
+            ("exp", apply(level, &Exp, [&y], &mut out)),
+            ("exp2", apply(level, &Exp2, [&y], &mut out)),
+            ("ln", apply(level, &Ln, [&x], &mut out)),
+        ] {
             println!("{name} on {level:?}: {:.2} % by the library", by_library as f64 / 1e3);
             assert!(by_library < 6_000, "{name} on {level:?}: {by_library} of 100000");
-        };
-        few("pow", apply(level, &Power, [&x, &y], &mut out));
-        few("2^y", apply(level, &PowerOfBase::new(2.0), [&y], &mut out));
-        few("x^3", apply(level, &Cube, [&x], &mut out));
-        few("x^0.5", apply(level, &Root, [&x], &mut out));
-        few("exp", apply(level, &Exp, [&y], &mut out));
-        few("exp2", apply(level, &Exp2, [&y], &mut out));
-        few("ln", apply(level, &Ln, [&x], &mut out));
+        }
     }
 }
