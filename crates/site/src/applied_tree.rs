@@ -5,7 +5,6 @@ use job_sort_formula::fairshare::{AssessedTree, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::job_warnings::{extend_limited, jobs_without_entity, unknown_entities};
@@ -42,9 +41,8 @@ impl AppliedTree {
 impl Site {
     /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
     pub(super) fn needs_shares(&self, inputs: &[Box<str>]) -> bool {
-        let is_key = |key: &SortKey| key.name == "fair_share_perc";
         self.config.fair_share.prime
-            || self.config.job_sort_key.prime.iter().any(is_key)
+            || self.config.job_sort_key.prime.iter().any(|key| key.name == "fair_share_perc")
             || inputs.iter().any(|input| FairshareInput::from_name(input).is_some())
     }
 
@@ -126,12 +124,12 @@ impl Site {
     /// # Errors
     /// The tree cannot be built.
     pub fn tree_of_jobs(&self, table: &JobTable) -> Result<Option<ShareTree>, SiteError> {
-        let entities = || table.entities().iter().map(|entity| &**entity);
-        match (&self.tree, self.policy.name) {
-            (None, _) => Ok(None),
-            (Some(tree), PolicyName::Pbs) => Ok(Some(tree.pbs_tree(self.policy.rules, entities())?.into_tree())),
-            (Some(tree), _) => tree.share_tree().map(Some),
+        let Some(tree) = &self.tree else { return Ok(None) };
+        if self.policy.name != PolicyName::Pbs {
+            return tree.share_tree().map(Some);
         }
+        let entities = table.entities().iter().map(|entity| &**entity);
+        Ok(Some(tree.pbs_tree(self.policy.rules, entities)?.into_tree()))
     }
 }
 

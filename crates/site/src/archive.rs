@@ -28,20 +28,24 @@ const BLOCK: u64 = 512;
 
 /// Reads the site's files from an archive, which gzip or zstd may have compressed.
 pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
-    let failed = |error: io::Error| SiteError::read(path, error);
     let mut head = Vec::new();
-    file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+    file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|error| SiteError::read(path, error))?;
     let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    if is_regular && Compression::detect(&head).is_none() {
-        require_tar(path, &head)?;
-        file.rewind().map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        let mut archive = Archive::new(BufReader::new(file));
-        let (mut found, end) = collect(path, archive.entries_with_seek().map_err(failed)?, Some(length))?;
-        found.warnings.extend(missing_end(path, end, length));
-        return Ok(found);
+    if !is_regular || Compression::detect(&head).is_some() {
+        return read_stream(path, Cursor::new(head).chain(file));
     }
-    read_stream(path, Cursor::new(head).chain(file))
+    require_tar(path, &head)?;
+    let (length, mut archive) = open_from_start(file).map_err(|error| SiteError::read(path, error))?;
+    let entries = archive.entries_with_seek().map_err(|error| SiteError::read(path, error))?;
+    let (mut found, end) = collect(path, entries, Some(length))?;
+    found.warnings.extend(missing_end(path, end, length));
+    Ok(found)
+}
+
+/// The length of an archive in a file, and the archive from its start.
+fn open_from_start(mut file: File) -> io::Result<(u64, Archive<BufReader<File>>)> {
+    file.rewind()?;
+    Ok((file.metadata()?.len(), Archive::new(BufReader::new(file))))
 }
 
 /// Reads the site's files from an archive that arrives on a stream.
@@ -50,16 +54,17 @@ pub(crate) fn read_archive_stream(name: &str, stream: impl Read + Send) -> Resul
 }
 
 fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
-    let failed = |error: io::Error| SiteError::read(path, error);
-    let mut content = decompressed(stream).map_err(failed)?;
+    let mut content = decompressed(stream).map_err(|error| SiteError::read(path, error))?;
     let mut head = Vec::new();
-    content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+    content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|error| SiteError::read(path, error))?;
     require_tar(path, &head)?;
     let read = Cell::new(0);
     let mut archive = Archive::new(Counted { source: Cursor::new(head).chain(content), read: &read });
-    let (mut found, end) = collect(path, archive.entries().map_err(failed)?, None)?;
-    // the checksum of the compressed data is behind the last member
-    let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(failed)?;
+    let entries = archive.entries().map_err(|error| SiteError::read(path, error))?;
+    let (mut found, end) = collect(path, entries, None)?;
+    // the checksum of the compressed data follows the last member
+    let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink());
+    let after = after.map_err(|error| SiteError::read(path, error))?;
     if after == MAX_AFTER {
         let message = format!("`{}` has more than {MAX_AFTER} bytes after the end of the archive", path.display());
         return Err(SiteError::content(message));
@@ -109,24 +114,20 @@ type ByFolder = BTreeMap<String, FoundFiles>;
 /// a seek does not notice that the file ends before the member does.
 fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
-    let refused = |reason: &str| SiteError::content(format!("`{archive}`: {reason}"));
-    let (mut folders, mut kept, mut long_name, mut end) = (ByFolder::new(), 0_u64, None, 0);
-    let cut = |name: &str, size: u64, left: u64| {
-        let name = jsf_json::clipped(name);
-        refused(&format!(
-            "the archive is cut: `{name}` has {left} bytes, expected {size} as its header says; copy it again"
-        ))
-    };
+    let mut folders = ByFolder::new();
+    let mut kept = 0_u64;
+    let mut long_name = None;
+    let mut end = 0;
     // the library would read the name of the next member to its end, however long it is
     for (index, entry) in entries.raw(true).enumerate() {
         let mut entry = entry.map_err(|error| SiteError::read(path, error))?;
         if index >= MAX_MEMBERS {
-            return Err(refused(&format!("the archive has more than {MAX_MEMBERS} members")));
+            return Err(refusal(&archive, &format!("the archive has more than {MAX_MEMBERS} members")));
         }
         end = entry.raw_file_position().saturating_add(entry.size());
         if let Some(length) = length.filter(|length| *length < end) {
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            return Err(cut(&name, entry.size(), length.saturating_sub(entry.raw_file_position())));
+            return Err(cut(&archive, &name, entry.size(), length.saturating_sub(entry.raw_file_position())));
         }
         if let Some(name) = read_next_name(&mut entry).map_err(|error| SiteError::read(path, error))? {
             long_name = name.or(long_name);
@@ -134,28 +135,42 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -
         }
         let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
         let name = String::from_utf8_lossy(&name).into_owned();
-        let Some((folder, file)) = split_site_path(&name).map_err(|reason| refused(&reason))? else { continue };
+        let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
+        let Some((folder, file)) = place else { continue };
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
             EntryType::Directory => {
                 folders.entry(folder).or_default().warn_of_folder(&archive, &file);
                 continue;
             }
-            _ => return Err(refused(&format!("`{name}` is a link or a device, expected a regular file"))),
+            _ => return Err(refusal(&archive, &format!("`{name}` is a link or a device, expected a regular file"))),
         }
         kept = kept.saturating_add(entry.size());
         if kept > MAX_KEPT {
-            return Err(refused(&format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes")));
+            let reason = format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes");
+            return Err(refusal(&archive, &reason));
         }
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;
         if (bytes.len() as u64) < entry.size() {
-            return Err(cut(&name, entry.size(), bytes.len() as u64));
+            return Err(cut(&archive, &name, entry.size(), bytes.len() as u64));
         }
         let source = FileSource::Bytes { name: format!("{archive}: {name}"), bytes: bytes.into() };
         folders.entry(folder).or_default().add(&archive, file, source, entry.size() == 0);
     }
-    Ok((only_folder(folders).map_err(|reason| refused(&reason))?, end))
+    Ok((only_folder(folders).map_err(|reason| refusal(&archive, &reason))?, end))
+}
+
+fn refusal(archive: &str, reason: &str) -> SiteError {
+    SiteError::content(format!("`{archive}`: {reason}"))
+}
+
+/// The error on a member that has fewer bytes than its header says.
+fn cut(archive: &str, name: &str, size: u64, left: u64) -> SiteError {
+    let name = jsf_json::clipped(name);
+    let reason =
+        format!("the archive is cut: `{name}` has {left} bytes, expected {size} as its header says; copy it again");
+    refusal(archive, &reason)
 }
 
 /// Reads a member that only describes the next one, and returns the name of the next one, if it is given; `None` for
@@ -229,11 +244,15 @@ mod tests {
 
     #[test]
     fn a_member_is_placed_by_its_name() {
-        let placed = |name| split_site_path(name).unwrap().map(|(folder, file)| format!("{folder}|{file}"));
-        assert_eq!(placed("./sched_priv/usage").as_deref(), Some("|sched_priv/usage"));
-        assert_eq!(placed("snapshot/sched_priv/usage").as_deref(), Some("snapshot|sched_priv/usage"));
-        assert_eq!(placed("snapshot/server_logs/20240101"), None);
-        assert_eq!(placed("a/b/qstat.json"), None);
+        for (name, expected) in [
+            ("./sched_priv/usage", Some(("", "sched_priv/usage"))),
+            ("snapshot/sched_priv/usage", Some(("snapshot", "sched_priv/usage"))),
+            ("snapshot/server_logs/20240101", None),
+            ("a/b/qstat.json", None),
+        ] {
+            let expected = expected.map(|(folder, file)| (folder.to_owned(), file.to_owned()));
+            assert_eq!(split_site_path(name).unwrap(), expected);
+        }
         assert!(split_site_path("/qstat.json").is_err() && split_site_path("a/../qstat.json").is_err());
     }
 }

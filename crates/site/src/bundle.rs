@@ -118,8 +118,7 @@ impl Site {
         let SiteJobs { schema, warnings: of_jobs, .. } =
             self.read_columns(&ColumnsRequest { again: true, ..no_names })?;
         warnings.extend(of_jobs);
-        let is_usable = |name: &&str| schema.is_numeric(name);
-        let names: Vec<&str> = schema.iter().map(|(name, _)| name).filter(is_usable).collect();
+        let names: Vec<&str> = schema.iter().map(|(name, _)| name).filter(|name| schema.is_numeric(name)).collect();
         let request = ColumnsRequest { again: true, ..self.request(&names) };
         let SiteJobs { table, .. } = self.read_columns(&request)?;
         let mut lines = Vec::new();
@@ -131,13 +130,12 @@ impl Site {
     }
 
     fn written_job<'t>(&self, table: &'t JobTable, row: usize) -> WrittenJob<'t> {
-        let is_of_queue = |name: &str, value: &Value| {
-            let priority = || self.queues.priority(table.queue(row));
-            name == "queue_priority" && matches!(*value, Value::Int(own) if priority() == Some(own))
-        };
+        let of_queue = self.queues.priority(table.queue(row));
         let set = table.columns().filter(|(_, column)| column.is_set(row));
         let inputs = set.map(|(name, column)| (name, column.value(row)));
-        let inputs = inputs.filter(|(name, value)| !is_of_queue(name, value));
+        let inputs = inputs.filter(|(name, value)| {
+            *name != "queue_priority" || !matches!(*value, Value::Int(own) if of_queue == Some(own))
+        });
         let (time, _) = table.submit_order(row);
         WrittenJob {
             id: table.id(row),

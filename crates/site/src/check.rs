@@ -21,7 +21,10 @@ impl Site {
     /// # Errors
     /// The jobs or the tree cannot be read.
     pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
-        let (mut ranked, mut schema, mut warnings, mut guessed_types) = (None, None, Vec::new(), Vec::new());
+        let mut ranked = None;
+        let mut schema = None;
+        let mut warnings = Vec::new();
+        let mut guessed_types = Vec::new();
         let mut untried = None;
         let threshold = self.threshold();
         if let Ok(formula) = submitted.formula()
@@ -54,7 +57,8 @@ impl Site {
         checked.warnings = warnings;
         checked.guessed_types = guessed_types;
         if let (Some(reason), Ok(formula)) = (untried, submitted.formula()) {
-            let (expr, message) = (formula.expr(), format!("the formula was tried on no job: {reason}"));
+            let expr = formula.expr();
+            let message = format!("the formula was tried on no job: {reason}");
             let found = Diagnostic::warning("JSF617", message, expr.node(expr.root()).span);
             checked.findings.push(submitted.in_source(found));
         }
@@ -69,11 +73,15 @@ impl Site {
         queue: Option<ScoredQueue<'_>>,
         tree: Option<&PbsTree>,
     ) -> Checked {
-        let (config, server, threshold) = (Some(&self.config), self.server, self.threshold());
-        let defaulted = self.queues.defaulted_resources();
-        let has_tree_of_slurm = self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some());
-        let defaulted = &defaulted;
-        let facts = SiteFacts { queue, tree, config, server, threshold, defaulted, has_tree_of_slurm };
+        let facts = SiteFacts {
+            queue,
+            tree,
+            config: Some(&self.config),
+            server: self.server,
+            threshold: self.threshold(),
+            defaulted: &self.queues.defaulted_resources(),
+            has_tree_of_slurm: self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some()),
+        };
         Checked::new(submitted, schema, &facts)
     }
 
@@ -82,9 +90,9 @@ impl Site {
     pub(super) fn guessed_types(&self, formula: &Formula, table: &JobTable, schema: &Schema) -> Vec<String> {
         let names = formula.names();
         let guessed = table.undeclared().map(|(name, _)| name);
-        let is_guess =
-            |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name);
-        guessed.filter(is_guess).map(str::to_owned).collect()
+        let guessed =
+            guessed.filter(|name| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name));
+        guessed.map(str::to_owned).collect()
     }
 }
 

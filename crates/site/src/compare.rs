@@ -95,7 +95,8 @@ impl Site {
     ///
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
     /// let site = Site::open("examples/site")?;
-    /// let (old, new) = (Formula::parse("ncpus")?, Formula::parse("-ncpus")?);
+    /// let old = Formula::parse("ncpus")?;
+    /// let new = Formula::parse("-ncpus")?;
     /// let compared = site.compare(CompareRequest::new(&old, &new))?;
     /// assert_eq!((compared.comparison.jobs, compared.comparison.tau_b), (33, Some(-1.0)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -136,12 +137,15 @@ impl Site {
         let entities = OldNew { old: self.config.fairshare_entity, new: new.config.fairshare_entity };
         let is_read_again = entities.old != entities.new;
         let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
-        let read = |entity| self.read_columns(&ColumnsRequest { entity, ..request });
-        let SiteJobs { table, schema: seen, warnings, .. } = read(entities.old)?;
-        let new_table = if is_read_again { Some(read(entities.new)?.table) } else { None };
-        let has_same_jobs =
-            |other: &JobTable| other.len() == table.len() && (0..table.len()).all(|row| other.id(row) == table.id(row));
-        if !new_table.as_ref().is_none_or(has_same_jobs) {
+        let SiteJobs { table, schema: seen, warnings, .. } = self.read_columns(&request)?;
+        let new_table = match is_read_again {
+            true => Some(self.read_columns(&ColumnsRequest { entity: entities.new, ..request })?.table),
+            false => None,
+        };
+        let has_same_jobs = new_table
+            .as_ref()
+            .is_none_or(|new| new.len() == table.len() && (0..table.len()).all(|row| new.id(row) == table.id(row)));
+        if !has_same_jobs {
             let message = format!("the jobs with `{}` are not those with `{}`", entities.old, entities.new);
             return Err(SiteError::content(message));
         }
@@ -181,9 +185,10 @@ impl Site {
     /// Whether another site gives every entity the same fair-share numbers.
     fn has_shares_of(&self, other: &Self) -> bool {
         let roles = [Role::Tree, Role::ResourceGroup, Role::Usage, Role::SchedConfig, Role::SlurmConf];
-        let has_same_files = || roles.into_iter().all(|role| self.files.all(role) == other.files.all(role));
-        let rules = |site: &Self| (site.policy.name, site.policy.rules, site.policy.release, site.rules.numbers);
-        std::ptr::eq(self, other) || rules(self) == rules(other) && has_same_files()
+        let [own, others] =
+            [self, other].map(|site| (site.policy.name, site.policy.rules, site.policy.release, site.rules.numbers));
+        std::ptr::eq(self, other)
+            || own == others && roles.into_iter().all(|role| self.files.all(role) == other.files.all(role))
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.
@@ -239,7 +244,8 @@ pub(super) fn compare(
     tables: OldNew<&JobTable>,
     trees: OldNew<Option<&AssessedTree>>,
 ) -> Comparison {
-    let (old_under, new_under) = (under_threshold(old), under_threshold(new));
+    let old_under = under_threshold(old);
+    let new_under = under_threshold(new);
     Comparison::new(
         &ComparedRanking { table: tables.old, ranking: &old.ranking, under_threshold: &old_under, tree: trees.old },
         &ComparedRanking { table: tables.new, ranking: &new.ranking, under_threshold: &new_under, tree: trees.new },
@@ -248,8 +254,7 @@ pub(super) fn compare(
 
 /// The rows whose values do not exceed the threshold, ascending.
 fn under_threshold(side: &ComparedSide) -> Vec<u32> {
-    let is_under = |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
-    let under = side.not_considered.iter().filter(|(_, reason)| is_under(reason));
+    let under = side.not_considered.iter().filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
     let mut rows: Vec<u32> = under.map(|(row, _)| *row as u32).collect();
     rows.sort_unstable();
     rows

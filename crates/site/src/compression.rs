@@ -56,19 +56,20 @@ impl Compression {
 
     /// What a file is that cannot be read here, and the command that unpacks it.
     fn refusal(self) -> io::Error {
-        let stream = |name, command| {
-            format!("it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file")
+        let (name, command) = match self {
+            Self::Gzip => ("gzip", "gzip -dc"),
+            Self::Zstd => ("zstd", "zstd -dc"),
+            Self::Bzip2 => ("bzip2", "bzip2 -dc"),
+            Self::Xz => ("xz", "xz -dc"),
+            Self::Compress => ("compress", "uncompress -c"),
+            Self::Zip => ("zip", "unzip"),
+            Self::SevenZip => ("7-Zip", "7z x"),
         };
-        let archive =
-            |name, command| format!("it is {name} archive: unpack it, `{command} FILE`, and give what it contains");
         io::Error::other(match self {
-            Self::Gzip => stream("gzip", "gzip -dc"),
-            Self::Zstd => stream("zstd", "zstd -dc"),
-            Self::Bzip2 => stream("bzip2", "bzip2 -dc"),
-            Self::Xz => stream("xz", "xz -dc"),
-            Self::Compress => stream("compress", "uncompress -c"),
-            Self::Zip => archive("a zip", "unzip"),
-            Self::SevenZip => archive("a 7-Zip", "7z x"),
+            Self::Zip | Self::SevenZip => {
+                format!("it is a {name} archive: unpack it, `{command} FILE`, and give what it contains")
+            }
+            _ => format!("it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"),
         })
     }
 }
@@ -198,6 +199,8 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use flate2::read::GzEncoder;
+
     use super::*;
 
     fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -213,16 +216,18 @@ mod tests {
         }
     }
 
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut compressed = Vec::new();
+        GzEncoder::new(text, flate2::Compression::fast()).read_to_end(&mut compressed).unwrap();
+        compressed
+    }
+
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
     #[test]
     fn gzip_and_zstd_are_decompressed_with_all_their_parts() {
-        use std::io::Write;
-
-        let gzip = |text: &[u8]| {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            encoder.write_all(text).unwrap();
-            encoder.finish().unwrap()
-        };
-        let zstd = |text: &[u8]| ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest);
         assert_eq!(read(&[gzip(b"one, "), gzip(b"two")].concat()).unwrap(), b"one, two");
         let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
         let frames = [skippable, zstd(b"one, "), zstd(b"two")].concat();
@@ -238,8 +243,6 @@ mod tests {
 
     #[test]
     fn a_bomb_is_an_error() {
-        use flate2::read::GzEncoder;
-
         let zeros = GzEncoder::new(io::repeat(0).take(300 << 20), flate2::Compression::fast());
         let copied = io::copy(&mut decompressed(zeros).unwrap(), &mut io::sink());
         assert!(copied.unwrap_err().to_string().contains("more than 200 times"));

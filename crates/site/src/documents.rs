@@ -109,7 +109,8 @@ impl Documents {
                 Origin::Site => "a document of the site declares it",
                 Origin::Seen => "the jobs or queues of the site have it",
             };
-            let (given, used) = (declared.pbs_type(), entry.input_type.pbs_type());
+            let given = declared.pbs_type();
+            let used = entry.input_type.pbs_type();
             self.warnings.push(format!("`{name}` was declared as {given}, but {reason} as {used}; {used} is used"));
         }
     }
@@ -157,7 +158,8 @@ impl Documents {
 
     /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
     fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
-        let (name, text) = (source.name(), source.read_text(Role::Formula)?);
+        let name = source.name();
+        let text = source.read_text(Role::Formula)?;
         let kind = FileKind::detect(text.as_bytes());
         if kind == FileKind::Qmgr {
             add_resources(&name, &only_declarations(&text), &mut self.schema);
@@ -201,11 +203,13 @@ impl Documents {
     /// whose formula is given.
     fn choose_scheduler(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         for source in files.all(Role::Formula).iter().chain(files.all(Role::Server)) {
-            let (name, text) = (source.name(), source.read_text(Role::Formula)?);
+            let name = source.name();
+            let text = source.read_text(Role::Formula)?;
             if FileKind::detect(text.as_bytes()) != FileKind::Qmgr {
                 continue;
             }
-            let (of_server, formulas) = (in_scheduler(&text, ""), formulas_of_schedulers(&text));
+            let of_server = in_scheduler(&text, "");
+            let formulas = formulas_of_schedulers(&text);
             let is_given = files.first(Role::Formula) == Some(source);
             let is_only = of_server.is_none() && formulas.len() == 1;
             for (scheduler, formula) in &formulas {
@@ -252,7 +256,8 @@ fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> Option<St
 
 /// Says whose formula it is that a document has beside that of the default scheduler.
 fn formula_of_other(source: &str, scheduler: &ListedScheduler, formula: &str, is_used: bool) -> String {
-    let (name, formula) = (&scheduler.name, clipped(formula));
+    let name = &scheduler.name;
+    let formula = clipped(formula);
     let partition = match &scheduler.partition {
         Some(partition) => format!("the partition `{partition}`"),
         None => "its partition".to_owned(),
@@ -276,15 +281,15 @@ fn describes_server(line: &str) -> bool {
 /// A `qmgr` listing with every line blanked that declares no resource, so that the numbers of the lines stay.
 fn only_declarations(text: &str) -> String {
     let mut is_resource = false;
-    let mut keep = |line: &str| {
+    let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.split_whitespace().take(2).collect();
         if !line.starts_with(char::is_whitespace) && !line.is_empty() {
             is_resource = words.first() == Some(&"Resource");
         }
-        is_resource || matches!(words.as_slice(), ["create" | "set", "resource"])
-    };
-    let lines: Vec<&str> = text.lines().map(|line| if keep(line) { line } else { "" }).collect();
-    lines.join("\n")
+        let is_kept = is_resource || matches!(words.as_slice(), ["create" | "set", "resource"]);
+        if is_kept { line } else { "" }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Reads the file that was given for the formula; a kind of file that contains no formula is refused.

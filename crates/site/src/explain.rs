@@ -13,7 +13,7 @@ use job_sort_formula::rank::{
     row_work,
 };
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::order::{Criterion, JobComparison, NotConsidered};
+use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
 
 use super::reach_rank::{SmallestChanges, Wait};
@@ -288,10 +288,8 @@ impl Explainer<'_> {
             result.and_then(|value| python_result(value, span))
         });
         let score = ranking.score(row).map(|score| score.value);
-        let unscored = || match result.as_ref()? {
-            Ok(result) => Some(self.site.precision().round(result.to_f64())),
-            Err(_) => None,
-        };
+        let unscored = result.as_ref().and_then(|result| result.as_ref().ok());
+        let unscored = unscored.map(|result| self.site.precision().round(result.to_f64()));
         let goal = self.goal(row);
         let mut budget = WorkBudget::new(self.options.work);
         let mut influences = Vec::new();
@@ -321,15 +319,15 @@ impl Explainer<'_> {
             row,
             rank: self.ranks[row],
             not_considered: not_considered.iter().find(|(other, _)| *other == row).map(|(_, reason)| *reason),
-            score: score.or_else(unscored),
+            score: score.or(unscored),
             inputs: self.inputs(row),
             influences,
             causes,
             nodes: trace.map(|trace| explain::nodes(program, trace)).unwrap_or_default(),
             same_error: result.as_ref().and_then(|result| result.as_ref().err()).map_or_else(Vec::new, |error| {
-                let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
-                let others = ranking.scores().errors().filter(|&(other, error)| other != row && is_same(error));
-                others.map(|(other, _)| other).collect()
+                let others = ranking.scores().errors().filter(|(other, _)| *other != row);
+                let same = others.filter(|(_, other)| other.kind() == error.kind() && other.span() == error.span());
+                same.map(|(other, _)| other).collect()
             }),
             result,
             terms: evaluation.map(|evaluation| evaluation.terms).unwrap_or_default(),
@@ -348,44 +346,57 @@ impl Explainer<'_> {
         let RankedQueue { table, ranking, program, tree, .. } = self.ranked;
         let Some(rank) = self.ranks[row] else { return Vec::new() };
         let competition = self.site.order_rules(tree.as_ref(), self.site.threshold()).competition(ranking, table, row);
-        let rank_with = |value: f64| {
-            let value = self.site.precision().round(value);
-            let is_ahead = |&(other, wins_ties): &(usize, bool)| {
-                let order = ranking.score(other).map_or(Ordering::Greater, |other| higher_first(other.value, value));
-                order.is_lt() || (order.is_eq() && wins_ties)
-            };
-            let ahead = competition.competitors.partition_point(is_ahead);
-            competition.rank(if value > competition.threshold { ahead } else { competition.competitors.len() })
-        };
         let order = ranking.order();
-        let inputs = |other: usize| Some((Some(other), explain::inputs(program, table, other)?));
-        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS).filter_map(|&other| inputs(other)).collect();
-        let below = order[rank..].iter().take(NEIGHBOURS).filter_map(|&other| inputs(other)).collect();
-        let compared: [(Against, Vec<ComparedInputs>); 3] =
-            [(Against::Ahead, above), (Against::Median, vec![(None, self.medians.clone())]), (Against::Behind, below)];
+        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
+        let below = order[rank..].iter().take(NEIGHBOURS);
+        let compared: [(Against, Vec<ComparedInputs>); 3] = [
+            (Against::Ahead, above.filter_map(|&other| self.compared_inputs(other)).collect()),
+            (Against::Median, vec![(None, self.medians.clone())]),
+            (Against::Behind, below.filter_map(|&other| self.compared_inputs(other)).collect()),
+        ];
         let mut causes = Vec::new();
         for (against, others) in &compared {
             for group in explain::groups(program) {
-                let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect::<Vec<_>>();
-                let other = |(row, values): &ComparedInputs| {
+                let others = others.iter().filter_map(|(row, values)| {
                     let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
-                    let effect = changed - value;
-                    Some(OtherValues { row: *row, values: of(values), effect, rank: rank_with(changed)? })
-                };
-                let others: Vec<OtherValues> = others.iter().filter_map(other).collect();
+                    let rank = self.rank_with(changed, &competition)?;
+                    Some(OtherValues { row: *row, values: of_group(values, &group), effect: changed - value, rank })
+                });
+                let others: Vec<OtherValues> = others.collect();
                 if budget.is_spent() {
-                    // a part of the others is not to be taken for all
+                    // some of the others are missing
                     break;
                 }
                 let gained: i64 = others.iter().map(|other| rank as i64 - other.rank as i64).sum();
                 if gained != 0 {
                     let inputs = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
-                    causes.push(Cause { inputs, values: of(&own.inputs), against: *against, gained, others });
+                    causes.push(Cause {
+                        inputs,
+                        values: of_group(&own.inputs, &group),
+                        against: *against,
+                        gained,
+                        others,
+                    });
                 }
             }
         }
         causes.sort_by_key(|cause| Reverse(cause.gained.abs()));
         causes
+    }
+
+    fn compared_inputs(&self, row: usize) -> Option<ComparedInputs> {
+        Some((Some(row), explain::inputs(&self.ranked.program, &self.ranked.table, row)?))
+    }
+
+    /// The rank of a job with another value; `None` if it has none.
+    fn rank_with(&self, value: f64, competition: &Competition) -> Option<usize> {
+        let value = self.site.precision().round(value);
+        let ahead = competition.competitors.partition_point(|&(other, wins_ties)| {
+            let other = self.ranked.ranking.score(other);
+            let order = other.map_or(Ordering::Greater, |other| higher_first(other.value, value));
+            order.is_lt() || (order.is_eq() && wins_ties)
+        });
+        competition.rank(if value > competition.threshold { ahead } else { competition.competitors.len() })
     }
 
     /// The rank that the changes of single inputs are to give.
@@ -412,7 +423,7 @@ impl Explainer<'_> {
 
     fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
         let table = &self.ranked.table;
-        let input = |name: &str| {
+        let inputs = self.ranked.program.inputs().iter().map(|name| {
             let column = table.column(name);
             let is_set = column.is_some_and(|column| column.is_set(row));
             let is_filled = is_set && FairshareInput::from_name(name).is_some();
@@ -422,13 +433,13 @@ impl Explainer<'_> {
             };
             let is_read = is_set || table.exclusion(row).is_none();
             ExplainedInput {
-                name: name.to_owned(),
+                name: name.to_string(),
                 value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
                 unit: self.ranked.schema.entry(name).and_then(|entry| entry.input_type.unit()),
                 origin,
             }
-        };
-        self.ranked.program.inputs().iter().map(|name| input(name)).collect()
+        });
+        inputs.collect()
     }
 
     fn neighbours(
@@ -441,8 +452,8 @@ impl Explainer<'_> {
         let (Some(rank), Some(own)) = (self.ranks[row], own) else { return Default::default() };
         let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
         let below = order[rank..].iter().take(NEIGHBOURS);
-        let mut neighbour = |other: &usize| self.neighbour(row, own, *other, budget);
-        (above.map(&mut neighbour).collect(), below.map(&mut neighbour).collect())
+        let above = above.map(|&other| self.neighbour(row, own, other, budget)).collect();
+        (above, below.map(|&other| self.neighbour(row, own, other, budget)).collect())
     }
 
     fn neighbour(&self, row: usize, own: &Evaluation, other: usize, budget: &mut WorkBudget) -> Neighbour {
@@ -468,11 +479,11 @@ impl Explainer<'_> {
     }
 
     fn words(&self, criterion: Option<Criterion>) -> String {
-        let words = |criterion| self.criteria.iter().find(|(known, _)| *known == criterion).map(|(_, words)| words);
-        match criterion {
-            None => "NaN equals every value, so the algorithm of the sort decides".to_owned(),
-            Some(criterion) => words(criterion).cloned().unwrap_or_else(|| criterion.to_string()),
-        }
+        let Some(criterion) = criterion else {
+            return "NaN equals every value, so the algorithm of the sort decides".to_owned();
+        };
+        let known = self.criteria.iter().find(|(known, _)| *known == criterion);
+        known.map_or_else(|| criterion.to_string(), |(_, words)| words.clone())
     }
 
     /// Whether rounding makes two values equal, or orders them.
@@ -524,4 +535,9 @@ impl Explainer<'_> {
         let result = python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
         Some(self.site.precision().round(result.to_f64()))
     }
+}
+
+/// The values of a group of inputs.
+fn of_group(values: &[Value], group: &[usize]) -> Vec<Value> {
+    group.iter().map(|&index| values[index].clone()).collect()
 }

@@ -148,20 +148,23 @@ fn detect_in_json(text: &str) -> FileKind {
         ("\"inputs\"", FileKind::Jobs),
         ("\"entity\"", FileKind::Jobs),
     ];
-    let is_key =
-        |key: &str, at: usize| text[at..].strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-    let mut quotes = text.match_indices('"');
-    let first = quotes.find_map(|(at, _)| KEYS.into_iter().find(|(key, _)| is_key(key, at)));
+    let mut quotes = text.match_indices('"').map(|(at, _)| &text[at..]);
+    let first = quotes.find_map(|rest| KEYS.into_iter().find(|(key, _)| begins_with_key(rest, key)));
     match first {
         // a tree in native JSON may give the shares of its root first
-        Some((_, FileKind::SlurmTree)) if quotes.any(|(at, _)| is_key("\"children\"", at)) => FileKind::NativeTree,
+        Some((_, FileKind::SlurmTree)) if quotes.any(|rest| begins_with_key(rest, "\"children\"")) => {
+            FileKind::NativeTree
+        }
         Some((_, kind)) => kind,
         None => FileKind::Json,
     }
 }
 
+fn begins_with_key(text: &str, key: &str) -> bool {
+    text.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+}
+
 fn detect_in_text(text: &str) -> FileKind {
-    let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if text.starts_with("### PBS INTERNAL FILE") {
         return FileKind::SchedFormula;
     }
@@ -169,7 +172,7 @@ fn detect_in_text(text: &str) -> FileKind {
     if let Some(kind) = by_line {
         return kind;
     }
-    let mut lines = text.lines().filter(|line| !is_comment(line));
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let Some(first) = lines.next() else { return FileKind::Empty };
     let words: Vec<&str> = first.split_whitespace().collect();
     match words.as_slice() {
@@ -183,27 +186,15 @@ fn detect_in_text(text: &str) -> FileKind {
 
 /// The kind of a file that contains such a line.
 fn detect_in_line(line: &str) -> Option<FileKind> {
+    const COMMAND_ERRORS: [&str; 7] =
+        ["qstat: ", "qmgr: ", "qmgr obj=", "pbs_iff", "sshare: ", "sacctmgr: error", "Connection refused"];
     let words: Vec<&str> = line.split_whitespace().take(3).collect();
-    let is_header = |first: &str, second: &str| {
-        let same = |word: Option<&&str>, expected: &str| word.is_some_and(|word| word.eq_ignore_ascii_case(expected));
-        same(words.first(), first) && same(words.get(1), second)
-    };
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| line.starts_with(prefix));
+    let is_job_id =
+        matches!(words[..], [job, id, ..] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
     Some(match () {
         () if line.trim_start().starts_with("Job Id:") => FileKind::Jobs,
-        () if is_header("Job", "id") && line.contains("ame") => FileKind::JobSummary,
-        () if starts(&[
-            "qstat: ",
-            "qmgr: ",
-            "qmgr obj=",
-            "pbs_iff",
-            "sshare: ",
-            "sacctmgr: error",
-            "Connection refused",
-        ]) =>
-        {
-            FileKind::CommandError
-        }
+        () if is_job_id && line.contains("ame") => FileKind::JobSummary,
+        () if COMMAND_ERRORS.iter().any(|error| line.starts_with(error)) => FileKind::CommandError,
         () if line.starts_with("Server: ") => FileKind::Server,
         () if line.starts_with("Queue: ") => FileKind::Queues,
         () if line.contains("Account") && (line.contains("RawShares") || line.contains("NormShares")) => {
@@ -244,9 +235,10 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
         "resources",
     ];
     let words: Vec<&str> = line.split_whitespace().take(3).collect();
-    let object = |word: &str| matches!(word, "server" | "queue" | "resource" | "sched" | "node" | "hook");
     match words.as_slice() {
-        ["create" | "set", kind, _] if object(kind) => return Some(FileKind::Qmgr),
+        ["create" | "set", "server" | "queue" | "resource" | "sched" | "node" | "hook", _] => {
+            return Some(FileKind::Qmgr);
+        }
         ["Server" | "Queue" | "Sched" | "Resource", _] if line.starts_with(char::is_uppercase) => {
             return Some(FileKind::Qmgr);
         }
@@ -254,7 +246,8 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
         _ => {}
     }
     let (name, value) = line.split_once([':', '='])?;
-    let (name, separator) = (name.trim(), line.as_bytes().get(name.len()));
+    let separator = line.as_bytes().get(name.len());
+    let name = name.trim();
     let is_word = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match separator {
         _ if !is_word => None,
@@ -293,25 +286,24 @@ fn is_integer(word: &str) -> bool {
 
 /// `04/17/2026 10:15:00;…`, with which the lines of PBS's logs begin.
 fn is_dated(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let at = |index: usize, expected: u8| bytes.get(index) == Some(&expected);
-    at(2, b'/') && at(5, b'/') && at(10, b' ') && at(13, b':') && at(16, b':')
+    let separators = [(2, b'/'), (5, b'/'), (10, b' '), (13, b':'), (16, b':')];
+    separators.into_iter().all(|(index, separator)| line.as_bytes().get(index) == Some(&separator))
 }
 
 fn is_binary(head: &[u8]) -> bool {
-    let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
     let start = &head[..head.len().min(512)];
-    start.iter().any(is_control) || String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
+    let has_control = start.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b));
+    has_control || String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
 }
 
 /// Records of 24 bytes, each with a name that ends with NUL; the first version has no header.
 fn is_first_version_of_usage(bytes: &[u8]) -> bool {
-    let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte);
-    let is_record = |record: &[u8]| {
-        let end = record.iter().position(|&byte| byte == 0);
-        end.is_some_and(|end| (1..16).contains(&end) && record[..end].iter().all(is_name_byte))
-    };
-    bytes.len() >= 24 && bytes.chunks_exact(24).take(8).all(is_record)
+    bytes.len() >= 24
+        && bytes.chunks_exact(24).take(8).all(|record| {
+            let name = record.split(|&byte| byte == 0).next().unwrap_or_default();
+            (1..16).contains(&name.len())
+                && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte))
+        })
 }
 
 #[cfg(test)]

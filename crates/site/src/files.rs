@@ -45,13 +45,12 @@ impl SiteFiles {
     /// The path cannot be read, or contains none of these files; an archive has a member outside of it, a link in place
     /// of a file, or too many bytes or members.
     pub fn open(path: &Path) -> Result<Self, SiteError> {
-        let failed = |error| SiteError::read(path, error);
         let found = if is_stdin(path) {
             read_archive_stream(&FileSource::from(path).name(), io::stdin())?
         } else if path.is_dir() {
-            find_in_folder(path).map_err(failed)?
+            find_in_folder(path).map_err(|error| SiteError::read(path, error))?
         } else {
-            read_archive(path, source::open(path).map_err(failed)?)?
+            read_archive(path, source::open(path).map_err(|error| SiteError::read(path, error))?)?
         };
         let files = found.into_site_files();
         if files.is_empty() {
@@ -178,10 +177,10 @@ impl SiteFiles {
     /// The folder cannot be read, or contains none of the scheduler's files.
     pub(super) fn with_scheduler_files(mut self) -> Result<Self, SiteError> {
         let Some(FileSource::Path(folder)) = self.first(Role::SchedPriv).cloned() else { return Ok(self) };
-        let failed = |error| SiteError::read(&folder, error);
-        folder.read_dir().map_err(failed)?;
         let mut found = FoundFiles::default();
-        in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)).map_err(failed)?;
+        let read = folder.read_dir();
+        read.and_then(|_| in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)))
+            .map_err(|error| SiteError::read(&folder, error))?;
         if found.is_empty() {
             let message = format!(
                 "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \

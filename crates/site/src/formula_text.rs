@@ -131,7 +131,8 @@ impl FormulaText {
     /// Reads the formula from the file that was given for it: that of the default scheduler, else that of the only one that has
     /// one.
     fn read_given(source: &FileSource) -> Result<Self, SiteError> {
-        let (name, document) = (source.name(), read_formula_document(source)?);
+        let name = source.name();
+        let document = read_formula_document(source)?;
         match (formula_in(&name, &document), &formulas_of_others(&document)[..]) {
             (Err(NoFormula::OtherScheduler { .. }), [(other, formula)]) => {
                 Ok(Self::in_document(formula.clone(), name, &of_scheduler(&document, &other.name)))
@@ -201,7 +202,8 @@ impl<'d> Place<'d> {
 /// Compares the start of a text with a formula; the text may wrap it, and escape its characters if it is JSON. The length
 /// of the formula in the text, and where both differ; `None` if the text does not begin with the formula.
 fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<(usize, Vec<WrittenDifference>)> {
-    let (mut rest, mut differences) = (text, Vec::new());
+    let mut rest = text;
+    let mut differences = Vec::new();
     for (at, character) in formula.char_indices() {
         if let Some(after) = rest.strip_prefix("\r\n\t").or_else(|| rest.strip_prefix("\n\t"))
             && after.starts_with(character)

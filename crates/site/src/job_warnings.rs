@@ -7,7 +7,6 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
 use jsf_json::clipped;
 use jsf_openpbs::entity::FairshareEntity;
-use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
 
@@ -41,12 +40,12 @@ pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
 
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
 pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
-    let warning = |row: u32| {
+    let all = table.excluded_rows().filter_map(|row| {
         let exclusion = table.exclusion(row as usize)?;
         let is_invalid = matches!(exclusion, Exclusion::Invalid { .. });
         is_invalid.then(|| format!("`{source_name}`: job `{}`: {exclusion}", table.id(row as usize)))
-    };
-    let all: Vec<String> = table.excluded_rows().filter_map(warning).collect();
+    });
+    let all: Vec<String> = all.collect();
     let mut warnings = Vec::new();
     extend_limited(&mut warnings, all.into_iter(), "more jobs that the scheduler ignores as invalid");
     warnings
@@ -55,8 +54,9 @@ pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
 pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
     let column = table.column("eligible_time")?;
-    let waiting = || (0..table.len()).filter(|&row| table.is_considered(row));
-    let (count, missing) = (waiting().count(), waiting().filter(|&row| !column.is_set(row)).count());
+    let waiting = (0..table.len()).filter(|&row| table.is_considered(row));
+    let count = waiting.clone().count();
+    let missing = waiting.filter(|&row| !column.is_set(row)).count();
     let message = match missing {
         0 => return None,
         _ if missing == count => format!(
@@ -70,11 +70,10 @@ pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Opti
 
 /// Says how many jobs lack what `fairshare_entity` asks for.
 pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
-    let lacks_entity = |&row: &usize| {
-        let name = table.entity(row);
-        name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
-    };
-    let count = (0..table.len()).filter(lacks_entity).count();
+    let entities = (0..table.len()).map(|row| table.entity(row));
+    let missing =
+        entities.filter(|name| name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':')));
+    let count = missing.count();
     (count > 0).then(|| {
         format!(
             "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
@@ -87,17 +86,15 @@ pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> 
 
 /// Says that the tree has a line for no entity of the queue.
 pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
-    let named = || table.entities().iter().filter(|entity| !entity.is_empty());
-    let is_unknown = |entity: &str| {
-        let node = tree.tree().find(entity);
-        node.is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown()))
-    };
-    let first = named().next()?;
-    named().all(|entity| is_unknown(entity)).then(|| {
+    let mut named = table.entities().iter().filter(|entity| !entity.is_empty());
+    let count = named.clone().count();
+    let first = named.clone().next()?;
+    let are_unknown = named
+        .all(|entity| tree.tree().find(entity).is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown())));
+    are_unknown.then(|| {
         format!(
-            "the tree has no entity of the queue (number of entities: {}, the first is `{first}`); all of them are in the group \
-             `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
-            named().count()
+            "the tree has no entity of the queue (number of entities: {count}, the first is `{first}`); all of them are in the group \
+             `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)"
         )
         .into()
     })
@@ -116,7 +113,7 @@ impl Site {
     pub(super) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
         let order = Order::new(&self.config, &self.queues);
         let unknown = order.job_sort_keys().iter().filter(|key| !self.is_known_key(key, table));
-        let warning = |key: &SortKey| {
+        let warnings = unknown.map(|key| {
             let name = clipped(&key.name);
             let reason = match self.schema.entry(&key.name) {
                 Some(_) => format!("`{name}` is for formulas and is not a resource"),
@@ -127,8 +124,8 @@ impl Site {
                  every job, without a message"
             )
             .into()
-        };
-        unknown.map(warning).collect()
+        });
+        warnings.collect()
     }
 
     /// A warning if no job has a `queue_priority` because no document of the queues was given.

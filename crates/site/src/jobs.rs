@@ -69,8 +69,8 @@ impl Site {
 
     /// A request for a column for each of these names, as the site declares them.
     pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
-        let (schema, entity) = (&self.schema, self.config.fairshare_entity);
-        ColumnsRequest { names, schema, entity, again: false, record_origins: false }
+        let entity = self.config.fairshare_entity;
+        ColumnsRequest { names, schema: &self.schema, entity, again: false, record_origins: false }
     }
 
     /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
@@ -123,8 +123,8 @@ impl Site {
 
     /// Excludes the jobs of other schedulers, and says how many there are.
     fn exclude_other_partitions(&self, table: &mut JobTable) -> Option<Message> {
-        let of_queue = |queue: &str| self.queues.partition(queue).map(str::to_owned);
-        let partitions: Vec<Option<String>> = table.queues().iter().map(|queue| of_queue(queue)).collect();
+        let partitions = table.queues().iter().map(|queue| self.queues.partition(queue).map(str::to_owned));
+        let partitions: Vec<Option<String>> = partitions.collect();
         let others = (0..table.len()).filter(|&row| partitions[table.queue_index(row)] != self.partition);
         let others: Vec<usize> = others.collect();
         let first = others.first().map(|&row| table.queue(row).to_owned())?;

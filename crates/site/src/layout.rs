@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn the_default_scheduler_comes_first() {
-        let source = |name: &str| FileSource::from(name);
-        let by_path = ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), source(path)));
+        let by_path =
+            ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), FileSource::from(path)));
         let files = FoundFiles { by_path: by_path.into(), ..FoundFiles::default() }.into_site_files();
-        assert_eq!(files.first(Role::Usage), Some(&source("sched_priv/usage")));
+        assert_eq!(files.first(Role::Usage), Some(&FileSource::from("sched_priv/usage")));
     }
 }

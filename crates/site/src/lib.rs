@@ -66,7 +66,7 @@ use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, ConfigWarning, SchedConfig};
+use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
@@ -165,9 +165,9 @@ impl Site {
         };
         let (repeated, of_config): (Vec<_>, Vec<_>) =
             config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
-        let message = |warning: &ConfigWarning| format!("sched_config: {warning}");
-        warn_unless_strict(&mut of_files, repeated.into_iter().map(message), rules.strict)?;
-        of_files.extend(few_of_each_kind(of_config.into_iter().map(message)));
+        let repeated = repeated.into_iter().map(|warning| format!("sched_config: {warning}"));
+        warn_unless_strict(&mut of_files, repeated, rules.strict)?;
+        of_files.extend(few_of_each_kind(of_config.into_iter().map(|warning| format!("sched_config: {warning}"))));
         let conf = files.first(Role::SlurmConf).map(FileSource::read_slurm_conf).transpose()?;
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;

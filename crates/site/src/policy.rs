@@ -140,13 +140,18 @@ impl PolicySelection {
                     .into(),
             );
         }
-        let (conf, is_release_known) = (conf.unwrap_or_default(), release.is_some());
-        Self { name, rules: rules.rules, release: release.unwrap_or_default(), is_release_known, conf, source }
+        Self {
+            name,
+            rules: rules.rules,
+            release: release.unwrap_or_default(),
+            is_release_known: release.is_some(),
+            conf: conf.unwrap_or_default(),
+            source,
+        }
     }
 
     /// Whose rules a policy follows and how usage decays under it, in a few words.
     fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
-        let or_default = |is_known: bool| if is_known { "" } else { " (default)" };
         let daemon = format!("as in Slurm {}{}", self.release.as_str(), or_default(self.is_release_known));
         let rules = match (name, self.rules) {
             (PolicyName::Pbs, PolicyRules::Scheduler) => "as OpenPBS's scheduler computes it",
@@ -164,13 +169,13 @@ impl PolicySelection {
         };
         let decay = match (name, self.conf.decay_half_life) {
             (PolicyName::Pbs, _) => {
-                let (factor, seconds) = (config.fairshare_decay_factor, config.fairshare_decay_time);
-                format!("usage is multiplied by {factor} every {}", clock(seconds))
+                let period = clock(config.fairshare_decay_time);
+                format!("usage is multiplied by {} every {period}", config.fairshare_decay_factor)
             }
             (_, 0) => "usage does not decay".to_owned(),
             (_, seconds) => {
-                let (days, rest) = (seconds / 86_400, clock(u64::from(seconds % 86_400)));
-                format!("half-life {days}-{rest}{}", or_default(self.conf.sets_half_life))
+                let rest = clock(u64::from(seconds % 86_400));
+                format!("half-life {}-{rest}{}", seconds / 86_400, or_default(self.conf.sets_half_life))
             }
         };
         format!("{rules}{dampening}, {decay}")
@@ -193,7 +198,8 @@ impl PolicySelection {
 
     /// Builds the policy of that name under another release of Slurm.
     pub(super) fn build_policy_for(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
-        let (rules, dampening) = (self.rules, self.conf.dampening_factor);
+        let rules = self.rules;
+        let dampening = self.conf.dampening_factor;
         match (name, rules) {
             (PolicyName::Pbs, PolicyRules::Scheduler) => Box::new(OpenPbs),
             (PolicyName::Pbs, PolicyRules::Documented) => Box::new(DocumentedOpenPbs),
@@ -206,6 +212,10 @@ impl PolicySelection {
             (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),
         }
     }
+}
+
+fn or_default(is_known: bool) -> &'static str {
+    if is_known { "" } else { " (default)" }
 }
 
 /// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
@@ -255,8 +265,7 @@ impl Site {
 
     /// The name of Slurm's cluster, where `slurm.conf` or the tree's file has it.
     pub fn cluster_name(&self) -> Option<&str> {
-        let of_tree = || self.tree.as_ref()?.cluster.as_deref();
-        self.policy.conf.cluster_name.as_deref().or_else(of_tree)
+        self.policy.conf.cluster_name.as_deref().or_else(|| self.tree.as_ref()?.cluster.as_deref())
     }
 
     /// The policy in force.

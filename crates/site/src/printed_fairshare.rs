@@ -43,7 +43,8 @@ pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
     let shares = tree.share_tree().ok()?;
     let compared = compare(&shares, printed, policy, (policy.name, policy.release));
     let first = compared.differences.first()?;
-    let (count, all) = (compared.differences.len(), compared.count);
+    let count = compared.differences.len();
+    let all = compared.count;
     let name = full_name(&shares, first.node);
     let advice = match find_reproducing(&shares, printed, policy) {
         Some((policy, release)) => Message::asking("", [Need::PolicyOfRelease(policy.as_str(), release.as_str())]),

@@ -5,7 +5,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{OnError, Ranking, Score, ScorePrecision, score};
+use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, score};
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
@@ -132,8 +132,8 @@ impl Site {
 
     /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special names.
     pub(super) fn is_known_key(&self, key: &SortKey, table: &JobTable) -> bool {
-        let is_resource = |name: &str| self.schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
-        key.is_special() || is_resource(&key.name) || table.undeclared().any(|(name, _)| name == key.name)
+        let is_resource = self.schema.entry(&key.name).is_some_and(|entry| entry.origin != Origin::Special);
+        key.is_special() || is_resource || table.undeclared().any(|(name, _)| name == key.name)
     }
 
     /// `job_sort_formula_threshold`: the one given, else the server's.
@@ -180,15 +180,15 @@ impl Site {
 
     /// Applies the threshold to a ranking in decimals. It does not apply to a job whose error is ranked below every value.
     fn order_decimals(&self, mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
-        let is_last = |score: &Score<'_>| score.unrounded.is_err() && self.rules.on_error == OnError::Null;
-        let under = |row: usize| {
-            let threshold = threshold?;
-            let score = ranking.score(row).filter(|score| score.value <= threshold && !is_last(score))?;
-            Some((row, NotConsidered::UnderThreshold { value: score.value, threshold }))
-        };
         let mut considered = ranking.order().to_vec();
         considered.sort_unstable();
-        let not_considered: Vec<(usize, NotConsidered)> = considered.into_iter().filter_map(under).collect();
+        let not_considered = considered.into_iter().filter_map(|row| {
+            let score = ranking.score(row)?;
+            let is_last = score.unrounded.is_err() && self.rules.on_error == OnError::Null;
+            let threshold = threshold.filter(|threshold| score.value <= *threshold && !is_last)?;
+            Some((row, NotConsidered::UnderThreshold { value: score.value, threshold }))
+        });
+        let not_considered: Vec<(usize, NotConsidered)> = not_considered.collect();
         ranking.retain(|row| not_considered.binary_search_by_key(&row, |(under, _)| *under).is_err());
         Ordered { ranking, not_considered }
     }

@@ -252,15 +252,15 @@ impl<'a> Race<'a> {
         let competitors = &self.competition.competitors;
         let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;
-        let competitor = |&(row, wins_ties): &(usize, bool)| Competitor { sweep: self.waiting(ranked, row), wins_ties };
-        Some(competitors.iter().map(competitor).collect())
+        let competitors = competitors.iter();
+        Some(competitors.map(|&(row, wins_ties)| Competitor { sweep: self.waiting(ranked, row), wins_ties }).collect())
     }
 }
 
 /// The inputs of a job, in the order of the program.
 pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
-    let column = |name: &str| ranked.table.column(name).map_or(Value::Int(0), |column| column.value(row));
-    ranked.program.inputs().iter().map(|name| column(name)).collect()
+    let columns = ranked.program.inputs().iter().map(|name| ranked.table.column(name));
+    columns.map(|column| column.map_or(Value::Int(0), |column| column.value(row))).collect()
 }
 
 /// The search for the smallest change of an input.
@@ -286,7 +286,8 @@ impl Search<'_, '_> {
     fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
         let rules = self.race.rules;
         let slot = rules.program.inputs().iter().position(|input| **input == *self.name);
-        let (Some(slot), Some(_)) = (slot, rules.schema.entry(self.name)) else { return Found::None };
+        let slot = slot.filter(|_| rules.schema.entry(self.name).is_some());
+        let Some(slot) = slot else { return Found::None };
         let from = inputs[slot].clone();
         let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
         let downward = upward.clone().reversed();

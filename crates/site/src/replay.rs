@@ -60,12 +60,11 @@ impl Site {
         let others: Vec<OtherFormula> =
             candidates.into_iter().filter_map(|(origin, text)| self.score_other(origin, text)).collect();
         let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
-        let entities = || ranked.table.entities().iter().map(|entity| &**entity);
-        let reread = |change: &dyn Fn(f64) -> f64| {
-            self.tree.as_ref()?.pbs_tree_with_usage(self.policy.rules, entities(), change).ok()
-        };
         let queue = ReplayedQueue {
-            reread: &reread,
+            reread: &|change| {
+                let entities = ranked.table.entities().iter().map(|entity| &**entity);
+                self.tree.as_ref()?.pbs_tree_with_usage(self.policy.rules, entities, change).ok()
+            },
             formula,
             schema: &ranked.schema,
             table: &ranked.table,
@@ -81,14 +80,13 @@ impl Site {
 
     /// The files that the inputs of the formula come from.
     fn replay_sources(&self) -> Sources {
-        let files = &self.files;
-        let first = |roles: &[Role]| roles.iter().find_map(|role| files.first(*role)).map(FileSource::name);
-        Sources {
-            jobs: self.queue_name(),
-            queues: first(&[Role::Queues, Role::Server, Role::Resources]).filter(|_| !self.queues.is_empty()),
-            tree: first(&[Role::Tree, Role::ResourceGroup]),
-            usage: first(&[Role::Tree, Role::Usage]),
-        }
+        let [queues, tree, usage] = [
+            &[Role::Queues, Role::Server, Role::Resources][..],
+            &[Role::Tree, Role::ResourceGroup],
+            &[Role::Tree, Role::Usage],
+        ]
+        .map(|roles| roles.iter().find_map(|role| self.files.first(*role)).map(FileSource::name));
+        Sources { jobs: self.queue_name(), queues: queues.filter(|_| !self.queues.is_empty()), tree, usage }
     }
 
     /// The formulas of the site's files, and those that a server's log beside the scheduler's names, except `formula`: where

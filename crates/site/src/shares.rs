@@ -149,8 +149,9 @@ impl Site {
         let tree = self.required_tree()?;
         if tree.is_of_openpbs() {
             let tree = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-            let cgroup = |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0);
-            return Ok(write_groups_with_cgroups(tree.tree(), cgroup));
+            let written =
+                write_groups_with_cgroups(tree.tree(), |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0));
+            return Ok(written);
         }
         Ok(write_groups(&tree.share_tree()?))
     }
@@ -171,10 +172,10 @@ impl Site {
     /// The site has no tree, its files cannot be read, or the tree has no node of a given name.
     pub fn shares(&self, request: &SharesRequest) -> Result<Vec<PolicyShares>, SiteError> {
         let tree = self.required_tree()?;
-        let (queue, warnings) = self.queue_entities()?;
+        let (queue, mut notes) = self.queue_entities()?;
         let in_force = [self.policy.name];
         let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
-        let (mut shares, mut notes) = (Vec::new(), warnings);
+        let mut shares = Vec::new();
         let mut refusal = None;
         for &policy in policies {
             match self.policy_shares(policy, tree, &queue, request) {
@@ -306,7 +307,8 @@ impl Site {
 
     /// Why nothing decays in a time, if that is so.
     fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
-        let (factor, period) = (self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+        let factor = self.config.fairshare_decay_factor;
+        let period = self.config.fairshare_decay_time;
         match policy {
             PolicyName::Pbs if period == 0 => Some("nothing decays: `fairshare_decay_time` is 0".to_owned()),
             PolicyName::Pbs if IntervalDecay::new(factor, period).intervals(seconds) == 0 => Some(format!(
@@ -374,16 +376,17 @@ impl Site {
 
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
-    let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
+    let (users, groups): (Vec<NodeId>, Vec<NodeId>) =
+        tree.nodes().partition(|&node| tree.kind(node) == NodeKind::Entity);
     let mut has_groups = vec![false; tree.len()];
-    for parent in tree.nodes().filter(|&node| !is_entity(node)).filter_map(|group| tree.parent(group)) {
+    for parent in groups.into_iter().filter_map(|group| tree.parent(group)) {
         has_groups[parent.index()] = true;
     }
-    let is_beside =
-        |&node: &NodeId| is_entity(node) && tree.parent(node).is_some_and(|parent| has_groups[parent.index()]);
-    let mut beside = tree.nodes().filter(is_beside);
+    let mut beside =
+        users.into_iter().filter(|&user| tree.parent(user).is_some_and(|parent| has_groups[parent.index()]));
     let first = beside.next()?;
-    let (parent, others) = (tree.parent(first)?, beside.count());
+    let parent = tree.parent(first)?;
+    let others = beside.count();
     let others = if others > 0 { format!(" and {others} more users") } else { String::new() };
     let message = format!(
         "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
@@ -401,10 +404,12 @@ mod tests {
 
     /// The note, with the groups beside a user found by a search of all siblings.
     fn plain_users_beside_groups(tree: &ShareTree) -> Vec<&str> {
-        let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
-        let has_groups = |parent: NodeId| tree.children(parent).iter().any(|&child| !is_entity(child));
-        let beside = tree.nodes().filter(|&node| is_entity(node) && tree.parent(node).is_some_and(has_groups));
-        beside.map(|node| tree.name(node)).collect()
+        let users = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity);
+        let beside = users.filter(|&user| {
+            let siblings = tree.parent(user).map(|parent| tree.children(parent)).unwrap_or_default();
+            siblings.iter().any(|&sibling| tree.kind(sibling) != NodeKind::Entity)
+        });
+        beside.map(|user| tree.name(user)).collect()
     }
 
     #[test]

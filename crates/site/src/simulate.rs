@@ -1,6 +1,6 @@
 //! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
 
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::{Diagnostic, Need};
@@ -13,7 +13,7 @@ use jsf_openpbs::files::queues::RunLimits;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
     Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationOptions, Workload,
-    WorkloadBuilder, read_workload, simulate,
+    WorkloadBuilder, WorkloadFormat, read_workload, simulate,
 };
 
 use super::compression::decompressed;
@@ -112,21 +112,31 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
 
 fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
     let name = source.name();
-    let failed = |error| SiteError::read(name.as_ref(), error);
-    let mut log = BufReader::with_capacity(1 << 16, decompressed(source.open()?).map_err(failed)?);
-    let mut head = Vec::new();
-    log.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    let kind = FileKind::detect(&head);
-    let is_known = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(failed)?.is_some();
+    let content = source.open()?;
+    let (kind, format) =
+        read_content(&name, content, builder).map_err(|error| SiteError::read(name.as_ref(), error))?;
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
-    } else if !is_known {
+    } else if format.is_none() {
         return Err(kind.refusal(format!(
             "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
             kind.description()
         )));
     }
     Ok(())
+}
+
+/// Reads a log, and returns its kind by its first bytes and its format, if that is known.
+fn read_content(
+    name: &str,
+    content: impl Read + Send,
+    builder: &mut WorkloadBuilder,
+) -> io::Result<(FileKind, Option<WorkloadFormat>)> {
+    let mut log = BufReader::with_capacity(1 << 16, decompressed(content)?);
+    let mut head = Vec::new();
+    log.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let format = read_workload(name, BufReader::new(head.as_slice().chain(log)), builder)?;
+    Ok((FileKind::detect(&head), format))
 }
 
 impl Site {
@@ -139,11 +149,11 @@ impl Site {
         let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
         names.sort_unstable();
         names.dedup();
-        let is_logged = |name: &&str| self.schema.is_numeric(name) && !is_always_known(name);
-        let input = |name: &str| (name.into(), self.schema.entry(name).map(|entry| entry.input_type));
+        names.retain(|name| self.schema.is_numeric(name) && !is_always_known(name));
+        let inputs = names.into_iter().map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
         let inputs = LogInputs {
             numbers: self.rules.numbers,
-            names: names.into_iter().filter(is_logged).map(input).collect(),
+            names: inputs.collect(),
             queue_priorities: self
                 .queues
                 .iter()
@@ -167,8 +177,8 @@ impl Site {
         let program = &formula.compile(&self.schema).map_err(|_| SiteError::NotArithmetic)?;
         let decay = self.simulated_decay(decay_period, decay_factor);
         let mut warnings = Vec::new();
-        let is_unknown = |name: &&str| !is_always_known(name) && !workload.has_input(name);
-        let unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).filter(is_unknown).collect();
+        let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
+        unknown.retain(|name| !is_always_known(name) && !workload.has_input(name));
         if !unknown.is_empty() {
             warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
         }
@@ -181,7 +191,8 @@ impl Site {
         let schedule = simulate(program, workload, &rules, fairshare, limits, observer).map_err(SiteError::content)?;
         if !schedule.too_large.is_empty() {
             let ids = schedule.too_large.iter().map(|&job| workload.id(job));
-            let (list, count) = (few(ids), schedule.too_large.len());
+            let list = few(ids);
+            let count = schedule.too_large.len();
             let jobs = if count == 1 { "1 job asks" } else { &format!("{count} jobs ask") };
             warnings.push(format!(
                 "{jobs} for more than the {} and can never start, so the simulation leaves out {list}",
@@ -191,11 +202,10 @@ impl Site {
                 }
             ));
         }
-        let is_held = |job: &usize| schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err();
-        let held: Vec<&str> = match schedule.is_complete {
-            true => (0..workload.jobs().len()).filter(is_held).map(|job| workload.id(job)).collect(),
-            false => Vec::new(),
-        };
+        let held = (0..workload.jobs().len()).filter(|job| {
+            schedule.is_complete && schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err()
+        });
+        let held: Vec<&str> = held.map(|job| workload.id(job)).collect();
         if !held.is_empty() {
             warnings.push(format!("jobs that never start, because a limit lets none run: {}", few(held.into_iter())));
         }
@@ -208,7 +218,7 @@ impl Site {
     fn run_limits(&self, workload: &Workload) -> Vec<String> {
         let queues =
             std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
-        let describe = |queue: &str| {
+        let described = queues.filter_map(|queue| {
             let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
             let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
             let all = all.map(|count| format!("{count} in all"));
@@ -216,19 +226,19 @@ impl Site {
             let single = users.iter().map(|(user, count)| format!("{count} of `{user}`"));
             let limits: Vec<String> = all.into_iter().chain(each).chain(single).collect();
             (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
-        };
-        queues.filter_map(describe).collect()
+        });
+        described.collect()
     }
 
     fn limited_queues(&self, workload: &Workload) -> Vec<LimitedQueue> {
         let named = workload.queues().iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
         let queues = std::iter::once(("", None)).chain(named.map(|(queue, index)| (&**queue, Some(index))));
-        let limited = |(queue, index): (&str, Option<u32>)| {
+        let limited = queues.filter_map(|(queue, index)| {
             let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
-            let of_user = |user: &str| users.get(user).copied().or(*each_user);
-            Some(LimitedQueue::new(index, *all, workload.entities().iter().map(|user| of_user(user))))
-        };
-        queues.filter_map(limited).collect()
+            let of_users = workload.entities().iter().map(|user| users.get(&**user).copied().or(*each_user));
+            Some(LimitedQueue::new(index, *all, of_users))
+        });
+        limited.collect()
     }
 
     /// How usage decays: as is asked for, else as in the `sched_config`.
@@ -246,8 +256,8 @@ impl Site {
         let Some(tree) = &self.tree else { return Ok(None) };
         let tree = self.simulated_tree(tree, workload)?;
         let shares = self.policy.build_policy(self.policy.name, &[]).assess(&tree);
-        let perc = |entity: &str| Some(shares.get(tree.resolve(entity)?)?.fairshare_perc);
-        Ok(Some(workload.entities().iter().map(|entity| perc(entity)).collect()))
+        let of_entities = workload.entities().iter().map(|entity| shares.get(tree.resolve(entity)?));
+        Ok(Some(of_entities.map(|shares| Some(shares?.fairshare_perc)).collect()))
     }
 
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group `unknown`.
@@ -280,8 +290,8 @@ impl Site {
         let unknown: Vec<&str> = match name {
             PolicyName::Pbs => {
                 let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-                let is_unknown = |entity: &&str| known.tree().find(entity).is_none();
-                workload.entities().iter().map(|entity| &**entity).filter(is_unknown).collect()
+                let entities = workload.entities().iter().map(|entity| &**entity);
+                entities.filter(|entity| known.tree().find(entity).is_none()).collect()
             }
             _ => Vec::new(),
         };

@@ -1,7 +1,7 @@
 //! Where the bytes of a site's file come from, and reading them within limits.
 
 use std::borrow::Cow;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -96,8 +96,11 @@ impl FileSource {
     /// needed: a wrong one is refused all the same. What can be read only once, such as a pipe, is not opened.
     pub(super) fn check(&self, role: Role) -> Result<(), SiteError> {
         if let Self::Path(path) = self {
-            let is_once = |kind: Metadata| !kind.is_file() && !kind.is_dir();
-            if is_stdin(path) || is_once(path.metadata().map_err(|error| SiteError::read(path, error))?) {
+            if is_stdin(path) {
+                return Ok(());
+            }
+            let metadata = path.metadata().map_err(|error| SiteError::read(path, error))?;
+            if !metadata.is_file() && !metadata.is_dir() {
                 return Ok(());
             }
         }
@@ -140,14 +143,13 @@ impl FileSource {
     /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if half of its lines
     /// or more begin with `NAME=`.
     fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
-        let is_setting = |line: &&[u8]| {
-            let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(line.len());
-            end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
-        };
         let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).collect();
-        let settings = lines.iter().copied().filter(is_setting).count();
-        if FileKind::detect(bytes) == FileKind::Text && 2 * settings >= lines.len() {
+        let settings = lines.iter().filter(|line| {
+            let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(line.len());
+            end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
+        });
+        if FileKind::detect(bytes) == FileKind::Text && 2 * settings.count() >= lines.len() {
             return Ok(());
         }
         Role::SlurmConf.files().check(&self.name(), bytes).map(|_| ())
@@ -191,8 +193,8 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     {
         use std::os::unix::fs::FileTypeExt;
 
-        let is_of_shell = || path.starts_with("/dev/fd") || path.starts_with("/proc");
-        if path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) && !is_of_shell() {
+        let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc");
+        if !is_of_shell && path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) {
             return Err(io::Error::other("it is a named pipe; give `-` and standard input from it"));
         }
     }
@@ -316,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_source_beyond_its_limit_is_an_error() {
-        let read = |left| LimitedReader { source: &b"12345"[..], left }.read_to_end(&mut Vec::new()).ok();
-        assert_eq!((read(5), read(4)), (Some(5), None));
+        let read = [5, 4].map(|left| LimitedReader { source: &b"12345"[..], left }.read_to_end(&mut Vec::new()).ok());
+        assert_eq!(read, [Some(5), None]);
     }
 }

@@ -50,13 +50,13 @@ impl SiteFiles {
     /// The names of files, relative to the folder or the archive; a folder that they share is named once.
     fn list_names(&self, sources: &[&FileSource]) -> String {
         let root = self.root.as_ref().map(|root| FileSource::from(root).name()).unwrap_or_default();
-        let relative = |source: &&FileSource| {
+        let names = sources.iter().map(|source| {
             let name = source.name();
             let inside = name.strip_prefix(&*root).filter(|_| !root.is_empty());
             let inside = inside.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix('/')));
             inside.or_else(|| name.strip_prefix(&*root).filter(|_| root.ends_with('/'))).unwrap_or(&name).to_owned()
-        };
-        let names: Vec<String> = sources.iter().map(relative).collect();
+        });
+        let names: Vec<String> = names.collect();
         let shared = names[0].rfind('/').map_or("", |end| &names[0][..=end]);
         match names.iter().map(|name| name.strip_prefix(shared)).collect::<Option<Vec<&str>>>() {
             Some(inside) if inside.len() > 1 && !shared.is_empty() => format!("{shared}: {}", inside.join(", ")),

@@ -137,7 +137,8 @@ fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mu
     let mut last = None;
     let mut ranges = vec![0..=seconds];
     while let Some(range) = ranges.pop() {
-        let (start, end) = (*range.start(), *range.end());
+        let start = *range.start();
+        let end = *range.end();
         let decided =
             job.enclosure(range.clone(), budget).and_then(|enclosure| is_under(enclosure.bounds(), threshold));
         let is_under = match decided {

@@ -8,7 +8,7 @@ use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareT
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::nearest;
 use jsf_ingest::native_tree::read_tree;
-use jsf_openpbs::files::resource_group::{LineFault, RejectedLine, ResourceGroup};
+use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
@@ -180,9 +180,9 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     let (repeated, others): (Vec<_>, Vec<_>) =
         associations.warnings.iter().partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
-    let message = |warning: &TreeWarning| format!("`{name}`: {warning}");
-    warn_unless_strict(warnings, repeated.into_iter().map(message), is_strict)?;
-    warnings.extend(few_of_each_kind(others.into_iter().map(message)));
+    let repeated = repeated.into_iter().map(|warning| format!("`{name}`: {warning}"));
+    warn_unless_strict(warnings, repeated, is_strict)?;
+    warnings.extend(few_of_each_kind(others.into_iter().map(|warning| format!("`{name}`: {warning}"))));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
@@ -192,8 +192,13 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
     // where rows are missing, all numbers differ, which has a warning
     let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
     let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
-    let (document, cluster) = (associations.document, associations.cluster);
-    Ok(SiteTree { document, source_name: Some(name), slurm: Some(origin), printed_fairshare, cluster })
+    Ok(SiteTree {
+        document: associations.document,
+        source_name: Some(name),
+        slurm: Some(origin),
+        printed_fairshare,
+        cluster: associations.cluster,
+    })
 }
 
 /// Adds native JSON to the expected formats of a document that is in none of them.
@@ -226,9 +231,9 @@ fn read_resource_group(
     let name = source.name();
     let (repeated, rejected): (Vec<_>, Vec<_>) =
         lines.rejected.iter().partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
-    let message = |line: &RejectedLine| format!("`{name}`: {line}");
-    warn_unless_strict(warnings, repeated.into_iter().map(message), is_strict)?;
-    let rejected = rejected.into_iter().map(message);
+    let repeated = repeated.into_iter().map(|line| format!("`{name}`: {line}"));
+    warn_unless_strict(warnings, repeated, is_strict)?;
+    let rejected = rejected.into_iter().map(|line| format!("`{name}`: {line}"));
     let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
     warnings.extend(few_of_each_kind(rejected.chain(wrapped)));
     if lines.not_listed > 0 {
@@ -239,8 +244,8 @@ fn read_resource_group(
 
 fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(Role::Usage)?).map_err(SiteError::content)?;
-    let is_usage = |fault: &&UsageFault| matches!(fault, UsageFault::BadUsage { .. });
-    let (bad, others): (Vec<_>, Vec<_>) = usage.faults.iter().partition(is_usage);
+    let (bad, others): (Vec<_>, Vec<_>) =
+        usage.faults.iter().partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
     let name = source.name();
     let implausible = usage.implausible();
     warnings.extend(few_of_each_kind(others.into_iter().map(|fault| format!("`{name}`: {fault}"))));
@@ -275,10 +280,10 @@ pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
         return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
     }
     let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
-    let in_full = |node: NodeId| format!("{above}{}", tree.name(node));
-    let has_partition =
-        |node: &NodeId| tree.base_name(*node) == user && tree.candidates(&in_full(*node)).contains(node);
-    let with_partition: Vec<NodeId> = tree.nodes_with_partition().into_iter().filter(has_partition).collect();
+    let mut with_partition = tree.nodes_with_partition();
+    with_partition.retain(|node| {
+        tree.base_name(*node) == user && tree.candidates(&format!("{above}{}", tree.name(*node))).contains(node)
+    });
     if with_partition.is_empty() {
         let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
         let near: Vec<String> = nearest(user, names).into_iter().map(|name| format!("`{name}`")).collect();
@@ -314,8 +319,9 @@ pub(super) fn full_name(tree: &ShareTree, node: NodeId) -> String {
 /// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these are active for
 /// ticket-based fair share.
 pub(super) fn pending_entities(table: &JobTable) -> Vec<usize> {
-    let is_pending = |&row: &usize| matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting);
-    let mut entities: Vec<usize> = (0..table.len()).filter(is_pending).map(|row| table.entity_index(row)).collect();
+    let pending = (0..table.len())
+        .filter(|&row| matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting));
+    let mut entities: Vec<usize> = pending.map(|row| table.entity_index(row)).collect();
     entities.sort_unstable();
     entities.dedup();
     entities

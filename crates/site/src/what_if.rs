@@ -109,9 +109,9 @@ impl WhatIf {
             Some(jobs) if jobs.formula == text => {
                 let ComparedSide { ranking, not_considered, program, .. } = &jobs.queue.sides.new;
                 let ordered = Ordered { ranking: ranking.clone(), not_considered: not_considered.clone() };
-                let (table, precision) = (&jobs.queue.table, self.site.precision());
+                let table = &jobs.queue.table;
                 let tree = jobs.tree.as_ref().filter(|_| self.site.needs_shares(program.inputs()));
-                let queue = ScoredQueue { table, ordered: &ordered, precision };
+                let queue = ScoredQueue { table, ordered: &ordered, precision: self.site.precision() };
                 let tree = tree.and_then(AppliedTree::pbs);
                 let mut checked = self.site.checked(&submitted, &jobs.schema, Some(queue), tree);
                 if let Ok(formula) = submitted.formula() {
@@ -127,8 +127,6 @@ impl WhatIf {
     fn read(&self, formula: &Formula) -> Result<HeldJobs, SiteError> {
         let site = &self.site;
         let in_force = submitted(&self.in_force, site.rules.numbers);
-        let unusable =
-            |reason: &str| SiteError::content(format!("the formula to compare with cannot be ranked: {reason}"));
         let old = in_force.formula().map_err(|refusal| unusable(&refusal.finding.message))?;
         let before = self.jobs.iter().flat_map(|jobs| jobs.names.iter().map(String::as_str));
         let mut names: BTreeSet<&str> = before.chain(old.names()).chain(formula.names()).chain(SIZES).collect();
@@ -138,13 +136,12 @@ impl WhatIf {
         let needed: Vec<&str> = names.iter().copied().collect();
         let request = ColumnsRequest { again: true, ..site.request(&needed) };
         let SiteJobs { mut table, schema, mut warnings, .. } = site.read_columns(&request)?;
-        let not_arithmetic = |_| SiteError::NotArithmetic;
         let old = old.compile(&schema).map_err(|_| unusable("it is not arithmetic"))?;
-        let new = formula.compile(&schema).map_err(not_arithmetic)?;
+        let new = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
         let inputs = [old.inputs(), new.inputs()].concat();
         let tree = site.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
-        let (old, new) =
-            (site.compared_side(old, &table, tree.as_ref()), site.compared_side(new, &table, tree.as_ref()));
+        let old = site.compared_side(old, &table, tree.as_ref());
+        let new = site.compared_side(new, &table, tree.as_ref());
         let comparison = compared(&old, &new, &table, tree.as_ref());
         let names = names.into_iter().map(str::to_owned).collect();
         let queue = ComparedQueue { table, sides: OldNew { old, new }, comparison, warnings };
@@ -154,11 +151,16 @@ impl WhatIf {
     /// Ranks jobs that have all columns which the formula needs.
     fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
         let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let (queue, tree) = (&mut jobs.queue, jobs.tree.as_ref());
+        let queue = &mut jobs.queue;
+        let tree = jobs.tree.as_ref();
         queue.sides.new = self.site.compared_side(program, &queue.table, tree);
         queue.comparison = compared(&queue.sides.old, &queue.sides.new, &queue.table, tree);
         Ok(())
     }
+}
+
+fn unusable(reason: &str) -> SiteError {
+    SiteError::content(format!("the formula to compare with cannot be ranked: {reason}"))
 }
 
 fn compared(old: &ComparedSide, new: &ComparedSide, table: &JobTable, tree: Option<&AppliedTree>) -> Comparison {
