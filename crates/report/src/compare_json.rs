@@ -178,15 +178,8 @@ impl<'a> Group<'a> {
     fn new(change: &'a GroupChange) -> Self {
         let (old_mean_rank, new_mean_rank) = change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
         let top = change.top.iter().map(|&(first, OldNew { old, new })| (first, Counts { old, new }));
-        Self {
-            name: &change.name,
-            path: &change.path,
-            jobs: change.jobs,
-            old_mean_rank,
-            new_mean_rank,
-            won: change.won(),
-            top: top.collect(),
-            perc: change.perc,
-        }
+        let won = change.won();
+        let GroupChange { name, path, jobs, perc, .. } = change;
+        Self { name, path, jobs: *jobs, old_mean_rank, new_mean_rank, won, top: top.collect(), perc: *perc }
     }
 }

@@ -135,7 +135,7 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     }
 }
 
-/// The drawing with another column behind the first place, which is counted in the whole line.
+/// The drawing with another column after the name and the line of the first place: the column in the whole line.
 fn with_column(drawn: &str, place: &str, column: usize) -> String {
     let found = drawn.find("--> ").and_then(|arrow| Some(arrow + drawn[arrow..].find(place)? + place.len()));
     let Some(start) = found else { return drawn.to_owned() };
@@ -143,7 +143,7 @@ fn with_column(drawn: &str, place: &str, column: usize) -> String {
     format!("{}{column}{}", &drawn[..start], &drawn[start + digits..])
 }
 
-/// The width in which findings are drawn at most, in characters, and where there is no terminal.
+/// The largest width of a drawn finding, in characters, and the width without a terminal.
 const DEFAULT_WIDTH: usize = 140;
 /// Findings are not drawn narrower than this.
 const MIN_WIDTH: usize = 40;

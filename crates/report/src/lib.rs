@@ -176,9 +176,7 @@ impl<'a> RankReport<'a> {
     pub fn line_maker(&self) -> LineMaker<'a> {
         LineMaker { ranking: self.ranking, not_considered: self.not_considered.iter().copied().collect() }
     }
-}
 
-impl RankReport<'_> {
     /// The texts of the summands that are shown.
     pub fn term_texts(&self) -> impl Iterator<Item = &str> {
         self.terms.into_iter().flat_map(TermColumns::texts)
@@ -228,12 +226,8 @@ pub struct LineMaker<'a> {
 impl<'a> LineMaker<'a> {
     pub fn line(&self, ranked: RankedRow) -> Line<'a> {
         let row = ranked.row();
-        Line {
-            row,
-            rank: ranked.rank(),
-            score: self.ranking.score(row),
-            not_considered: self.not_considered.get(&row).copied(),
-        }
+        let not_considered = self.not_considered.get(&row).copied();
+        Line { row, rank: ranked.rank(), score: self.ranking.score(row), not_considered }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use job_sort_formula::diagnostic::is_control;
 
-/// What stands in place of the middle of a text.
+/// Replaces the middle of a text.
 const MARK: &str = " … ";
 
 /// The text with every character escaped that a terminal could obey, that would reorder a line, or that cannot be seen:

@@ -162,7 +162,7 @@ fn cells<'a>(report: RankReport<'a>, line: &Line<'a>) -> Vec<Cell<'a>> {
     cells
 }
 
-/// The value of a summand, with the digits that OpenPBS hands to a formula.
+/// The value of a summand, with the digits that OpenPBS gives to a formula.
 fn term(value: Option<Value>) -> Cell<'static> {
     match value.as_ref().and_then(nearest_double) {
         Some(number) => Cell::Written(number_format::printed(number), Some(number)),

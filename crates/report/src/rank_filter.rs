@@ -67,14 +67,6 @@ impl JobFilter<'_> {
     }
 }
 
-/// For this many unknown names at most similar ones are looked for: each search compares all names.
-const MAX_SUGGESTED: usize = 3;
-
-/// The names among which similar ones are looked for.
-fn known_names<'a>(number: usize, names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
-    names.take(if number < MAX_SUGGESTED { MAX_COMPARED } else { 0 })
-}
-
 /// The entities of the jobs, and where they are in the tree.
 struct NamedEntities<'a> {
     table: &'a JobTable,
@@ -151,6 +143,14 @@ impl<'a> NamedEntities<'a> {
         let similar = did_you_mean(name, known_names(number, names));
         format!("no job belongs to an entity or a group `{name}`{similar}")
     }
+}
+
+/// The most unknown names for which similar ones are searched: each search compares all names.
+const MAX_SUGGESTED: usize = 3;
+
+/// The names that are compared with an unknown one, before which `number` others were unknown.
+fn known_names<'a>(number: usize, names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    names.take(if number < MAX_SUGGESTED { MAX_COMPARED } else { 0 })
 }
 
 #[cfg(test)]

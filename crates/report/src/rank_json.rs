@@ -163,13 +163,8 @@ impl Error {
             _ => (None, &[][..]),
         };
         let operands = operands.iter().map(|operand| Operand { value: operand.value.repr(), span: operand.span });
-        Self {
-            kind: error.kind(),
-            exception,
-            message: error.to_string(),
-            span: error.span(),
-            operands: operands.collect(),
-        }
+        let message = error.to_string();
+        Self { kind: error.kind(), exception, message, span: error.span(), operands: operands.collect() }
     }
 }
 

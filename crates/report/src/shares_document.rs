@@ -16,7 +16,7 @@ use crate::shares::{
 };
 use crate::words::grouped;
 
-/// What is said of the policies of a document.
+/// The policies of a document, and the unit of their usage.
 #[derive(Debug, Clone, Copy)]
 pub struct SharesHead<'a> {
     /// A line for each policy.
@@ -293,18 +293,15 @@ fn places_sections<'a>((formula, table, places): (&'a str, &'a JobTable, &'a Com
     let entities = entities_in_both(places)
         .map(|one| vec![Cell::text(&*one.name), Cell::Count(one.jobs), Cell::Places(one.won())]);
     let columns = vec![Column::name("entity", 9), Column::number("jobs", 7), Column::number("places won", 8)];
-    let section = section.table(Table::from_rows(place_columns(), jobs));
-    vec![section, Section::new("places of entities").table(Table::from_rows(columns, entities))]
-}
-
-fn place_columns() -> Vec<Column> {
-    vec![
+    let place_columns = vec![
         Column::id("job", 9),
         Column::text("entity", 5),
         Column::number("before", 8),
         Column::number("after", 8),
         Column::number("places won", 7),
-    ]
+    ];
+    let section = section.table(Table::from_rows(place_columns, jobs));
+    vec![section, Section::new("places of entities").table(Table::from_rows(columns, entities))]
 }
 
 /// What the columns are measured in.

@@ -21,7 +21,7 @@ const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// The most overtakings that the text lists; the others are counted.
 const MAX_LISTED: usize = 20;
 
-/// What is said of a job after the time up to which it is followed.
+/// The words for the time after that up to which a job is followed.
 pub(super) const NOT_FOLLOWED: &str = "what comes later takes too long to find out";
 /// Why a job is not followed to the end.
 const TOO_LONG: &str = "what comes later takes more work than one trajectory may do";
@@ -100,7 +100,7 @@ impl<'a> TrajectoryReport<'a> {
         write_csv(&["wait", "id", "eligible_time", "score", "rank", "known"], points, out)
     }
 
-    /// The document: a sentence for each job, a plot of the ranks, and who overtakes whom.
+    /// The document: a sentence for each job, a plot of the ranks, and a list of the overtakings.
     pub fn document(self) -> Document<'a> {
         let mut sentences: Vec<String> = self.trajectory.jobs.iter().map(|job| self.sentence(job)).collect();
         let headline = match sentences.as_slice() {
@@ -196,7 +196,7 @@ impl<'a> TrajectoryReport<'a> {
         plot
     }
 
-    /// Who overtakes whom, and which jobs are not followed to the end.
+    /// A line for each overtaking, and for each job that is not followed to the end.
     fn overtakings(&self) -> Vec<String> {
         let overtakings = &self.trajectory.overtakings;
         let listed = overtakings.iter().take(MAX_LISTED);

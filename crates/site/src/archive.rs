@@ -28,24 +28,20 @@ const BLOCK: u64 = 512;
 
 /// Reads the site's files from an archive, which gzip or zstd may have compressed.
 pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
+    let failed = SiteError::reading(path);
     let mut head = Vec::new();
-    file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|error| SiteError::read(path, error))?;
+    file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(&failed)?;
     let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_regular || Compression::detect(&head).is_some() {
         return read_stream(path, Cursor::new(head).chain(file));
     }
     require_tar(path, &head)?;
-    let (length, mut archive) = open_from_start(file).map_err(|error| SiteError::read(path, error))?;
-    let entries = archive.entries_with_seek().map_err(|error| SiteError::read(path, error))?;
-    let (mut found, end) = collect(path, entries, Some(length))?;
+    file.rewind().map_err(&failed)?;
+    let length = file.metadata().map_err(&failed)?.len();
+    let mut archive = Archive::new(BufReader::new(file));
+    let (mut found, end) = collect(path, archive.entries_with_seek().map_err(&failed)?, Some(length))?;
     found.warnings.extend(missing_end(path, end, length));
     Ok(found)
-}
-
-/// The length of an archive in a file, and the archive from its start.
-fn open_from_start(mut file: File) -> io::Result<(u64, Archive<BufReader<File>>)> {
-    file.rewind()?;
-    Ok((file.metadata()?.len(), Archive::new(BufReader::new(file))))
 }
 
 /// Reads the site's files from an archive that arrives on a stream.
@@ -54,17 +50,16 @@ pub(crate) fn read_archive_stream(name: &str, stream: impl Read + Send) -> Resul
 }
 
 fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
-    let mut content = decompressed(stream).map_err(|error| SiteError::read(path, error))?;
+    let failed = SiteError::reading(path);
+    let mut content = decompressed(stream).map_err(&failed)?;
     let mut head = Vec::new();
-    content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|error| SiteError::read(path, error))?;
+    content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(&failed)?;
     require_tar(path, &head)?;
     let read = Cell::new(0);
     let mut archive = Archive::new(Counted { source: Cursor::new(head).chain(content), read: &read });
-    let entries = archive.entries().map_err(|error| SiteError::read(path, error))?;
-    let (mut found, end) = collect(path, entries, None)?;
+    let (mut found, end) = collect(path, archive.entries().map_err(&failed)?, None)?;
     // the checksum of the compressed data follows the last member
-    let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink());
-    let after = after.map_err(|error| SiteError::read(path, error))?;
+    let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(&failed)?;
     if after == MAX_AFTER {
         let message = format!("`{}` has more than {MAX_AFTER} bytes after the end of the archive", path.display());
         return Err(SiteError::content(message));
@@ -114,13 +109,14 @@ type ByFolder = BTreeMap<String, FoundFiles>;
 /// a seek does not notice that the file ends before the member does.
 fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
+    let failed = SiteError::reading(path);
     let mut folders = ByFolder::new();
     let mut kept = 0_u64;
     let mut long_name = None;
     let mut end = 0;
     // the library would read the name of the next member to its end, however long it is
     for (index, entry) in entries.raw(true).enumerate() {
-        let mut entry = entry.map_err(|error| SiteError::read(path, error))?;
+        let mut entry = entry.map_err(&failed)?;
         if index >= MAX_MEMBERS {
             return Err(refusal(&archive, &format!("the archive has more than {MAX_MEMBERS} members")));
         }
@@ -129,7 +125,7 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             return Err(cut(&archive, &name, entry.size(), length.saturating_sub(entry.raw_file_position())));
         }
-        if let Some(name) = read_next_name(&mut entry).map_err(|error| SiteError::read(path, error))? {
+        if let Some(name) = read_next_name(&mut entry).map_err(&failed)? {
             long_name = name.or(long_name);
             continue;
         }
@@ -151,7 +147,7 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -
             return Err(refusal(&archive, &reason));
         }
         let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;
+        entry.read_to_end(&mut bytes).map_err(&failed)?;
         if (bytes.len() as u64) < entry.size() {
             return Err(cut(&archive, &name, entry.size(), bytes.len() as u64));
         }

@@ -89,7 +89,7 @@ impl Site {
     /// folder, else by its content; an archive is read as a site.
     ///
     /// # Errors
-    /// The block is no bundle, or a file in it cannot be used.
+    /// The block is not a bundle, or a file in it cannot be used.
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, SiteError> {
         let (header, contents) = split(bundle)?;
         let mut files = SiteFiles::default();

@@ -84,9 +84,7 @@ impl FileKind {
             Self::Text => "is another text",
         }
     }
-}
 
-impl FileKind {
     /// The error for a file that a site has no use for.
     pub(super) fn not_of_a_site(self, name: &str) -> SiteError {
         SiteError::content(format!(
@@ -184,7 +182,7 @@ fn detect_in_text(text: &str) -> FileKind {
     }
 }
 
-/// The kind of a file that contains such a line.
+/// The kind of a file, by one of its lines.
 fn detect_in_line(line: &str) -> Option<FileKind> {
     const COMMAND_ERRORS: [&str; 7] =
         ["qstat: ", "qmgr: ", "qmgr obj=", "pbs_iff", "sshare: ", "sacctmgr: error", "Connection refused"];
@@ -208,7 +206,7 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
     })
 }
 
-/// The kind of a listing of `qmgr` or of a configuration that contains such a line.
+/// The kind of a listing of `qmgr` or of a configuration, by one of its lines.
 fn detect_in_listing(line: &str) -> Option<FileKind> {
     const SETTINGS: [&str; 22] = [
         "round_robin",

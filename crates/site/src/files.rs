@@ -48,9 +48,9 @@ impl SiteFiles {
         let found = if is_stdin(path) {
             read_archive_stream(&FileSource::from(path).name(), io::stdin())?
         } else if path.is_dir() {
-            find_in_folder(path).map_err(|error| SiteError::read(path, error))?
+            find_in_folder(path).map_err(SiteError::reading(path))?
         } else {
-            read_archive(path, source::open(path).map_err(|error| SiteError::read(path, error))?)?
+            read_archive(path, source::open(path).map_err(SiteError::reading(path))?)?
         };
         let files = found.into_site_files();
         if files.is_empty() {
@@ -180,7 +180,7 @@ impl SiteFiles {
         let mut found = FoundFiles::default();
         let read = folder.read_dir();
         read.and_then(|_| in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)))
-            .map_err(|error| SiteError::read(&folder, error))?;
+            .map_err(SiteError::reading(&folder))?;
         if found.is_empty() {
             let message = format!(
                 "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \
@@ -294,12 +294,12 @@ mod tests {
 
     #[test]
     fn a_given_file_replaces_the_one_of_the_site() {
-        let site =
-            || SiteFiles::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site")).expect("a site");
-        let files = site().replaced_by(SiteFiles::default().with(Role::Queue, "other.json"));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
+        let site = SiteFiles::open(&folder).expect("a site");
+        let files = site.clone().replaced_by(SiteFiles::default().with(Role::Queue, "other.json"));
         assert_eq!(files.first(Role::Queue), Some(&"other.json".into()));
         assert!(files.has(Role::Usage));
-        let files = site().replaced_by(SiteFiles::default().with(Role::SchedPriv, "other"));
+        let files = site.replaced_by(SiteFiles::default().with(Role::SchedPriv, "other"));
         assert!(!files.has(Role::Usage) && !files.has(Role::SchedConfig));
     }
 }

@@ -39,7 +39,7 @@ pub struct FormulaText {
     pub written: String,
     /// Where `written` differs from `text`, ascending.
     pub differences: Vec<WrittenDifference>,
-    /// What stands below the formula, which is the first line that was given: PBS leaves it out.
+    /// The text below the formula, which is the first line that was given: PBS ignores it.
     pub below: String,
 }
 

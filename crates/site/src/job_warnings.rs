@@ -1,4 +1,4 @@
-//! What is said about single jobs and their inputs: of each kind a few, then how many more there are.
+//! Warnings about single jobs and their inputs: a few of each kind, then how many more there are.
 
 use std::collections::HashMap;
 use std::mem;

@@ -9,11 +9,6 @@ use super::source::FileSource;
 /// The endings of compressed files.
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 
-/// The name without the ending of a compressed file.
-fn uncompressed(path: &str) -> &str {
-    COMPRESSED.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
-}
-
 /// Whether a folder of this name is a scheduler's: `sched_priv`, or `sched_priv_NAME` for each further scheduler.
 pub(super) fn is_sched_priv(folder: &str) -> bool {
     folder == "sched_priv" || folder.starts_with("sched_priv_")
@@ -32,13 +27,19 @@ pub(super) fn is_site_file(path: &str) -> bool {
     })
 }
 
+/// The name without the ending of a compressed file.
+fn uncompressed(path: &str) -> &str {
+    COMPRESSED.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
+}
+
 /// The roles that a file can have, by the last part of its path for those of the scheduler.
 fn roles(path: &str) -> impl Iterator<Item = Role> {
     let path = uncompressed(path);
     let last = path.rsplit('/').next().unwrap_or_default();
-    let has_name =
-        move |files: &&RoleFiles| files.names.contains(if files.role.is_of_scheduler() { &last } else { &path });
-    ROLES.iter().filter(has_name).map(|files| files.role)
+    let named = ROLES
+        .iter()
+        .filter(move |files| files.names.contains(if files.role.is_of_scheduler() { &last } else { &path }));
+    named.map(|files| files.role)
 }
 
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
@@ -73,8 +74,8 @@ pub(super) struct FoundFiles {
 }
 
 impl FoundFiles {
-    /// Adds a file of `root`, a folder or an archive. An empty file is what a command leaves that failed: it is not used, and
-    /// a warning names it, unless it lists resources, of which a site may have none. The scheduler's own may be empty.
+    /// Adds a file of `root`, a folder or an archive. A command that fails leaves an empty file: it is not used, and a warning
+    /// names it, unless it lists resources, of which a site may have none. The scheduler's own files may be empty.
     pub(super) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
         if !is_empty || roles(&path).any(Role::is_of_scheduler) {
             if self.by_path.insert(path.clone(), file).is_some() {

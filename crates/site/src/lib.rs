@@ -301,6 +301,11 @@ impl SiteError {
         Self::Read { path: path.to_owned(), error }
     }
 
+    /// Makes the error on a file from that of the system.
+    fn reading(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::read(path, error)
+    }
+
     fn content(message: impl ToString) -> Self {
         Self::Content(message.to_string().into())
     }

@@ -140,14 +140,9 @@ impl PolicySelection {
                     .into(),
             );
         }
-        Self {
-            name,
-            rules: rules.rules,
-            release: release.unwrap_or_default(),
-            is_release_known: release.is_some(),
-            conf: conf.unwrap_or_default(),
-            source,
-        }
+        let conf = conf.unwrap_or_default();
+        let is_release_known = release.is_some();
+        Self { name, rules: rules.rules, release: release.unwrap_or_default(), is_release_known, conf, source }
     }
 
     /// Whose rules a policy follows and how usage decays under it, in a few words.

@@ -150,7 +150,7 @@ impl Site {
 
     /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
     /// `resources_max` of its queue or the server, those that a user can honestly make first. A job never asks for more of a
-    /// resource: a job that needs no more gains its rank from those that do. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
+    /// resource. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
     pub(super) fn smallest_changes(
         &self,
         ranked: &RankedQueue,
@@ -160,7 +160,7 @@ impl Site {
     ) -> SmallestChanges {
         let mut changes = SmallestChanges::default();
         let Some(race) = self.race(ranked, row) else { return changes };
-        // whoever is now at the place must not be ahead
+        // the job that is now at the place must not be ahead
         let at_place = race.competition.places(rank).and_then(|places| race.competition.competitors.get(places - 1));
         let Some(&(other, wins_ties)) = at_place else { return changes };
         let sweep = Sweep::constant(race.rules, inputs(ranked, other));

@@ -94,7 +94,7 @@ impl Site {
     fn other_formulas(&self, log: &str, bytes: &[u8], formula: &Formula) -> Vec<(String, String)> {
         let files = &self.files;
         let documents = [Role::Formula, Role::Server, Role::SchedFormula].into_iter().flat_map(|role| files.all(role));
-        // a document without a formula is no error here
+        // a document without a formula is not an error here
         let in_files = documents.filter_map(|source| {
             let text = FormulaText::read_source(source).ok()?.text;
             Some((format!("`{}`", source.name()), text))

@@ -1,5 +1,4 @@
-//! What a site's files are read for: the names that each of them usually has, what it has to contain, and what follows
-//! where it is missing.
+//! What a site's files are read for: the usual names of each, what it has to contain, and the consequence if it is missing.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +46,7 @@ pub(super) struct RoleFiles {
     /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first. `pbs_snapshot` writes
     /// those that end in `.out`.
     pub names: &'static [&'static str],
-    /// What such a file may be.
+    /// The kinds of files that are accepted.
     pub kinds: &'static [FileKind],
     /// The file, for messages.
     pub what: &'static str,
@@ -57,11 +56,11 @@ pub(super) struct RoleFiles {
     pub shown_by: &'static [FileKind],
     /// The heading of the files in a list; empty if they are not listed.
     pub heading: &'static str,
-    /// What a list says where there is no such file.
+    /// The entry in a list of a site's files if there is no such file.
     pub missing: Option<MissingFile>,
 }
 
-/// What a list says where a file is missing.
+/// The entry of a missing file in a list of a site's files.
 pub(super) struct MissingFile {
     pub expected: ExpectedAt,
     /// The file.
@@ -85,7 +84,7 @@ const LARGE: u64 = 256 << 20;
 /// The limit for files that a person writes.
 const SMALL: u64 = 16 << 20;
 
-/// What a row of the table has unless it says otherwise.
+/// The defaults of a row of the table.
 const NO_FILE: RoleFiles = RoleFiles {
     role: Role::SchedPriv,
     names: &[],

@@ -1,6 +1,6 @@
 //! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
 
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::{Diagnostic, Need};
@@ -13,7 +13,7 @@ use jsf_openpbs::files::queues::RunLimits;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
     Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationOptions, Workload,
-    WorkloadBuilder, WorkloadFormat, read_workload, simulate,
+    WorkloadBuilder, read_workload, simulate,
 };
 
 use super::compression::decompressed;
@@ -112,9 +112,12 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
 
 fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
     let name = source.name();
-    let content = source.open()?;
-    let (kind, format) =
-        read_content(&name, content, builder).map_err(|error| SiteError::read(name.as_ref(), error))?;
+    let failed = SiteError::reading(name.as_ref());
+    let mut log = BufReader::with_capacity(1 << 16, decompressed(source.open()?).map_err(&failed)?);
+    let mut head = Vec::new();
+    log.by_ref().take(HEAD).read_to_end(&mut head).map_err(&failed)?;
+    let kind = FileKind::detect(&head);
+    let format = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(&failed)?;
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
     } else if format.is_none() {
@@ -124,19 +127,6 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
         )));
     }
     Ok(())
-}
-
-/// Reads a log, and returns its kind by its first bytes and its format, if that is known.
-fn read_content(
-    name: &str,
-    content: impl Read + Send,
-    builder: &mut WorkloadBuilder,
-) -> io::Result<(FileKind, Option<WorkloadFormat>)> {
-    let mut log = BufReader::with_capacity(1 << 16, decompressed(content)?);
-    let mut head = Vec::new();
-    log.by_ref().take(HEAD).read_to_end(&mut head)?;
-    let format = read_workload(name, BufReader::new(head.as_slice().chain(log)), builder)?;
-    Ok((FileKind::detect(&head), format))
 }
 
 impl Site {
@@ -241,7 +231,7 @@ impl Site {
         limited.collect()
     }
 
-    /// How usage decays: as is asked for, else as in the `sched_config`.
+    /// How usage decays: as the request says, else as in the `sched_config`.
     fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
         let config = &self.config;
         let is_configured = self.files.has(Role::SchedConfig) && config.fairshare_decay_time > 0;

@@ -73,7 +73,7 @@ impl FileSource {
         read_limited(self, limit, |_| Ok(()))
     }
 
-    /// The file as a source that can be read several times: the content of standard input is kept.
+    /// The file as a source that can be read several times: the content of standard input is kept in memory.
     ///
     /// # Errors
     /// Standard input cannot be read.
@@ -99,7 +99,7 @@ impl FileSource {
             if is_stdin(path) {
                 return Ok(());
             }
-            let metadata = path.metadata().map_err(|error| SiteError::read(path, error))?;
+            let metadata = path.metadata().map_err(SiteError::reading(path))?;
             if !metadata.is_file() && !metadata.is_dir() {
                 return Ok(());
             }
@@ -172,7 +172,7 @@ impl FileSource {
     pub(super) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
         Ok(match self {
             Self::Path(path) if is_stdin(path) => Box::new(io::stdin()),
-            Self::Path(path) => Box::new(open(path).map_err(|error| SiteError::read(path, error))?),
+            Self::Path(path) => Box::new(open(path).map_err(SiteError::reading(path))?),
             Self::Bytes { bytes, .. } => Box::new(&**bytes),
         })
     }
@@ -250,8 +250,8 @@ impl JobDocument {
                 }
             }
             FileSource::Path(path) => {
-                let mut file = open(path).map_err(|error| SiteError::read(path, error))?;
-                if is_plain(&mut file).map_err(|error| SiteError::read(path, error))? {
+                let mut file = open(path).map_err(SiteError::reading(path))?;
+                if is_plain(&mut file).map_err(SiteError::reading(path))? {
                     if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_JOBS) {
                         return Err(SiteError::TooLarge { path: path.clone(), limit: MAX_JOBS });
                     }

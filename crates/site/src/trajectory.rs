@@ -1,4 +1,4 @@
-//! How the scores and ranks of jobs change while all jobs wait, and who overtakes whom when.
+//! How the scores and ranks of jobs change while all jobs wait, and when one overtakes another.
 
 use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory, TrajectoryPoint};
 use job_sort_formula::rank::{Crossings, Sweep, WorkBudget, crossings};

@@ -192,13 +192,9 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
     // where rows are missing, all numbers differ, which has a warning
     let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
     let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
-    Ok(SiteTree {
-        document: associations.document,
-        source_name: Some(name),
-        slurm: Some(origin),
-        printed_fairshare,
-        cluster: associations.cluster,
-    })
+    let document = associations.document;
+    let cluster = associations.cluster;
+    Ok(SiteTree { document, source_name: Some(name), slurm: Some(origin), printed_fairshare, cluster })
 }
 
 /// Adds native JSON to the expected formats of a document that is in none of them.

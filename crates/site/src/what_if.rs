@@ -80,7 +80,7 @@ impl WhatIf {
     /// ranking is kept.
     ///
     /// # Errors
-    /// The text is no arithmetic formula, or as for [`Site::compare`].
+    /// The text is not an arithmetic formula, or as for [`Site::compare`].
     pub fn rank(&mut self, text: &str) -> Result<&ComparedQueue, SiteError> {
         let submitted = submitted(text, self.site.rules.numbers);
         let formula = submitted.formula().map_err(|refusal| SiteError::content(&refusal.finding.message))?;

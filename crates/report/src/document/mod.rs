@@ -33,7 +33,7 @@ pub struct Document<'a> {
     pub headline: String,
     /// What the answer rests on, and its numbers.
     pub facts: Vec<Fact>,
-    /// The tables and charts, and what is said of them.
+    /// The tables and charts, with their notes.
     pub sections: Vec<Section<'a>>,
 }
 
@@ -42,7 +42,7 @@ pub struct Document<'a> {
 pub struct Fact {
     /// What it is.
     pub heading: String,
-    /// What is said of it.
+    /// Its text.
     pub lines: Vec<String>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Section<'a> {
 }
 
 impl Fact {
-    /// A fact of one line. The colon at the end of a heading is no part of it.
+    /// A fact of one line, whose heading loses a colon at its end.
     pub fn new(heading: &str, text: impl Into<String>) -> Self {
         Self { heading: heading.trim_end_matches(':').to_owned(), lines: vec![text.into()] }
     }

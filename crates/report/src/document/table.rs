@@ -75,7 +75,7 @@ pub(crate) const MIN_TREE_NAME: usize = 32;
 /// A cell of a table.
 #[derive(Debug, Clone)]
 pub enum Cell<'a> {
-    /// Nothing, where other rows have something.
+    /// No value, though other rows may have one.
     Missing,
     /// A text; an empty one is [`Cell::Missing`] to a reader.
     Text(Cow<'a, str>),
@@ -116,7 +116,7 @@ pub enum Cell<'a> {
     Bar(f64),
 }
 
-/// What a change means for who it concerns.
+/// Whether a change is good or bad for the jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Neutral,
@@ -162,7 +162,7 @@ impl<'a> Table<'a> {
         self.len
     }
 
-    /// Whether there is no row.
+    /// Whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -182,7 +182,7 @@ impl RowLimit {
         }
     }
 
-    /// What is said of the rows that are left out; `None` if all are shown.
+    /// The note on the rows that are left out; `None` if all are shown.
     pub(crate) fn left_out(self, len: usize) -> Option<String> {
         let (first, last) = self.shown(len);
         let hidden = last - first;
@@ -242,11 +242,6 @@ impl Column {
     /// The column on a page only.
     pub fn on_page(self) -> Self {
         Self { medium: Medium::Page, ..self }
-    }
-
-    /// The column in a terminal and in Markdown only.
-    pub fn in_text(self) -> Self {
-        Self { medium: Medium::Text, ..self }
     }
 }
 

@@ -135,7 +135,7 @@ struct LegendEntry {
 struct PageTable {
     columns: Vec<Heading>,
     rows: Vec<Vec<PageCell>>,
-    /// What is said of the rows that are left out; empty if all are shown.
+    /// The note on the rows that are left out; empty if all are shown.
     omitted: String,
 }
 
@@ -168,13 +168,11 @@ struct Bar {
 /// The facts of a document.
 pub(crate) fn page_facts(facts: &[Fact]) -> Vec<PageFact> {
     // the formula has a section of its own
-    let shown = facts.iter().filter(|fact| fact.heading != "formula");
-    shown
-        .map(|fact| PageFact {
-            heading: fact.heading.clone(),
-            lines: fact.lines.iter().map(|line| sentence_pieces(line)).collect(),
-        })
-        .collect()
+    let shown = facts.iter().filter(|fact| fact.heading != "formula").map(|fact| PageFact {
+        heading: fact.heading.clone(),
+        lines: fact.lines.iter().map(|line| sentence_pieces(line)).collect(),
+    });
+    shown.collect()
 }
 
 /// The sections of a document.
