@@ -79,13 +79,14 @@ fn compare_executors(program: &Program, again: &Program) {
     let mut table = JobTable::new(names.iter().map(String::as_str));
     let rows: Vec<Vec<Value>> = (0..8)
         .map(|row| {
-            let is_float = |name: &str| name.starts_with("fair") || row == 5;
-            let index = |place: usize| (row + 3 * place) % 8;
-            let value = |(place, name): (usize, &String)| match is_float(name) {
-                true => Value::Float(NUMBERS[index(place)]),
-                false => Value::Int(INTEGERS[index(place)]),
-            };
-            names.iter().enumerate().map(value).collect()
+            let values = names.iter().enumerate().map(|(place, name)| {
+                let index = (row + 3 * place) % 8;
+                match name.starts_with("fair") || row == 5 {
+                    true => Value::Float(NUMBERS[index]),
+                    false => Value::Int(INTEGERS[index]),
+                }
+            });
+            values.collect()
         })
         .collect();
     for (number, row) in rows.iter().enumerate() {
@@ -102,9 +103,8 @@ fn compare_executors(program: &Program, again: &Program) {
     }
     let scores = score(program, &table, ScorePrecision::Double, OnError::Null);
     for (number, row) in rows.iter().enumerate() {
-        let (one, other) = (program.evaluate(row), again.evaluate(row));
         let by_column = scores.get(number).expect("a score").unrounded;
-        match (one, other, by_column) {
+        match (program.evaluate(row), again.evaluate(row), by_column) {
             // the work for all rows is limited besides that for each
             (_, _, Err(column)) if column.to_string().contains("too many steps, after those of the jobs before") => {}
             (Ok(one), Ok(other), Ok(FormulaResult::Python(column))) => {
@@ -113,8 +113,8 @@ fn compare_executors(program: &Program, again: &Program) {
             }
             (Err(one), Err(other), Err(column)) => {
                 assert_eq!(one.to_string(), other.to_string(), "{row:?}");
-                let (one, column) = (one.to_string(), column.to_string());
-                assert!(one.ends_with(&column), "{one} and, by columns, {column} for {row:?}");
+                let column = column.to_string();
+                assert!(one.to_string().ends_with(&column), "{one} and, by columns, {column} for {row:?}");
             }
             // the scheduler takes neither `None` nor an integer that is too large for a double
             (Ok(one), Ok(other), Err(_)) if one.to_f64().is_none() => assert!(one.is_identical(&other), "{one:?}"),
@@ -197,14 +197,14 @@ pub fn qstat(data: &[u8]) {
 /// The files of OpenPBS, each read as all of them are.
 pub fn pbs_files(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let group = || ResourceGroup::parse(b"group1 100 root 40\nBob 101 group1 50\nSuzy 102 root 30\n");
+    let group = ResourceGroup::parse(b"group1 100 root 40\nBob 101 group1 50\nSuzy 102 root 30\n");
     let usage = UsageFile::parse(data).expect("small enough");
     answer_all(SchedPriv {
         lines: ResourceGroup::parse(data),
         config: SchedConfig::default(),
         usage: UsageOnDisk::Missing,
     });
-    answer_all(SchedPriv { lines: group(), config: SchedConfig::parse(data), usage: UsageOnDisk::Read(usage) });
+    answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: UsageOnDisk::Read(usage) });
     let _ = Queues::read("queues", &text).map(|queues| queues.priorities());
     let _ = Queues::read_queues_or_server("queues", &text);
     let _ = ServerSettings::read(&text);
@@ -325,7 +325,7 @@ fn file(bytes: &[u8]) -> FileSource {
     FileSource::Bytes { name: "input".into(), bytes: Arc::from(bytes) }
 }
 
-/// Writes the bytes to a file of this process, in memory where the system has such a folder.
+/// Writes the bytes to a file of this process, in memory if the system has such a folder.
 fn with_file(data: &[u8], use_file: impl FnOnce(&Path)) {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -352,10 +352,6 @@ fn outcome(read: Result<ParsedJobs, ReadError>) -> Result<(String, String), Stri
 
 /// All that a table contains.
 pub fn describe(table: &JobTable) -> String {
-    let value = |value: Value| match value {
-        Value::Float(x) => format!("{:016x}", x.to_bits()),
-        other => format!("{other:?}"),
-    };
     let mut text = format!("{:?} {:?}\n", table.entities(), table.queues());
     for row in 0..table.len() {
         text += &format!(
@@ -371,7 +367,11 @@ pub fn describe(table: &JobTable) -> String {
         for (name, column) in table.columns() {
             assert_eq!(column.len(), table.len(), "{name}");
             let is_set = if column.is_set(row) { "" } else { "?" };
-            text += &format!(" {}{is_set} {:?}", value(column.value(row)), table.origin(name, row));
+            let value = match column.value(row) {
+                Value::Float(x) => format!("{:016x}", x.to_bits()),
+                other => format!("{other:?}"),
+            };
+            text += &format!(" {value}{is_set} {:?}", table.origin(name, row));
         }
         text.push('\n');
     }

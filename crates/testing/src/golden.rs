@@ -36,9 +36,11 @@ pub fn text(name: &str) -> String {
 
 /// The records of a JSON Lines file. `NaN` and `Infinity`, which some of them hold although JSON has neither, become null.
 pub fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
-    let text = text(name);
-    let parse = |line: &str| serde_json::from_str(&line.replace(" NaN", " null").replace(" Infinity", " null"));
-    text.lines().map(|line| parse(line).unwrap_or_else(|error| panic!("{name}: {error}: {line:.80}"))).collect()
+    let text = text(name).replace(" NaN", " null").replace(" Infinity", " null");
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line:.80}")));
+    records.collect()
 }
 
 /// The text in a field of a record.
@@ -55,11 +57,11 @@ pub fn number(value: &Value) -> Option<f64> {
 pub fn slurm_trees() -> BTreeMap<String, Value> {
     let entries = std::fs::read_dir(path("slurm")).expect("the folder");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-    let read = |file: String| {
+    let trees = names.filter_map(|file| {
         let name = file.strip_suffix(".json")?.to_owned();
         Some((name, serde_json::from_slice(&bytes(&format!("slurm/{file}"))).expect("JSON")))
-    };
-    let trees: BTreeMap<String, Value> = names.filter_map(read).collect();
+    });
+    let trees: BTreeMap<String, Value> = trees.collect();
     assert_eq!(trees.len(), 13);
     trees
 }

@@ -40,9 +40,9 @@ fn interpreter(version: &str) -> Option<PathBuf> {
 fn of_pyenv(version: &str) -> Vec<PathBuf> {
     let Some(home) = std::env::home_dir() else { return Vec::new() };
     let folders = home.join(".pyenv/versions").read_dir().into_iter().flatten().flatten();
-    let is_wanted = |name: &str| name.strip_prefix(version).is_some_and(|rest| rest.starts_with('.'));
+    let prefix = format!("{version}.");
     let mut found: Vec<PathBuf> = folders
-        .filter(|folder| folder.file_name().to_str().is_some_and(is_wanted))
+        .filter(|folder| folder.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)))
         .map(|folder| folder.path().join("bin/python3"))
         .collect();
     found.sort();

@@ -174,21 +174,24 @@ pub fn table_without<'a>(
     let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
     for recorded in jobs {
         let qstat = recorded.qstat.as_ref();
-        let invalid = || Exclusion::Invalid { resource: String::new(), found: String::new() };
+        let exclusion = match recorded.scheduler_inputs {
+            Some(_) => None,
+            None => Some(Exclusion::Invalid { resource: String::new(), found: String::new() }),
+        };
         let job = Job {
             id: &recorded.job,
             entity: &recorded.entity,
             queue: qstat.map_or("", |qstat| &qstat.queue),
             state: qstat.and_then(|qstat| JobState::from_letter(&qstat.job_state)).unwrap_or_default(),
             queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
-            exclusion: recorded.scheduler_inputs.is_none().then(invalid),
+            exclusion,
         };
         assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
-        let input = |name: &String| match &recorded.scheduler_inputs {
+        let inputs = names.iter().map(|name| match &recorded.scheduler_inputs {
             Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
             _ => Err(Value::Int(0)),
-        };
-        table.push(&job, &names.iter().map(input).collect::<Vec<_>>()).unwrap();
+        });
+        table.push(&job, &inputs.collect::<Vec<_>>()).unwrap();
     }
     table
 }
@@ -204,25 +207,25 @@ const LOG_PREFIX: &str = "Formula evaluation for job had an error.  Zero value w
 /// The differences between scores and a record: which jobs have a value, exact values, logged values and errors.
 pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
-    let mut check = |job: &str, what: &str, ours: Option<String>, theirs: Option<&str>| {
-        if ours.as_deref() != theirs {
-            wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
-        }
-    };
     for row in 0..scores.len() {
+        let job = table.id(row);
         let score = scores.get(row);
-        let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.unrounded));
-        check(
-            job,
-            "logged value",
-            score.as_ref().map(|score| logged(score.value)),
-            record.values.get(job).map(String::as_str),
-        );
-        let error = record.errors.get(job).map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
+        let value = score.as_ref().map(|score| logged(score.value));
+        let exact = score.as_ref().map(|score| &score.unrounded);
         let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
-        check(job, "error", raised.map(ToString::to_string), error);
-        if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
-            check(job, "exact value", Some(exact.to_string()), Some(theirs));
+        let error = record.errors.get(job).map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
+        let (exact, recorded) = match (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
+            (Some(Ok(exact)), Some(recorded)) => (Some(exact.to_string()), Some(recorded.as_str())),
+            _ => (None, None),
+        };
+        for (what, ours, theirs) in [
+            ("logged value", value, record.values.get(job).map(String::as_str)),
+            ("error", raised.map(ToString::to_string), error),
+            ("exact value", exact, recorded),
+        ] {
+            if ours.as_deref() != theirs {
+                wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
+            }
         }
     }
     wrong

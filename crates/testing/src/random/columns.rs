@@ -17,11 +17,6 @@ pub enum OwnedColumn {
 impl OwnedColumn {
     /// A column of similar or of any numbers; only of integers if `is_integer`.
     pub fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
-        let number = |random: &mut Generator| match random.below(4) {
-            0 => random.below(50) as f64 / 4.0,
-            1 => random.float(),
-            _ => random.moderate(),
-        };
         match random.below(if is_integer { 5 } else { 8 }) {
             0 => Self::Same(if is_integer { random.integer() } else { random.number() }),
             1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
@@ -34,13 +29,12 @@ impl OwnedColumn {
             4 => {
                 // mostly small integers, and few next to a power of two, which alone decide the bound of the column
                 let edge = [31, 51, 52, 53, 54, 62][random.below(6) as usize];
-                let near = |random: &mut Generator| (1i64 << edge) + random.below(5) as i64 - 2;
-                let value = |random: &mut Generator| match random.below(4) {
-                    0 => near(random),
-                    1 => -near(random),
+                let values = (0..rows).map(|_| match random.below(4) {
+                    0 => (1i64 << edge) + random.below(5) as i64 - 2,
+                    1 => 2 - (1i64 << edge) - random.below(5) as i64,
                     _ => random.below(3) as i64 - 1,
-                };
-                Self::I64((0..rows).map(|_| value(random)).collect())
+                });
+                Self::I64(values.collect())
             }
             5 => {
                 let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
@@ -59,5 +53,13 @@ impl OwnedColumn {
             Self::Same(value) => value.clone(),
             Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
         }
+    }
+}
+
+fn number(random: &mut Generator) -> f64 {
+    match random.below(4) {
+        0 => random.below(50) as f64 / 4.0,
+        1 => random.float(),
+        _ => random.moderate(),
     }
 }

@@ -368,7 +368,8 @@ impl<'g> Writer<'g> {
     }
 
     fn float(&mut self) -> String {
-        let (whole, rest) = (self.random.below(1000), self.random.next() >> self.random.below(64));
+        let whole = self.random.below(1000);
+        let rest = self.random.next() >> self.random.below(64);
         let sign = self.random.pick(&["", "+", "-"]);
         match self.random.below(16) {
             0..=3 => format!("{whole}.{}", rest % 1000),

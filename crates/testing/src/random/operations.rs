@@ -57,16 +57,19 @@ fn operand(value: &Value) -> String {
 
 /// A value as the Python scripts write it.
 pub fn written(value: &Value) -> String {
-    let all = |items: &[Value]| items.iter().map(written).collect::<Vec<_>>().join(",");
     match value {
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
         Value::Float(value) => format!("D{:016x}", value.to_bits()),
         Value::Int(value) => format!("{}{:x}", if *value < 0 { "-" } else { "" }, value.unsigned_abs()),
         Value::Big(value) => format!("{value:x}"),
-        Value::Tuple(items) => format!("({})", all(items)),
-        Value::List(items) => format!("[{}]", all(items)),
+        Value::Tuple(items) => format!("({})", all_written(items)),
+        Value::List(items) => format!("[{}]", all_written(items)),
         other => other.repr(),
     }
+}
+
+fn all_written(items: &[Value]) -> String {
+    items.iter().map(written).collect::<Vec<_>>().join(",")
 }
 
 const UNARY: [UnaryOperator; 4] =

@@ -157,8 +157,8 @@ pub fn text(tokens: &[String], random: &mut Generator) -> String {
 }
 
 fn between(left: &str, right: &str, unusual: bool, bracketed: bool, random: &mut Generator) -> &'static str {
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let glued = left.chars().last().is_some_and(is_word) && right.chars().next().is_some_and(is_word);
+    let neighbours = [left.chars().last(), right.chars().next()];
+    let glued = neighbours.into_iter().all(|c| c.is_some_and(|c| c.is_alphanumeric() || c == '_'));
     // `1if x else 2` is Python, `1else` as well, `0or 1` is not.
     let after_number = left.starts_with(|first: char| first.is_ascii_digit());
     if glued && !(after_number && random.below(10) == 0) {
