@@ -235,7 +235,8 @@ impl<'a> Settings<'a> {
         if let Some(found) = &half_life {
             match parse_minutes(&found.value) {
                 Some(minutes) => {
-                    (self.conf.decay_half_life, self.conf.sets_half_life) = (stored_seconds(minutes), true);
+                    self.conf.decay_half_life = stored_seconds(minutes);
+                    self.conf.sets_half_life = true;
                 }
                 None => {
                     self.warn_of_bad_value("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay")

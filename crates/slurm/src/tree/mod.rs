@@ -38,13 +38,13 @@ pub struct SlurmTree {
     pub document: TreeDocument,
     /// The document's format.
     pub format: TreeFormat,
-    /// The cluster, where the document names it.
+    /// The cluster, if the document names it.
     pub cluster: Option<String>,
     /// Whether the document has usage.
     pub usage_known: bool,
     /// Whether the document was printed under the policy fair tree; `None` if its columns do not show this.
     pub is_fair_tree: Option<bool>,
-    /// The column `FairShare` of each node of `document`; `None` where it is blank.
+    /// The column `FairShare` of each node of `document`; `None` if it is blank.
     pub printed_fairshare: Vec<Option<f64>>,
     /// The warnings about the document, in the order in which they were found.
     pub warnings: Vec<TreeWarning>,
@@ -79,7 +79,7 @@ pub enum TreeFormat {
 /// ```
 ///
 /// # Errors
-/// [`TreeReadError`], with the line where there is one.
+/// [`TreeReadError`], with the line if there is one.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
     let source = SourceName(source_name);
     if bytes.len() > MAX_BYTES {
