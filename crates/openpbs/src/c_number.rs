@@ -21,7 +21,11 @@ fn split_sign(text: &[u8]) -> (bool, &[u8]) {
 
 /// The whole token as a decimal number, read by `strtol`: it saturates at 64 bits. `None` if the token is anything else.
 pub fn whole_long(token: &[u8]) -> Option<i64> {
-    let (negative, digits) = split_sign(trim_start(token));
+    decimal(trim_start(token))
+}
+
+fn decimal(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = split_sign(text);
     let is_decimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     is_decimal.then(|| saturating_decimal(digits, negative))
 }
@@ -77,7 +81,8 @@ fn is_nan(text: &[u8]) -> bool {
 fn hexadecimal(text: &[u8]) -> Option<f64> {
     let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
     let (digits, power) = text.split_at(end.unwrap_or(text.len()));
-    let power = if power.is_empty() { 0 } else { power_of_two(&power[1..])? };
+    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could overflow
+    let power = if power.is_empty() { 0 } else { decimal(&power[1..])?.clamp(-1 << 40, 1 << 40) };
     let mut value = 0u64;
     let mut lost = false;
     let mut scale = 0i64;
@@ -99,15 +104,6 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
         }
     }
     seen.then(|| rounded(value, lost, power.saturating_add(scale)))
-}
-
-fn power_of_two(text: &[u8]) -> Option<i64> {
-    let (negative, digits) = split_sign(text);
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could overflow
-    Some(saturating_decimal(digits, negative).clamp(-1 << 40, 1 << 40))
 }
 
 /// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is slightly larger.

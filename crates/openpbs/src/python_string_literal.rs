@@ -133,9 +133,8 @@ impl PythonStringLiteral {
 
     /// `is_end` means that the offset is the end of a span and belongs to the character before it.
     fn source_offset(&self, offset: u32, is_end: bool) -> u32 {
-        let before =
-            |escape: &DecodedEscape| if is_end { escape.result.start < offset } else { escape.result.start <= offset };
-        let count = self.escapes.partition_point(before);
+        let end = offset + u32::from(!is_end);
+        let count = self.escapes.partition_point(|escape| escape.result.start < end);
         let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else { return offset };
         match offset.checked_sub(last.result.end) {
             Some(distance) => last.source.end + distance,

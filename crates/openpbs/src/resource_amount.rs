@@ -94,7 +94,7 @@ impl NumberMode {
     }
 }
 
-/// Kilobytes as an integer where a double holds them exactly.
+/// Kilobytes as an integer if a double holds them exactly.
 fn kilobytes_value(kb: f64) -> Value {
     if kb.abs() < job_sort_formula::python::MAX_EXACT_FLOAT { Value::Int(kb as i64) } else { Value::Float(kb) }
 }

@@ -70,7 +70,7 @@ impl<'t> FormulaSubmission<'t> {
         self.formula.as_ref()
     }
 
-    /// The same submission, where the source has more lines below the text.
+    /// The same submission, with the lines that the source has below the text.
     #[must_use]
     pub fn followed_by(self, below: &'t str) -> Self {
         Self { below, ..self }

@@ -115,7 +115,7 @@ pub struct CheckDocument<'a> {
     #[serde(rename = "verdict")]
     validation: &'a Validation,
     crashes_scheduler: bool,
-    /// What the verdict assumes; absent where it assumes nothing.
+    /// What the verdict assumes; absent if it assumes nothing.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     guessed_types: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,7 +26,7 @@ pub enum CauseKind {
     Input(String),
     /// The job is no longer waiting.
     NotWaiting,
-    /// The file that would tell is missing.
+    /// The file that would give the input is missing.
     NotCaptured(NotCaptured),
     /// Each line of the cycle would need another moment.
     OtherLines,

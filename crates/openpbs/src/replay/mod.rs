@@ -122,10 +122,10 @@ impl fmt::Display for NotCaptured {
     }
 }
 
-/// Why something that would give a logged value explains nothing.
+/// Why a change that would give a logged value is not its explanation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Objection {
-    /// The input is a guess, because the file that would tell is missing.
+    /// The input is a guess, because the file that would give it is missing.
     NotCaptured(NotCaptured),
     /// The other lines of the cycle would need another moment.
     OtherLines,

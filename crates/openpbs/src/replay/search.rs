@@ -20,21 +20,15 @@ use crate::replay::{NotCaptured, Objection, ReplayedQueue};
 use crate::resource_amount::NumberMode;
 use crate::share_tree::PbsTree;
 
-/// The numbers of decays that are tried: 1 to 32 more, then 1 to 8 fewer.
-const DECAYS: [i32; 40] = {
-    let mut decays = [0; 40];
-    let mut index = 0;
-    while index < 40 {
-        decays[index] = if index < 32 { index as i32 + 1 } else { 31 - index as i32 };
-        index += 1;
-    }
-    decays
-};
+/// The most additional decays that are tried.
+const MAX_MORE_DECAYS: i32 = 32;
+/// The most missing decays that are tried.
+const MAX_FEWER_DECAYS: i32 = 8;
 /// The greatest whole input that is tried.
 const MAX_WHOLE: i64 = 1 << 53;
-/// The most inputs that are named as what would give the digits of one record.
+/// The most inputs that are listed as explanations of one record.
 const MAX_INPUTS: usize = 16;
-/// The steps of a usual search of a usage: where a search may not do the work of so many, it does not begin.
+/// The steps of a usual search of a usage. A search begins only if the work of so many is granted.
 const USAGE_STEPS: u64 = 128;
 /// The most records to whose digits one change is fitted in turn.
 const MAX_ROUNDS: usize = 64;
@@ -364,7 +358,8 @@ impl<'a> Search<'a> {
 
     /// Searches every number of decays that explains the digits. The explanations of other jobs show which one it is.
     fn search_decay(&mut self, job: &mut JobInputs<'_, '_>, digits: &str) -> Vec<Explanation> {
-        DECAYS.into_iter().filter_map(|times| self.try_decay(job, times, digits)).collect()
+        let times = (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev());
+        times.filter_map(|times| self.try_decay(job, times, digits)).collect()
     }
 
     fn try_decay(&mut self, job: &mut JobInputs<'_, '_>, times: i32, digits: &str) -> Option<Explanation> {
@@ -372,7 +367,7 @@ impl<'a> Search<'a> {
         let entity = tree.tree().find(self.queue.table.entity(job.row))?;
         let queue = self.queue;
         if !self.decayed.contains_key(&times) {
-            // two trees are built anew and computed
+            // two trees are built and computed
             self.work.take(tree_work(tree).saturating_mul(4))?;
             self.decayed.insert(times, shares_after_decays(&queue, tree, times));
         }
@@ -499,7 +494,7 @@ struct JobInputs<'p, 'a> {
     scorer: RowScorer<'p>,
     program: &'p Program,
     queue: ReplayedQueue<'a>,
-    /// The columns of the inputs; `None` where no job has an amount.
+    /// The columns of the inputs; `None` if no job has an amount.
     columns: Vec<Option<&'a Column>>,
     work: &'a Work,
     /// The work of one evaluation, besides that for long integers.
