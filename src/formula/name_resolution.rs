@@ -246,16 +246,15 @@ mod tests {
         let not_a_name = ["my-gpu", "x y", " x", "x ", "(x)", "x.y", "1x", "lambda", "x#", "x\n", "\u{fb01}"];
         let hidden = ["sin", "e", "pi", "log", "gamma", "pow", "inf", "True", "None", "ex"];
         let of_openpbs = ["mem", "place", "eligible_time", "fair_share_perc"];
-        let mut add = |name: &str| schema.add(name, InputType::Float).unwrap_err();
-        assert_eq!(add(""), NameError::Empty);
+        assert_eq!(schema.add("", InputType::Float), Err(NameError::Empty));
         for name in not_a_name {
-            assert_eq!(add(name), NameError::NotAName(name.to_owned()));
+            assert_eq!(schema.add(name, InputType::Float), Err(NameError::NotAName(name.to_owned())));
         }
         for name in hidden {
-            assert_eq!(add(name), NameError::Hidden(name.to_owned()));
+            assert_eq!(schema.add(name, InputType::Float), Err(NameError::Hidden(name.to_owned())));
         }
         for name in of_openpbs {
-            assert_eq!(add(name), NameError::DefinedByOpenPbs(name.to_owned()));
+            assert_eq!(schema.add(name, InputType::Float), Err(NameError::DefinedByOpenPbs(name.to_owned())));
         }
         assert_eq!(schema.len(), known);
         for name in ["max", "len", "ans", "math", "_x1", "gr\u{f6}\u{df}e", "GPUS"] {

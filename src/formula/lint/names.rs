@@ -25,12 +25,11 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
         expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents, &similar)).collect();
     let hyphenated = hyphenated(expr, schema);
     // the spans are disjoint and in order
-    let is_reported = |found: &Diagnostic| {
+    findings.retain(|found| {
         let next = hyphenated.partition_point(|outer| outer.span.start <= found.span.start);
         let outer = next.checked_sub(1).and_then(|index| hyphenated.get(index));
-        found.code == "JSF201" && outer.is_some_and(|outer| found.span.end <= outer.span.end)
-    };
-    findings.retain(|found| !is_reported(found));
+        found.code != "JSF201" || outer.is_none_or(|outer| found.span.end > outer.span.end)
+    });
     group_unknown(expr, &mut findings);
     findings.extend(hyphenated);
     findings
@@ -38,10 +37,9 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
 
 /// Joins the findings on unknown names that resemble no known one: the answer is the same for all of them.
 fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
-    let has_no_suggestion =
-        |found: &Diagnostic| found.code == "JSF201" && found.fix.is_none() && found.label.is_empty();
-    let (mut unknown, others): (Vec<_>, Vec<_>) = findings.drain(..).partition(has_no_suggestion);
-    *findings = others;
+    let unknown =
+        findings.extract_if(.., |found| found.code == "JSF201" && found.fix.is_none() && found.label.is_empty());
+    let mut unknown: Vec<Diagnostic> = unknown.collect();
     unknown.sort_by_key(|found| found.span.start);
     let by_span: HashMap<Span, &str> =
         expr.nodes().iter().filter_map(|node| Some((node.span, name_of(node)?))).collect();
@@ -199,15 +197,19 @@ fn how_to_declare() -> Message {
 
 /// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for `fairshare`.
 fn begun<'s>(name: &str, schema: &'s Schema) -> Option<Vec<&'s str>> {
-    let joined = |text: &str| text.replace(['_', '-', '.'], "").to_ascii_lowercase();
     let typed = joined(name);
-    let is_own = |known: &&str| {
+    let own_names = schema.numeric_names().filter(|known| {
         schema.entry(known).is_some_and(|entry| entry.origin == Origin::Special && entry.replaced_by.is_none())
-    };
-    let begins = |known: &&str| known.match_indices('_').any(|(at, _)| joined(&known[..at]) == typed);
-    let mut longer: Vec<&str> = schema.numeric_names().filter(is_own).filter(begins).collect();
+    });
+    let longer = own_names.filter(|known| known.match_indices('_').any(|(at, _)| joined(&known[..at]) == typed));
+    let mut longer: Vec<&str> = longer.collect();
     longer.sort_unstable();
     Some(longer).filter(|longer| !longer.is_empty())
+}
+
+/// A name in lower case and without separators.
+fn joined(name: &str) -> String {
+    name.replace(['_', '-', '.'], "").to_ascii_lowercase()
 }
 
 fn not_an_identifier(resource: &str) -> String {
@@ -220,29 +222,30 @@ fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut names: Vec<(Span, &str)> =
         expr.nodes().iter().filter_map(|node| Some((node.span, name_of(node)?))).collect();
     names.sort_by_key(|(span, _)| span.start);
-    let follows = |one: &(Span, &str), next: &(Span, &str)| {
-        one.0.end + 1 == next.0.start && expr.text().as_bytes().get(one.0.end as usize) == Some(&b'-')
-    };
-    let is_unknown = |name: &str| matches!(Resolution::from_schema(name, schema), Resolution::Undefined);
-    let finding = |chain: &[(Span, &str)]| {
-        let (first, last) = (chain.first()?.0, chain.last()?.0);
-        let (_, unknown) = chain.iter().find(|(_, name)| is_unknown(name))?;
-        let span = first.to(last);
-        let (written, meant) = (span.slice(expr.text()), chain.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-        let meant = meant.join("_");
-        let message =
-            format!("`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant");
-        let found = Diagnostic::error("JSF201", message, span);
-        if schema.entry(written).is_some() {
-            Some(found.with_help(not_an_identifier(written)))
-        } else if schema.is_numeric(&meant) {
-            let label = format!("did you mean `{meant}`?");
-            Some(found.with_label(label).replaced_by(meant, Applicability::Unsafe))
-        } else {
-            None
-        }
-    };
-    names.chunk_by(follows).filter(|chain| chain.len() > 1).filter_map(finding).collect()
+    let chains = names.chunk_by(|(one, _), (next, _)| {
+        one.end + 1 == next.start && expr.text().as_bytes().get(one.end as usize) == Some(&b'-')
+    });
+    chains.filter(|chain| chain.len() > 1).filter_map(|chain| hyphenated_name(expr, schema, chain)).collect()
+}
+
+/// `chain` are the names with hyphens between them.
+fn hyphenated_name(expr: &Expr, schema: &Schema, chain: &[(Span, &str)]) -> Option<Diagnostic> {
+    let names: Vec<&str> = chain.iter().map(|(_, name)| *name).collect();
+    let unknown = names.iter().find(|name| matches!(Resolution::from_schema(name, schema), Resolution::Undefined))?;
+    let span = chain.first()?.0.to(chain.last()?.0);
+    let written = span.slice(expr.text());
+    let meant = names.join("_");
+    let message =
+        format!("`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant");
+    let found = Diagnostic::error("JSF201", message, span);
+    if schema.entry(written).is_some() {
+        Some(found.with_help(not_an_identifier(written)))
+    } else if schema.is_numeric(&meant) {
+        let label = format!("did you mean `{meant}`?");
+        Some(found.with_label(label).replaced_by(meant, Applicability::Unsafe))
+    } else {
+        None
+    }
 }
 
 /// The known name that differs from `name` only in case, if there is one. To replace a resource is safe, because OpenPBS

@@ -32,21 +32,19 @@ pub(super) fn check(expr: &Expr) -> Option<Raised> {
     if root.frames + LEAF_FRAMES > MAX_FRAMES {
         return Some(Raised::new(ErrorKind::Memory, ""));
     }
-    let too_deep = || Raised::new(ErrorKind::Recursion, "maximum recursion depth exceeded during compilation");
-    (root.depth > MAX_DEPTH).then(too_deep)
+    (root.depth > MAX_DEPTH)
+        .then(|| Raised::new(ErrorKind::Recursion, "maximum recursion depth exceeded during compilation"))
 }
 
 /// Whether CPython compiles the tree; `None` near a limit, where the depth of the call decides.
 pub fn compiles(expr: &Expr) -> Option<bool> {
     let root = measure(expr)?;
-    let exceeds_limit = |tolerance: i64| {
-        i64::from(root.depth) > i64::from(MAX_DEPTH) + tolerance
-            || i64::from(root.frames + LEAF_FRAMES) > i64::from(MAX_FRAMES) + tolerance
-    };
-    match (exceeds_limit(-TOLERANCE), exceeds_limit(TOLERANCE)) {
-        (false, _) => Some(true),
-        (true, true) => Some(false),
-        (true, false) => None,
+    let excess_depth = i64::from(root.depth) - i64::from(MAX_DEPTH);
+    let excess_frames = i64::from(root.frames + LEAF_FRAMES) - i64::from(MAX_FRAMES);
+    match excess_depth.max(excess_frames) {
+        excess if excess <= -TOLERANCE => Some(true),
+        excess if excess <= TOLERANCE => None,
+        _ => Some(false),
     }
 }
 
@@ -72,58 +70,59 @@ impl Size {
     /// The size of a node from the sizes of its children. The parser tries to read an item after every comma and
     /// between empty brackets.
     fn new(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
-        let levels = u32::from(!matches!(kind, NodeKind::Parenthesized(_)));
-        let mut size = Self { depth: levels, frames: 0 };
-        let mut add_child = |child: &NodeId, frames: u32| {
-            let child = sizes.get(child.index()).copied().unwrap_or_default();
-            size.frames = size.frames.max(child.frames + frames);
-            size.depth = size.depth.max(child.depth + levels);
-        };
+        let mut size = Self::default();
         // the frames that the node needs whatever its children are
         let mut min_frames = 0;
         match kind {
-            NodeKind::Unary { operand, .. } => add_child(operand, 1),
+            NodeKind::Unary { operand, .. } => size.add_child(*operand, 1, sizes),
             NodeKind::Binary { op, left, right } => {
-                add_child(left, 0);
-                add_child(right, if *op == BinaryOperator::Power { 2 } else { 0 });
+                size.add_child(*left, 0, sizes);
+                size.add_child(*right, if *op == BinaryOperator::Power { 2 } else { 0 }, sizes);
             }
-            NodeKind::Comparison { operands, .. } => add_children(operands, 0, 3, &mut add_child),
-            NodeKind::Boolean { operands, .. } => add_children(operands, 0, 2, &mut add_child),
+            NodeKind::Comparison { operands, .. } => size.add_children(operands, 0, 3, sizes),
+            NodeKind::Boolean { operands, .. } => size.add_children(operands, 0, 2, sizes),
             NodeKind::Conditional { then, condition, otherwise } => {
-                add_children(&[*then, *condition], 0, 0, &mut add_child);
-                add_child(otherwise, 1);
+                size.add_children(&[*then, *condition], 0, 0, sizes);
+                size.add_child(*otherwise, 1, sizes);
             }
-            NodeKind::Parenthesized(inner) => add_child(inner, 28),
+            NodeKind::Parenthesized(inner) => size.add_child(*inner, 28, sizes),
             NodeKind::Tuple { items, parenthesized: true } => {
                 min_frames = if items.is_empty() { 28 } else { 30 };
-                add_children(items, 28, 30, &mut add_child);
+                size.add_children(items, 28, 30, sizes);
             }
             NodeKind::Tuple { items, parenthesized: false } => {
                 min_frames = 2;
-                add_children(items, 0, 2, &mut add_child);
+                size.add_children(items, 0, 2, sizes);
             }
             NodeKind::List(items) => {
                 min_frames = if ends_in_comma() { 30 } else { 29 };
-                add_children(items, 29, 30, &mut add_child);
+                size.add_children(items, 29, 30, sizes);
             }
             NodeKind::Call { callee, positional, keywords } => {
                 min_frames = if ends_in_comma() { 28 } else { 24 };
-                add_child(callee, 0);
-                add_children(positional, 24, 28, &mut add_child);
+                size.add_child(*callee, 0, sizes);
+                size.add_children(positional, 24, 28, sizes);
                 let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
-                add_children(&values, if positional.is_empty() { 27 } else { 28 }, 28, &mut add_child);
+                size.add_children(&values, if positional.is_empty() { 27 } else { 28 }, 28, sizes);
             }
             NodeKind::Literal { .. } | NodeKind::Name(_) | NodeKind::Unsupported { .. } => {}
         }
         size.frames = size.frames.max(min_frames);
+        size.depth += u32::from(!matches!(kind, NodeKind::Parenthesized(_)));
         size
     }
-}
 
-/// Adds children: the first with `first_frames`, all others with `other_frames`.
-fn add_children(children: &[NodeId], first_frames: u32, other_frames: u32, add_child: &mut impl FnMut(&NodeId, u32)) {
-    for (index, child) in children.iter().enumerate() {
-        add_child(child, if index == 0 { first_frames } else { other_frames });
+    /// Adds children: the first with `first_frames`, all others with `other_frames`.
+    fn add_children(&mut self, children: &[NodeId], first_frames: u32, other_frames: u32, sizes: &[Self]) {
+        for (index, &child) in children.iter().enumerate() {
+            self.add_child(child, if index == 0 { first_frames } else { other_frames }, sizes);
+        }
+    }
+
+    fn add_child(&mut self, child: NodeId, frames: u32, sizes: &[Self]) {
+        let child = sizes.get(child.index()).copied().unwrap_or_default();
+        self.frames = self.frames.max(child.frames + frames);
+        self.depth = self.depth.max(child.depth);
     }
 }
 

@@ -89,9 +89,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                 self.stack.push(constant.clone()?);
             }
             Instruction::Input(slot) => {
-                let input = inputs.get(*slot as usize).cloned();
-                let name = || self.program.inputs.get(*slot as usize).map(|name| &**name);
-                self.stack.push(input.ok_or_else(|| name_error(name()))?);
+                let name = self.program.inputs.get(*slot as usize);
+                let input = inputs.get(*slot as usize).ok_or_else(|| name_error(name.map(|name| &**name)))?;
+                self.stack.push(input.clone());
             }
             Instruction::Undefined(index) => {
                 let undefined = self.program.undefined.get(*index as usize);

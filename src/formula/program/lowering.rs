@@ -141,7 +141,8 @@ impl<'e> Lowering<'e> {
             }
             NodeKind::Boolean { op, operands } => self.boolean(*op, operands, id),
             NodeKind::Conditional { then, condition, otherwise } => {
-                let (other, end) = (self.label(), self.label());
+                let other = self.label();
+                let end = self.label();
                 self.then_emit(&[*condition], Instruction::BranchIfFalse { exit: other }, id);
                 self.then_emit(&[*then], Instruction::Jump { exit: end }, id);
                 self.tasks.extend([Task::Bind(other), Task::Visit(*otherwise), Task::Bind(end)]);

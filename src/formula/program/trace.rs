@@ -51,9 +51,8 @@ impl Program {
     /// ```
     pub fn trace(&self, inputs: &[Value]) -> Trace {
         let mut values = vec![None; self.expr.nodes().len()];
-        let observe = |node: NodeId, value: &Value| values[node.index()] = Some(value.clone());
         let mut interpreter = self.interpreter(Python::new());
-        let result = interpreter.run(inputs, observe);
+        let result = interpreter.run(inputs, |node, value| values[node.index()] = Some(value.clone()));
         let work = interpreter.arithmetic().work();
         for (id, node) in self.expr.iter() {
             if values[id.index()].is_none() {
@@ -67,18 +66,11 @@ impl Program {
     /// result. Empty if the evaluation failed.
     pub fn terms(&self, trace: &Trace) -> Vec<Term> {
         let Ok(result) = &trace.result else { return Vec::new() };
-        let terms = |summands: Vec<Summand>| -> Vec<Term> {
-            let term = |summand: Summand| {
-                let value = trace.summand(&summand)?;
-                Some(Term { span: summand.span, text: summand.text, value })
-            };
-            summands.into_iter().filter_map(term).collect()
-        };
-        let all = terms(self.summands());
+        let all: Vec<Term> = self.summands().into_iter().filter_map(|summand| trace.term(summand)).collect();
         match sum(&all) {
             Some(sum) if sum.is_identical(result) => all,
             // a zero lost its sign
-            _ => terms(vec![self.summand(self.expr.root(), false)]),
+            _ => trace.term(self.summand(self.expr.root(), false)).into_iter().collect(),
         }
     }
 
@@ -101,6 +93,10 @@ impl Program {
 }
 
 impl Trace {
+    fn term(&self, summand: Summand) -> Option<Term> {
+        let value = self.summand(&summand)?;
+        Some(Term { span: summand.span, text: summand.text, value })
+    }
     /// The value of a summand with its sign; `None` if it was not evaluated or failed.
     pub fn summand(&self, summand: &Summand) -> Option<Value> {
         let value = self.value(summand.node)?;
@@ -115,14 +111,16 @@ impl Trace {
 
 /// The value of a node whose value is that of one of its children; no instruction computes it.
 fn value_of_child(kind: &NodeKind, values: &[Option<Value>]) -> Option<Value> {
-    let value = |node: &NodeId| values[node.index()].clone();
     match kind {
-        NodeKind::Parenthesized(inner) => value(inner),
-        NodeKind::Conditional { then, otherwise, .. } => value(then).or_else(|| value(otherwise)),
+        NodeKind::Parenthesized(inner) => values[inner.index()].clone(),
+        NodeKind::Conditional { then, otherwise, .. } => {
+            values[then.index()].as_ref().or(values[otherwise.index()].as_ref()).cloned()
+        }
         NodeKind::Boolean { op, operands } => {
             let (last, others) = operands.split_last()?;
-            let decides = |value: &Value| value.truth() == (*op == BooleanOperator::Or);
-            value(last).or_else(|| others.iter().filter_map(value).find(decides))
+            let mut others = others.iter().filter_map(|node| values[node.index()].as_ref());
+            let decisive = others.find(|value| value.truth() == (*op == BooleanOperator::Or));
+            values[last.index()].as_ref().or(decisive).cloned()
         }
         _ => None,
     }
@@ -150,8 +148,9 @@ fn summands(expr: &Expr) -> Vec<(NodeId, bool)> {
 /// The sum of the terms in their order; `None` if Python raises an exception.
 fn sum(terms: &[Term]) -> Option<Value> {
     let (first, others) = terms.split_first()?;
-    let add = |sum: Value, term: &Term| Python::new().binary(BinaryOperator::Add, &sum, &term.value).ok();
-    others.iter().try_fold(first.value.clone(), add)
+    others
+        .iter()
+        .try_fold(first.value.clone(), |sum, term| Python::new().binary(BinaryOperator::Add, &sum, &term.value).ok())
 }
 
 /// Whether `-` before the text of a node would apply to a part of it only, or change the sign of a zero.

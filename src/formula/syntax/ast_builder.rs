@@ -91,7 +91,8 @@ impl AstBuilder {
     /// `expression`, `name := expression` or `*expression`.
     fn element(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
         let span = span_of(&pair);
-        let (mut starred, mut parts) = (false, Vec::new());
+        let mut starred = false;
+        let mut parts = Vec::new();
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::star => starred = true,
@@ -288,7 +289,8 @@ impl AstBuilder {
         for argument in pair.into_inner().filter(|part| part.as_rule() == Rule::argument) {
             self.argument(argument, has_comma, &mut arguments)?;
         }
-        let (positional, keywords) = (arguments.positional.into(), arguments.keywords.into());
+        let positional = arguments.positional.into();
+        let keywords = arguments.keywords.into();
         Ok(self.expr.push(NodeKind::Call { callee, positional, keywords }, span))
     }
 
@@ -307,7 +309,8 @@ impl AstBuilder {
         for part in parts {
             match part.as_rule() {
                 Rule::keyword_value => {
-                    let (name, name_span) = (self.keyword_name(value)?, self.expr.node(value).span);
+                    let name = self.keyword_name(value)?;
+                    let name_span = self.expr.node(value).span;
                     self.expr.remove_last(value);
                     let inner = self.expressions(part.into_inner())?;
                     return arguments.push_keyword(name, name_span, inner);

@@ -15,7 +15,8 @@ struct Comment<'t> {
 /// The formula with normalised spaces and with the comments of its text, each after the same token as before. A text whose
 /// tokens are printed differently is returned as it is, rather than without its comments.
 pub(super) fn print(expr: &Expr) -> String {
-    let (printed, source) = (expr.to_string(), expr.text());
+    let printed = expr.to_string();
+    let source = expr.text();
     let (comments, solid) = split(source);
     if comments.is_empty() {
         return printed;
@@ -23,7 +24,9 @@ pub(super) fn print(expr: &Expr) -> String {
     if !printed.chars().filter(|character| !is_blank(*character)).eq(solid.chars()) {
         return source.trim_end().to_owned();
     }
-    let (mut text, mut position, mut comments) = (String::new(), 0, comments.into_iter().peekable());
+    let mut text = String::new();
+    let mut position = 0;
+    let mut comments = comments.into_iter().peekable();
     // a line feed of a string may be followed by blanks, one after a comment is not
     let mut follows_comment = false;
     for character in printed.chars() {
@@ -59,7 +62,10 @@ fn push(comment: &Comment<'_>, text: &mut String) {
 
 /// The comments of a text, and its other characters that are not blank.
 fn split(source: &str) -> (Vec<Comment<'_>>, String) {
-    let (mut comments, mut solid, mut position, mut at) = (Vec::new(), String::new(), 0, 0);
+    let mut comments = Vec::new();
+    let mut solid = String::new();
+    let mut position = 0;
+    let mut at = 0;
     let mut has_own_line = true;
     while let Some(character) = source[at..].chars().next() {
         let rest = &source[at..];

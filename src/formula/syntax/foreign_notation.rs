@@ -8,36 +8,38 @@ use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 /// the operator, `then` the operand between `?` and `:`.
 pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
     let written = operator.slice(text);
-    let error = |written: &str, instead: &str, help| {
-        let (written, instead) = (written.to_owned(), instead.to_owned());
-        SyntaxError::new(SyntaxErrorKind::ForeignOperator { written, instead, help }, operator)
-    };
-    match written {
-        "!" => error("!", "not ", "`not` negates a condition"),
-        "&&" => error("&&", &spaced("and", text, operator), "`and` is true if both conditions are true"),
-        "||" => error("||", &spaced("or", text, operator), "`or` is true if one of the conditions is true"),
-        "<>" => error("<>", "!=", "`!=` is true if the values differ"),
-        "===" => error("===", "==", "Python's comparison operators have two characters"),
-        "!==" => error("!==", "!=", "Python's comparison operators have two characters"),
+    let (instead, help) = match written {
+        "!" => ("not ".to_owned(), "`not` negates a condition"),
+        "&&" => (spaced("and", text, operator), "`and` is true if both conditions are true"),
+        "||" => (spaced("or", text, operator), "`or` is true if one of the conditions is true"),
+        "<>" => ("!=".to_owned(), "`!=` is true if the values differ"),
+        "===" => ("==".to_owned(), "Python's comparison operators have two characters"),
+        "!==" => ("!=".to_owned(), "Python's comparison operators have two characters"),
         _ => match written.strip_prefix('\\') {
-            Some(instead) => error(written, instead, "remove the backslash, which escapes the operator elsewhere"),
-            None => {
-                let condition = Span { end: operator.start, ..expression }.slice(text).trim();
-                let otherwise = Span { start: operator.end, ..expression }.slice(text).trim();
-                let instead = format!("{} if {condition} else {otherwise}", then.trim());
-                let mut error = error("? :", &instead, "Python writes the condition in the middle");
-                error.span = expression;
-                error
-            }
+            Some(instead) => (instead.to_owned(), "remove the backslash, which escapes the operator elsewhere"),
+            None => return conditional_operator(text, expression, operator, then),
         },
-    }
+    };
+    SyntaxError::new(SyntaxErrorKind::ForeignOperator { written: written.to_owned(), instead, help }, operator)
+}
+
+/// The error for `condition ? then : otherwise`.
+fn conditional_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
+    let condition = Span { end: operator.start, ..expression }.slice(text).trim();
+    let otherwise = Span { start: operator.end, ..expression }.slice(text).trim();
+    let kind = SyntaxErrorKind::ForeignOperator {
+        written: "? :".to_owned(),
+        instead: format!("{} if {condition} else {otherwise}", then.trim()),
+        help: "Python writes the condition in the middle",
+    };
+    SyntaxError::new(kind, expression)
 }
 
 /// The word that replaces an operator, with a blank on each side where the text has none.
 fn spaced(word: &str, text: &str, operator: Span) -> String {
-    let (before, after) = (&text[..operator.start as usize], &text[operator.end as usize..]);
-    let blank = |has_blank| if has_blank { "" } else { " " };
-    format!("{}{word}{}", blank(before.ends_with(' ')), blank(after.starts_with(' ')))
+    let before = if text[..operator.start as usize].ends_with(' ') { "" } else { " " };
+    let after = if text[operator.end as usize..].starts_with(' ') { "" } else { " " };
+    format!("{before}{word}{after}")
 }
 
 /// The error for a number with a unit at the position where the parser fails; `None` if there is no such number.
@@ -71,12 +73,14 @@ fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
 fn separate_unit(text: &str, position: usize) -> Option<SyntaxError> {
     let before = text.get(..position)?.trim_end();
     let length = text[position..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - position);
-    let (number, end) = (last_token(before), position + length);
+    let number = last_token(before);
+    let end = position + length;
     size_or_duration(number, &text[position..end], Span::new(before.len() - number.len(), end), text)
 }
 
 fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<SyntaxError> {
-    let (amount, unit) = (amount(number)?, unit.to_ascii_lowercase());
+    let amount = amount(number)?;
+    let unit = unit.to_ascii_lowercase();
     if let Some(bytes) = bytes(&unit) {
         return Some(unit_error(Unit::Size, (amount * bytes / 1024.0).ceil(), unit.len() == 2, span, text));
     }
@@ -85,22 +89,26 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
 }
 
 fn unit_error(unit: Unit, value: f64, is_unambiguous: bool, span: Span, text: &str) -> SyntaxError {
-    let (written, number) = (span.slice(text).to_owned(), value.to_string());
+    let written = span.slice(text).to_owned();
+    let number = value.to_string();
     SyntaxError::new(SyntaxErrorKind::Unit { unit, written, number, is_unambiguous }, span)
 }
 
 /// The number of bytes of a PBS size unit; a word (`w`) has 8 bytes.
 fn bytes(unit: &str) -> Option<f64> {
-    let factor = |prefix: &str| "kmgtp".find(prefix).map(|power| 1024f64.powi(power as i32 + 1));
     match unit {
         "b" => Some(1.0),
         "w" => Some(8.0),
-        "k" | "g" | "t" | "p" => factor(unit),
+        "k" | "g" | "t" | "p" => binary_prefix(unit),
         _ => {
             let prefix = unit.strip_suffix(['b', 'w']).filter(|prefix| prefix.len() == 1)?;
-            factor(prefix).map(|factor| if unit.ends_with('w') { factor * 8.0 } else { factor })
+            binary_prefix(prefix).map(|factor| if unit.ends_with('w') { factor * 8.0 } else { factor })
         }
     }
+}
+
+fn binary_prefix(prefix: &str) -> Option<f64> {
+    "kmgtp".find(prefix).map(|power| 1024f64.powi(power as i32 + 1))
 }
 
 fn seconds(unit: &str) -> Option<f64> {
@@ -116,8 +124,8 @@ fn seconds(unit: &str) -> Option<f64> {
 /// The seconds of `HH:MM:SS` or `MM:SS`.
 fn clock_time(token: &str) -> Option<f64> {
     let parts: Vec<&str> = token.split(':').collect();
-    let is_part = |part: &&str| !part.is_empty() && part.len() <= 6 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = matches!(parts.len(), 2 | 3) && parts.iter().all(is_part);
+    let fits = matches!(parts.len(), 2 | 3)
+        && parts.iter().all(|part| (1..=6).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()));
     fits.then(|| parts.iter().filter_map(|part| part.parse::<f64>().ok()).fold(0.0, |sum, part| sum * 60.0 + part))
 }
 

@@ -95,11 +95,10 @@ fn skip_whitespace(text: &str, position: usize) -> usize {
 
 /// The length of the name or keyword at the start of `unparsed`, 0 if it starts with another token.
 fn word_length(unparsed: &str) -> usize {
-    let ends_word = |(offset, character): (usize, char)| {
-        let belongs_to_word = character == '_' || character.is_alphabetic() || (offset > 0 && character.is_numeric());
-        (!belongs_to_word).then_some(offset)
-    };
-    unparsed.char_indices().find_map(ends_word).unwrap_or(unparsed.len())
+    let mut others = unparsed.char_indices().skip_while(|&(offset, character)| {
+        character == '_' || character.is_alphabetic() || (offset > 0 && character.is_numeric())
+    });
+    others.next().map_or(unparsed.len(), |(offset, _)| offset)
 }
 
 fn starts_with_number(unparsed: &str) -> bool {

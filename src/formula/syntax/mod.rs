@@ -93,20 +93,21 @@ mod tests {
 
     #[test]
     fn the_fix_of_a_unit_is_the_number() {
-        let answer = |text: &str| {
+        for (text, code, written, number, safe) in [
+            ("mem > 4gb", "JSF614", "4gb", "4194304", true),
+            ("1.5 GB + 1", "JSF614", "1.5 GB", "1572864", true),
+            ("100b", "JSF614", "100b", "1", false),
+            ("walltime > 01:00:00", "JSF614", "01:00:00", "3600", true),
+            ("1:30", "JSF614", "1:30", "90", true),
+            ("(24h) * 2", "JSF614", "24h", "86400", false),
+            ("10% * ncpus", "JSF611", "10%", "0.1", false),
+            ("5 * (12.5 %)", "JSF611", "12.5 %", "0.125", false),
+        ] {
             let found = parse(text).unwrap_err().diagnostic();
             let fix = found.fix.unwrap_or_else(|| panic!("{text}: {}", found.message));
-            (found.code, found.span.slice(text).to_owned(), fix.replacement, fix.applicability == Applicability::Safe)
-        };
-        let expected = |code, written: &str, number: &str, safe| (code, written.to_owned(), number.to_owned(), safe);
-        assert_eq!(answer("mem > 4gb"), expected("JSF614", "4gb", "4194304", true));
-        assert_eq!(answer("1.5 GB + 1"), expected("JSF614", "1.5 GB", "1572864", true));
-        assert_eq!(answer("100b"), expected("JSF614", "100b", "1", false));
-        assert_eq!(answer("walltime > 01:00:00"), expected("JSF614", "01:00:00", "3600", true));
-        assert_eq!(answer("1:30"), expected("JSF614", "1:30", "90", true));
-        assert_eq!(answer("(24h) * 2"), expected("JSF614", "24h", "86400", false));
-        assert_eq!(answer("10% * ncpus"), expected("JSF611", "10%", "0.1", false));
-        assert_eq!(answer("5 * (12.5 %)"), expected("JSF611", "12.5 %", "0.125", false));
+            assert_eq!((found.code, found.span.slice(text), &*fix.replacement), (code, written, number));
+            assert_eq!(fix.applicability == Applicability::Safe, safe, "{text}");
+        }
         for plain in ["4x", "1 +", "ncpus %", "4 ncpus", "1:", ":", "%", "é:00", "1:00:"] {
             assert!(matches!(parse(plain).unwrap_err().diagnostic().code, "JSF101"), "{plain}");
         }
@@ -121,14 +122,16 @@ mod tests {
             include_str!("../../../examples/formulas/qut.txt"),
         ] {
             let expr = parse(text.trim()).unwrap();
-            let nodes = |expr: &Expr| expr.nodes().iter().map(|node| node.kind.clone()).collect::<Vec<_>>();
-            assert_eq!(nodes(&parse(&expr.to_string()).unwrap()), nodes(&expr), "{text}");
+            let printed = parse(&expr.to_string()).unwrap();
+            assert!(
+                expr.nodes().iter().map(|node| &node.kind).eq(printed.nodes().iter().map(|node| &node.kind)),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn the_limits_include_their_last_value() {
-        let deep = |open: &str, levels: usize| format!("{}1{}", open.repeat(levels), ")".repeat(levels));
         for open in ["(", "f(", "-(", "f(1,", "not ("] {
             assert!(parse(&deep(open, MAX_NESTING)).is_ok(), "{open}");
             assert!(
@@ -140,5 +143,9 @@ mod tests {
         for long in ["1+".repeat(MAX_LENGTH / 2 - 1) + "1", "-".repeat(5000) + "x", "x**".repeat(5000) + "x"] {
             assert!(parse(&long).is_ok());
         }
+    }
+
+    fn deep(open: &str, levels: usize) -> String {
+        format!("{}1{}", open.repeat(levels), ")".repeat(levels))
     }
 }

@@ -199,8 +199,7 @@ impl PrecedenceParser {
         }
         self.reduce_above(0, expr);
         self.pending.pop();
-        let missing = || SyntaxError::new(SyntaxErrorKind::Empty, Span::default());
-        self.operands.pop().ok_or_else(missing)
+        self.operands.pop().ok_or_else(|| SyntaxError::new(SyntaxErrorKind::Empty, Span::default()))
     }
 
     /// Completes the pending operators whose binding power is greater than `limit`.

@@ -94,14 +94,9 @@ impl Scanner<'_> {
     }
 
     fn close_bracket(&mut self, closing: u8, start: usize) -> Result<()> {
-        let expected = |open| match open {
-            b'(' => b')',
-            b'[' => b']',
-            _ => b'}',
-        };
         let closed = self.open.pop();
-        match closed {
-            Some((open, _)) if expected(open) == closing => Ok(()),
+        match (closed, closing) {
+            (Some((b'(', _)), b')') | (Some((b'[', _)), b']') | (Some((b'{', _)), b'}') => Ok(()),
             _ => Err(SyntaxError::unmatched(closing as char, start, closed.map(|(open, at)| (open as char, at)))),
         }
     }
@@ -130,12 +125,16 @@ impl Scanner<'_> {
 
     /// Whether `word` is at `start` and is not a part of a longer name.
     fn has_word_at(&self, start: usize, word: &[u8]) -> bool {
-        let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
         let previous = start.checked_sub(1).and_then(|previous| self.text.get(previous));
         self.text[start..].starts_with(word)
             && !previous.is_some_and(is_in_name)
             && !self.text.get(start + word.len()).is_some_and(is_in_name)
     }
+}
+
+/// Whether the byte can be a part of a name.
+fn is_in_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii()
 }
 
 impl Scanner<'_> {
@@ -169,7 +168,8 @@ impl Scanner<'_> {
     /// Skips the indentation and returns whether there is one. A form feed ends the indentation before it, unless that
     /// indentation is before a backslash that continues the line.
     fn indentation(&mut self) -> Result<bool> {
-        let (mut indented, mut continued) = (false, false);
+        let mut indented = false;
+        let mut continued = false;
         while let Some(byte) = self.byte() {
             let start = self.position;
             match byte {
@@ -196,8 +196,9 @@ impl Scanner<'_> {
         if self.position < self.text.len() {
             return Ok(());
         }
-        let (expected, found) = ("another line after `\\`", "the end of the formula".into());
-        Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(start, start + 1)))
+        let kind =
+            SyntaxErrorKind::Unexpected { expected: "another line after `\\`", found: "the end of the formula".into() };
+        Err(SyntaxError::new(kind, Span::new(start, start + 1)))
     }
 
     fn byte(&self) -> Option<u8> {

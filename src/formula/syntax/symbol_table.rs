@@ -121,7 +121,6 @@ impl<'e> SymbolTable<'e> {
 
 /// The steps of a lambda or a comprehension in CPython's order: the first iterable belongs to the scope around it.
 fn push_scope(scope: &Scope, steps: &mut Vec<Step>) {
-    let visit = |nodes: &[NodeId], steps: &mut Vec<Step>| steps.extend(nodes.iter().copied().map(Step::Visit));
     match scope {
         Scope::Lambda { parameters, body } => {
             steps.extend(parameters.iter().filter_map(|parameter| parameter.default).map(Step::Visit));
@@ -135,14 +134,14 @@ fn push_scope(scope: &Scope, steps: &mut Vec<Step>) {
                     steps.push(Step::Enter { is_comprehension: true });
                 }
                 steps.push(Step::Target(true));
-                visit(&clause.targets, steps);
+                steps.extend(clause.targets.iter().copied().map(Step::Visit));
                 steps.push(Step::Target(false));
                 if index > 0 {
                     steps.extend(iterable);
                 }
-                visit(&clause.conditions, steps);
+                steps.extend(clause.conditions.iter().copied().map(Step::Visit));
             }
-            visit(items, steps);
+            steps.extend(items.iter().copied().map(Step::Visit));
         }
     }
     steps.push(Step::Leave);

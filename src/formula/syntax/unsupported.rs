@@ -37,7 +37,8 @@ impl AstBuilder {
     pub(super) fn subscript(&mut self, base: NodeId, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
         let mut parts = vec![base];
         for slice in pair.into_inner().filter(|part| part.as_rule() == Rule::slice) {
-            let (span, inner) = (span_of(&slice), slice.into_inner());
+            let span = span_of(&slice);
+            let inner = slice.into_inner();
             let has_walrus = inner.clone().any(|part| part.as_rule() == Rule::walrus);
             let mut expressions = Vec::new();
             for part in inner {
@@ -56,7 +57,9 @@ impl AstBuilder {
 
     pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
         let span = span_of(&pair);
-        let (mut parameters, mut checker, mut body) = (Vec::new(), ParameterChecker::default(), None);
+        let mut parameters = Vec::new();
+        let mut checker = ParameterChecker::default();
+        let mut body = None;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::expression => {
@@ -105,7 +108,8 @@ impl AstBuilder {
         if let Some(&item) = parts.last() {
             self.reject_unpacking(item)?;
         }
-        let (mut clauses, mut open) = (Vec::new(), OpenClause::default());
+        let mut clauses = Vec::new();
+        let mut open = OpenClause::default();
         for part in pair.into_inner() {
             let span = span_of(&part);
             match part.as_rule() {
@@ -153,7 +157,9 @@ impl AstBuilder {
 
     /// A target, and whether it is starred.
     fn target(&mut self, pair: Pair<'_, Rule>) -> Result<(NodeId, bool)> {
-        let (span, mut starred, mut target) = (span_of(&pair), false, None);
+        let span = span_of(&pair);
+        let mut starred = false;
+        let mut target = None;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::star => starred = true,
@@ -221,20 +227,21 @@ impl AstBuilder {
     pub(super) fn strings(&mut self, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
         let mut bytes = None;
         for string in pair.into_inner() {
-            let error = |what| Err(SyntaxError::new(SyntaxErrorKind::String(what), span_of(&string)));
             let text = string.as_str();
-            let prefix = text.split(['"', '\'']).next().unwrap_or_default();
-            let has = |letter: char| prefix.contains([letter, letter.to_ascii_uppercase()]);
-            if bytes.is_some_and(|bytes| bytes != has('b')) {
-                return error("strings and bytes cannot be concatenated");
-            }
-            bytes = Some(has('b'));
-            if has('b') && !text.is_ascii() {
-                return error("bytes can only contain ASCII characters");
-            }
-            if !has('r') && !escapes_are_complete(text, has('b')) {
-                return error("an escape sequence in the string is incomplete");
-            }
+            let prefix = text.split(['"', '\'']).next().unwrap_or_default().to_ascii_lowercase();
+            let is_bytes = prefix.contains('b');
+            let what = match () {
+                () if bytes.is_some_and(|bytes| bytes != is_bytes) => "strings and bytes cannot be concatenated",
+                () if is_bytes && !text.is_ascii() => "bytes can only contain ASCII characters",
+                () if !prefix.contains('r') && !escapes_are_complete(text, is_bytes) => {
+                    "an escape sequence in the string is incomplete"
+                }
+                () => {
+                    bytes = Some(is_bytes);
+                    continue;
+                }
+            };
+            return Err(SyntaxError::new(SyntaxErrorKind::String(what), span_of(&string)));
         }
         Ok(self.unsupported(Construct::String, span, Vec::new()))
     }
@@ -277,15 +284,17 @@ struct ParameterChecker {
 impl ParameterChecker {
     /// Checks the next parameter; returns its name unless it is a bare `*` or `/`.
     fn add(&mut self, pair: &Pair<'_, Rule>) -> Result<Option<Box<str>>> {
-        let error = |what| Err(SyntaxError::new(SyntaxErrorKind::Parameters(what), span_of(pair)));
+        let span = span_of(pair);
         if self.has_mapping {
-            return error("no parameter can follow `**` in a lambda");
+            return refused("no parameter can follow `**` in a lambda", span);
         }
-        let (mut spread, mut has_default, mut named) = ("", false, None);
+        let mut spread = "";
+        let mut has_default = false;
+        let mut named = None;
         for part in pair.clone().into_inner() {
             match part.as_rule() {
                 Rule::slash if self.has_slash || self.has_star || self.names.is_empty() => {
-                    return error("`/` can be used once, after a parameter and before `*`");
+                    return refused("`/` can be used once, after a parameter and before `*`", span);
                 }
                 Rule::slash => self.has_slash = true,
                 Rule::star => spread = "bare",
@@ -293,7 +302,7 @@ impl ParameterChecker {
                 Rule::name => {
                     let name = normalize_name(part.as_str());
                     if matches!(&*name, "None" | "True" | "False" | "__debug__") || self.names.contains(&name) {
-                        return error("the name of a parameter must be unique and not a constant");
+                        return refused("the name of a parameter must be unique and not a constant", span);
                     }
                     self.names.push(name.clone());
                     named = Some(name);
@@ -303,12 +312,12 @@ impl ParameterChecker {
         }
         let is_name = spread.is_empty() && !pair.as_str().starts_with('/');
         match spread {
-            "*" | "bare" if self.has_star => return error("`*` can be used once among the parameters"),
+            "*" | "bare" if self.has_star => return refused("`*` can be used once among the parameters", span),
             "*" | "bare" => self.has_star = true,
-            "**" if self.is_bare_star => return error("a name must follow `*`"),
+            "**" if self.is_bare_star => return refused("a name must follow `*`", span),
             "**" => self.has_mapping = true,
             _ if is_name && self.has_defaults && !has_default && !self.has_star => {
-                return error("a parameter without a default follows a parameter with a default");
+                return refused("a parameter without a default follows a parameter with a default", span);
             }
             _ => self.has_defaults |= has_default && !self.has_star,
         }
@@ -319,8 +328,12 @@ impl ParameterChecker {
     /// Checks the end of the parameters.
     fn finish(&self, span: Span) -> Result<()> {
         match self.is_bare_star {
-            true => Err(SyntaxError::new(SyntaxErrorKind::Parameters("a name must follow `*`"), span)),
+            true => refused("a name must follow `*`", span),
             false => Ok(()),
         }
     }
+}
+
+fn refused<T>(what: &'static str, span: Span) -> Result<T> {
+    Err(SyntaxError::new(SyntaxErrorKind::Parameters(what), span))
 }

@@ -207,11 +207,12 @@ fn divisor_bounds(b: ValueSet) -> [Option<Range>; 2] {
 
 /// The bounds of the quotients of the numbers from `least` to `most` and a positive divisor.
 fn divided(least: f64, most: f64, divisor: Range) -> Range {
-    let by = |bound: f64, is_positive| bound / if is_positive { divisor.most } else { divisor.least };
+    let of_least = if least >= 0.0 { divisor.most } else { divisor.least };
+    let of_most = if most < 0.0 { divisor.most } else { divisor.least };
     // infinity divided by infinity can be anything
     Range {
-        least: replace_nan(by(least, least >= 0.0), 0.0_f64.min(least)),
-        most: replace_nan(by(most, most < 0.0), 0.0_f64.max(most)),
+        least: replace_nan(least / of_least, 0.0_f64.min(least)),
+        most: replace_nan(most / of_most, 0.0_f64.max(most)),
     }
 }
 

@@ -67,10 +67,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             BinaryOperator::Multiply => self.integer_preserving(x, y, x.bound * y.bound, |x, y| x * y),
             BinaryOperator::Divide => self.division(x, y),
             BinaryOperator::Power => self.power(x, y),
-            _ => self.each_lane(|python, lane| {
-                let value = |operand: Operand<'_>| operand.types.at(lane).value(operand.lanes.at(lane));
-                python.binary(op, &value(x), &value(y))
-            }),
+            _ => self.each_lane(|python, lane| python.binary(op, &x.value(lane), &y.value(lane))),
         }
     }
 
@@ -118,7 +115,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         if let (Entry::Scalar(x), Entry::Scalar(y)) = (x, y) {
             return self.python.compare(op, x, y).ok().map(|holds| Entry::Scalar(Value::Bool(holds)));
         }
-        let (x, y) = (x.operand()?.lanes, y.operand()?.lanes);
+        let x = x.operand()?.lanes;
+        let y = y.operand()?.lanes;
         Some(Entry::Vector(match op {
             ComparisonOperator::Equal => self.comparison(x, y, |x, y| x == y),
             ComparisonOperator::NotEqual => self.comparison(x, y, |x, y| x != y),
@@ -158,15 +156,14 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         f: impl Fn(f64, f64) -> f64 + Copy,
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let too_large = |lane: f64| lane.abs() >= MAX_EXACT_FLOAT;
         let types = if x.types.is_all(LaneType::Float) || y.types.is_all(LaneType::Float) {
             kernels::zip(x.lanes, y.lanes, &mut lanes, f, |_, _, _| false);
             LaneTypes::All(LaneType::Float)
         } else if x.types.is_integer() && y.types.is_integer() {
             if bound < MAX_EXACT_FLOAT {
                 kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, _| false);
-            } else if kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
-                self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| too_large(r));
+            } else if kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| is_too_large(r)) {
+                self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| is_too_large(r));
             }
             LaneTypes::All(LaneType::Int)
         } else {
@@ -180,7 +177,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
     /// Integer where both are integers, else float.
     pub(super) fn common_types(&mut self, x: LaneTypesRef<'_>, y: LaneTypesRef<'_>) -> Vec<u8> {
-        let (x, y) = (self.type_bytes(x), self.type_bytes(y));
+        let x = self.type_bytes(x);
+        let y = self.type_bytes(y);
         let mut types = self.scratch.bytes(self.rows);
         kernels::zip_bytes(&x, &y, &mut types, |x, y| u8::from(x != 0) & u8::from(y != 0));
         self.scratch.recycle_bytes(x);
@@ -304,6 +302,12 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 }
 
+/// Whether a double may not represent this integer exactly; false for NaN.
+#[inline(always)]
+fn is_too_large(integer: f64) -> bool {
+    integer.abs() >= MAX_EXACT_FLOAT
+}
+
 /// The exact reciprocal of a power of two, with which multiplication gives the same double as division.
 fn reciprocal(divisor: f64) -> Option<f64> {
     let is_power_of_two = divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
@@ -343,21 +347,24 @@ mod tests {
         assert!([0.0, 3.0, 0.1, f64::INFINITY, f64::NAN].into_iter().all(|divisor| reciprocal(divisor).is_none()));
     }
 
+    /// A pseudo-random number of this many bits.
+    fn next(random: &mut u64, bits: u32) -> f64 {
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        (*random >> (64 - bits)) as f64
+    }
+
     #[test]
     fn multiplication_by_a_double_double_reciprocal_equals_division() {
         let Some(_) = double_double_reciprocal(3.0) else { return };
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = |bits: u32| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random >> (64 - bits)) as f64
-        };
         for turn in 0..200_000 {
-            let divisor = 1.0 + next(1 + turn % 39);
+            let divisor = 1.0 + next(&mut random, 1 + turn % 39);
             let (high, low) = double_double_reciprocal(divisor).unwrap();
-            let near = divisor * next(13);
-            for x in [next(1 + turn % 53), -next(53), near, near + 1.0, near - 1.0, 0.0, 1.0, MAX_EXACT_FLOAT] {
+            let near = divisor * next(&mut random, 13);
+            let [first, second] = [1 + turn % 53, 53].map(|bits| next(&mut random, bits));
+            for x in [first, -second, near, near + 1.0, near - 1.0, 0.0, 1.0, MAX_EXACT_FLOAT] {
                 let found = x.mul_add(high, x * low);
                 assert_eq!(found.to_bits(), (x / divisor).to_bits(), "{x} / {divisor}");
             }

@@ -108,9 +108,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     /// A rounding to an integer; lanes without a result below 2^53 fall back.
     fn rounding_function(&mut self, x: Broadcast<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let fails = |r: f64| r.is_nan() || r.abs() >= MAX_EXACT_FLOAT;
-        if kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| fails(r)) {
-            self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| fails(r));
+        if kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| is_inexact(r)) {
+            self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| is_inexact(r));
         }
         Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Int), bound: MAX_EXACT_FLOAT }
     }
@@ -141,12 +140,23 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         is_better: impl Fn(f64, f64) -> bool + Copy,
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let f = move |item: f64, best: f64| if is_better(item, best) { item } else { best };
-        kernels::zip(item.lanes, best.lanes, &mut lanes, f, |_, _, _| false);
+        kernels::zip(
+            item.lanes,
+            best.lanes,
+            &mut lanes,
+            move |item, best| if is_better(item, best) { item } else { best },
+            |_, _, _| false,
+        );
         let types =
             self.select_types(item.types, best.types, |mask| kernels::test(item.lanes, best.lanes, mask, is_better));
         Vector { lanes: LaneBuffer::Owned(lanes), types, bound: item.bound.max(best.bound) }
     }
+}
+
+/// Whether a double may not represent this integer exactly.
+#[inline(always)]
+fn is_inexact(integer: f64) -> bool {
+    integer.is_nan() || integer.abs() >= MAX_EXACT_FLOAT
 }
 
 /// Applies a function without a vector form to each lane.

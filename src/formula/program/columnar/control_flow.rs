@@ -146,7 +146,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         kernels::test(Broadcast::Each(lanes), Broadcast::Same(0.0), &mut mask, |x, zero| x != zero);
         let true_lanes = self.active_lanes_in(&mask, |mask| mask);
         let false_lanes = self.active_lanes_in(&mask, |mask| mask ^ 1);
-        let (any_true, any_false) = (kernels::any_byte(&true_lanes), kernels::any_byte(&false_lanes));
+        let any_true = kernels::any_byte(&true_lanes);
+        let any_false = kernels::any_byte(&false_lanes);
         self.scratch.recycle_bytes(true_lanes);
         self.scratch.recycle_bytes(false_lanes);
         if any_true && any_false {
@@ -158,7 +159,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
     /// `x` in the lanes of the mask, `y` in the others; `None` if one of them is not a number.
     fn select(&mut self, mask: &[u8], x: &Entry<'i>, y: &Entry<'i>) -> Option<Vector<'i>> {
-        let (x, y) = (x.operand()?, y.operand()?);
+        let x = x.operand()?;
+        let y = y.operand()?;
         let types = self.select_types(x.types, y.types, |copy| copy.copy_from_slice(mask));
         let mut lanes = self.scratch.lanes(self.rows);
         kernels::select(mask, x.lanes, y.lanes, &mut lanes);
@@ -178,8 +180,10 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         {
             return LaneTypes::All(x);
         }
-        let (x, y) = (self.type_bytes(x), self.type_bytes(y));
-        let (mut types, mut mask) = (self.scratch.bytes(self.rows), self.scratch.bytes(self.rows));
+        let x = self.type_bytes(x);
+        let y = self.type_bytes(y);
+        let mut types = self.scratch.bytes(self.rows);
+        let mut mask = self.scratch.bytes(self.rows);
         fill_mask(&mut mask);
         kernels::select_bytes(&mask, &x, &y, &mut types);
         [x, y, mask].into_iter().for_each(|bytes| self.scratch.recycle_bytes(bytes));

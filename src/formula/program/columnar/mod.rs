@@ -111,10 +111,19 @@ impl Program {
     /// An executor that reuses the memory of another one, of any program.
     pub fn columnar_with<'i>(&self, buffers: ColumnarBuffers) -> ColumnarExecutor<'_, 'i> {
         let ColumnarBuffers { views, stack, frames, results, scratch } = buffers;
-        // more work is left to the interpreter, whose caller counts it
-        let (python, lane_python) = (Python::with_fuel(LANES as u64 * FREE_FUEL), Python::with_fuel(FREE_FUEL));
-        let (rows, active) = (0, None);
-        ColumnarExecutor { program: self, python, lane_python, views, rows, stack, frames, active, results, scratch }
+        ColumnarExecutor {
+            program: self,
+            // more work is left to the interpreter, whose caller counts it
+            python: Python::with_fuel(LANES as u64 * FREE_FUEL),
+            lane_python: Python::with_fuel(FREE_FUEL),
+            views,
+            rows: 0,
+            stack,
+            frames,
+            active: None,
+            results,
+            scratch,
+        }
     }
 }
 

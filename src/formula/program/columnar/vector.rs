@@ -85,6 +85,13 @@ pub(super) struct Operand<'a> {
     pub(super) bound: f64,
 }
 
+impl Operand<'_> {
+    /// The value of one lane.
+    pub(super) fn value(&self, lane: usize) -> Value {
+        self.types.at(lane).value(self.lanes.at(lane))
+    }
+}
+
 /// The types of an operand.
 #[derive(Clone, Copy)]
 pub(super) enum LaneTypesRef<'a> {
