@@ -19,8 +19,9 @@ use rayon::prelude::*;
 /// let program = Formula::parse("ncpus * 2")?.compile(&Schema::openpbs())?;
 /// let mut table = JobTable::new(["ncpus"]);
 /// table.push(&Job { id: "1.vm", ..Job::default() }, &[Ok(Value::Int(4))])?;
-/// let rank = || Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
-/// assert_eq!(Threads::new(1)?.run(rank).order(), [0]);
+/// let threads = Threads::new(1)?;
+/// let ranking = threads.run(|| Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs));
+/// assert_eq!(ranking.order(), [0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Threads {
     /// # Errors
     /// The system cannot start a thread.
     pub fn new(count: usize) -> io::Result<Self> {
-        rayon::ThreadPoolBuilder::new().num_threads(count).build().map(Self).map_err(io::Error::other)
+        build_pool(count).map(Self).map_err(io::Error::other)
     }
 
     /// Runs `work` on one of the threads; all that `work` does in parallel is done by these threads.
@@ -52,14 +53,17 @@ const SERIAL_ITEMS: usize = 2;
 static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
 
 fn start_pool() -> Option<rayon::ThreadPool> {
-    let start = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build();
-    let mut pool = start(0);
+    let mut pool = build_pool(0);
     let mut count = thread::available_parallelism().map_or(1, usize::from);
     while pool.is_err() && count > 2 {
         count /= 2;
-        pool = start(count);
+        pool = build_pool(count);
     }
     pool.ok().filter(|pool| pool.current_num_threads() > 1)
+}
+
+fn build_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build()
 }
 
 /// Whether the caller runs on a thread of a pool.
@@ -88,11 +92,14 @@ fn in_pool<T: Send, R: Send>(input: T, parallel: impl FnOnce(T) -> R + Send, ser
 
 /// Applies `work` to each item in parallel; the results are in the order of the items.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let serial = |items: Vec<T>| items.into_iter().map(&work).collect();
     if items.len() < 2 {
-        return serial(items);
+        return items.into_iter().map(work).collect();
     }
-    in_pool(items, |items| items.into_par_iter().with_max_len(1).map(&work).collect(), serial)
+    in_pool(
+        items,
+        |items| items.into_par_iter().with_max_len(1).map(&work).collect(),
+        |items| items.into_iter().map(&work).collect(),
+    )
 }
 
 /// Sorts the items in parallel if they are many. The order of equal items is not kept.
@@ -252,8 +259,16 @@ struct State<T, F> {
 
 impl<T, F> State<T, F> {
     fn new(fill: F, capacity: usize) -> Self {
-        let (spare, ready) = (Vec::new(), BTreeMap::new());
-        Self { fill, spare, ready, filled: 0, drained: 0, capacity, end: None, is_stopped: false }
+        Self {
+            fill,
+            spare: Vec::new(),
+            ready: BTreeMap::new(),
+            filled: 0,
+            drained: 0,
+            capacity,
+            end: None,
+            is_stopped: false,
+        }
     }
 
     /// What a thread can do now, if anything.

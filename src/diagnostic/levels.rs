@@ -66,14 +66,16 @@ impl Levels {
     /// Makes the denied findings errors, and drops the allowed ones and those that are not selected. A formula that
     /// cannot be parsed is reported whatever is selected.
     pub fn apply(&self, findings: &mut Vec<Diagnostic>) {
-        let is_selected = |found: &Diagnostic| {
-            self.selected.is_empty() || found.code.starts_with(SYNTAX) || specificity(&self.selected, found).is_some()
-        };
-        let is_allowed = |found: &Diagnostic| specificity(&self.allowed, found) > specificity(&self.denied, found);
-        findings.retain(|found| is_selected(found) && !is_allowed(found));
+        findings.retain(|found| {
+            self.selects(found) && specificity(&self.allowed, found) <= specificity(&self.denied, found)
+        });
         for found in findings.iter_mut().filter(|found| specificity(&self.denied, found).is_some()) {
             found.severity = Severity::Error;
         }
+    }
+
+    fn selects(&self, found: &Diagnostic) -> bool {
+        self.selected.is_empty() || found.code.starts_with(SYNTAX) || specificity(&self.selected, found).is_some()
     }
 }
 
@@ -126,8 +128,8 @@ mod tests {
     use crate::diagnostic::Span;
 
     fn left(denied: &[&str], allowed: &[&str], selected: &[&str]) -> Vec<(&'static str, Severity)> {
-        let warning = |code| Diagnostic::warning(code, "", Span::default());
-        let mut findings = vec![warning("JSF203"), warning("JSF504"), warning("JSF605")];
+        let mut findings =
+            Vec::from(["JSF203", "JSF504", "JSF605"].map(|code| Diagnostic::warning(code, "", Span::default())));
         findings.push(Diagnostic::note("JSF604", "", Span::default()));
         findings.push(Diagnostic::error("JSF101", "", Span::default()));
         Levels::new(denied, allowed, selected).unwrap().apply(&mut findings);
@@ -141,18 +143,20 @@ mod tests {
         assert_eq!(left(&["jsf203"], &["JSF504 , JSF604"], &[]), expected);
         let expected = [("JSF203", Error), ("JSF504", Error), ("JSF605", Error), ("JSF604", Note), ("JSF101", Error)];
         assert_eq!(left(&["warnings"], &[], &[]), expected);
-        let refused = |denied: &[&str], allowed: &[&str]| Levels::new(denied, allowed, &[]).unwrap_err();
-        assert_eq!(refused(&["JSF203"], &["jsf203"]), LevelsError::Both("JSF203".into()));
-        assert_eq!(refused(&[""], &[]), LevelsError::Unknown(String::new()));
-        assert_eq!(refused(&["J"], &[]), LevelsError::Unknown("J".into()));
+        let both = Levels::new(&["JSF203"], &["jsf203"], &[]).unwrap_err();
+        assert_eq!(both, LevelsError::Both("JSF203".into()));
+        for unknown in ["", "J"] {
+            assert_eq!(Levels::new(&[unknown], &[], &[]).unwrap_err(), LevelsError::Unknown(unknown.into()));
+        }
     }
 
     #[test]
     fn the_longer_prefix_wins() {
         use Severity::Error;
-        let (code, error, denied) = (["JSF203", "JSF101"], Error, ["JSF203", "JSF604", "JSF101"]);
-        assert_eq!(left(&["warnings"], &["JSF5", "JSF6"], &[]), code.map(|code| (code, error)));
-        assert_eq!(left(&["warnings", "JSF604"], &["JSF5", "JSF6"], &[]), denied.map(|code| (code, error)));
+        let allowed = ["JSF5", "JSF6"];
+        assert_eq!(left(&["warnings"], &allowed, &[]), [("JSF203", Error), ("JSF101", Error)]);
+        let expected = [("JSF203", Error), ("JSF604", Error), ("JSF101", Error)];
+        assert_eq!(left(&["warnings", "JSF604"], &allowed, &[]), expected);
     }
 
     #[test]

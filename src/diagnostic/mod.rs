@@ -161,8 +161,16 @@ impl Diagnostic {
 
     /// A finding with this severity, code, message and place.
     pub fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
-        let (label, labels) = (String::new(), Vec::new());
-        Self { code, severity, message: message.into(), span, label, labels, help: None, fix: None }
+        Self {
+            code,
+            severity,
+            message: message.into(),
+            span,
+            label: String::new(),
+            labels: Vec::new(),
+            help: None,
+            fix: None,
+        }
     }
 
     /// Sets the text to show at the place itself.
@@ -223,14 +231,14 @@ impl<'f> FixedText<'f> {
     /// assert_eq!(FixedText::new("NCPUS * 2", &[found], false).unwrap().text, "ncpus * 2");
     /// ```
     pub fn new(text: &str, findings: &'f [Diagnostic], unsafe_too: bool) -> Option<Self> {
-        let is_wanted = |fix: &Fix| match fix.applicability {
+        let fixes = findings.iter().filter_map(|found| Some((found.fix.as_ref()?, found)));
+        let wanted = fixes.filter(|(fix, _)| match fix.applicability {
             Applicability::Safe => true,
             Applicability::Unsafe => unsafe_too,
             Applicability::DisplayOnly => false,
-        };
-        let fix_of = |found: &'f Diagnostic| found.fix.as_ref().map(|fix| (fix, found));
-        let mut fixes: Vec<(&Fix, &Diagnostic)> = findings.iter().filter_map(fix_of).collect();
-        fixes.retain(|(fix, _)| is_wanted(fix) && text.get(fix.span.range()).is_some());
+        });
+        let mut fixes: Vec<(&Fix, &Diagnostic)> = wanted.collect();
+        fixes.retain(|(fix, _)| text.get(fix.span.range()).is_some());
         fixes.sort_by_key(|(fix, _)| fix.span);
         let mut free_from = 0;
         fixes.retain(|(fix, _)| {
@@ -270,10 +278,9 @@ mod tests {
             found(90, 99, "outside", safe),
             Diagnostic::error("JSF101", "", Span::new(0, 1)),
         ];
-        let fixed = |text, findings, unsafe_too| FixedText::new(text, findings, unsafe_too).map(|fixed| fixed.text);
-        assert_eq!(fixed("a+b+d", &findings, false).as_deref(), Some("aa+b+dd"));
-        assert_eq!(fixed("a+b+d", &findings, true).as_deref(), Some("aa+x+dd"));
-        assert_eq!(fixed("a+b", &findings[3..], false), None);
+        assert_eq!(FixedText::new("a+b+d", &findings, false).unwrap().text, "aa+b+dd");
+        assert_eq!(FixedText::new("a+b+d", &findings, true).unwrap().text, "aa+x+dd");
+        assert!(FixedText::new("a+b", &findings[3..], false).is_none());
         let applied = FixedText::new("a+b+d", &findings, true).map(|fixed| fixed.applied);
         assert_eq!(applied, Some(vec![&findings[1], &findings[3], &findings[0]]));
     }

@@ -11,7 +11,8 @@ const MAX_KINDS: usize = 100;
 #[doc(hidden)]
 pub fn few_of_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<Item = M>) -> Vec<M> {
     let mut counts: HashMap<String, usize> = HashMap::new();
-    let (mut few, mut more) = (Vec::new(), 0_usize);
+    let mut few = Vec::new();
+    let mut more = 0_usize;
     for message in messages {
         let kind = kind(&message.to_string());
         let is_known = counts.contains_key(&kind);
@@ -38,9 +39,12 @@ fn kind(message: &str) -> String {
 mod tests {
     use super::*;
 
+    fn lines(count: usize) -> impl Iterator<Item = String> {
+        (0..count).map(|line| format!("line {line}: `x{line}` is not known"))
+    }
+
     #[test]
     fn ten_of_a_kind_are_listed() {
-        let lines = |count: usize| (0..count).map(|line| format!("line {line}: `x{line}` is not known"));
         let few = few_of_each_kind(lines(2000).chain(["another".to_owned()]));
         assert_eq!(few.len(), 12);
         assert_eq!(few[10..], ["another", "and 1990 more of these kinds"]);
@@ -49,8 +53,10 @@ mod tests {
 
     #[test]
     fn text_from_outside_makes_no_end_of_kinds() {
-        let letters = |number: usize| number.to_string().replace(|digit: char| digit.is_ascii_digit(), "z");
-        let names = (0..5000).map(|number| format!("`a`{}{}`b`", letters(number), "y".repeat(number)));
+        let names = (0..5000_usize).map(|number| {
+            let letters = "z".repeat(number.to_string().len());
+            format!("`a`{letters}{}`b`", "y".repeat(number))
+        });
         let few = few_of_each_kind(names);
         assert!(few.len() <= MAX_KINDS + 1, "{}", few.len());
     }

@@ -280,8 +280,9 @@ impl BatchColumn {
         let flags = self.flags.get(rows.start..).unwrap_or_default();
         let flags = flags.get(..rows.len()).unwrap_or(flags);
         // Without an early exit the loop over the flags is vectorized.
-        let combine = |(any, all, least): (u8, u8, u8), &flag: &u8| (any | flag, all & flag, least.min(flag));
-        let (any, all, least) = flags.iter().fold((0, u8::MAX, u8::MAX), combine);
+        let (any, all, least) = flags
+            .iter()
+            .fold((0, u8::MAX, u8::MAX), |(any, all, least), &flag| (any | flag, all & flag, least.min(flag)));
         let is_set = least > 0 && flags.len() == rows.len();
         match () {
             () if any == 0 => column.extend_default(default, rows.len()),
@@ -319,18 +320,14 @@ impl BatchColumn {
 mod tests {
     use super::*;
 
+    fn row(id: &[u8]) -> BatchRow<'_> {
+        BatchRow { id, entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 }
+    }
+
     #[test]
     fn the_greatest_precedence_counts() {
         let mut batch = Batch::default();
         batch.clear(1);
-        let row = |id: &'static [u8]| BatchRow {
-            id,
-            entity: "",
-            queue: "",
-            state: JobState::Queued,
-            queued_at: None,
-            line: 0,
-        };
         batch.put(0, InputPrecedence::Input, &Value::Int(3)).unwrap();
         batch.put(0, InputPrecedence::Job, &Value::Int(2)).unwrap();
         assert!(batch.finish(row(b"1")));
@@ -348,22 +345,24 @@ mod tests {
     fn an_input_may_come_late() {
         let mut batch = Batch::default();
         batch.clear(1);
-        let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
-        (0..6000).for_each(|_| assert!(batch.finish(row)));
+        (0..6000).for_each(|_| assert!(batch.finish(row(b"1"))));
         batch.put_integer(0, InputPrecedence::Job, 7);
-        assert!(batch.finish(row));
+        assert!(batch.finish(row(b"1")));
         assert!(matches!(batch.columns[0].value(6000), Some(Value::Int(7))) && batch.columns[0].value(9).is_none());
+    }
+
+    fn small_and_large(row: i64) -> [i64; 6] {
+        [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, (row % 2) << 50]
     }
 
     #[test]
     fn small_and_large_numbers_are_returned_unchanged() {
-        let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
-        let numbers = |row: i64| [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, (row % 2) << 50];
-        let (mut batch, mut columns) = (Batch::default(), vec![Column::new(); 7]);
+        let mut batch = Batch::default();
+        let mut columns = vec![Column::new(); 7];
         for _ in 0..3 {
             batch.clear(7);
             for at in 0..700 {
-                for (column, number) in numbers(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
+                for (column, number) in small_and_large(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
                     match u32::try_from(number) {
                         Ok(small) => batch.put_integer(column, InputPrecedence::Job, small),
                         Err(_) => batch.put(column, InputPrecedence::Job, &Value::Int(number)).unwrap(),
@@ -372,7 +371,7 @@ mod tests {
                 if at > 600 {
                     batch.put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0)).unwrap();
                 }
-                assert!(batch.finish(row));
+                assert!(batch.finish(row(b"1")));
             }
             for (input, column) in batch.columns.iter().zip(&mut columns) {
                 let parts = [0..100, 100..650, 650..700].into_iter();
@@ -382,7 +381,7 @@ mod tests {
         for (index, column) in columns.iter().enumerate().take(6) {
             (0..2100).for_each(|row| {
                 assert!(
-                    column.value(row).is_identical(&Value::Int(numbers(row as i64 % 700)[index])),
+                    column.value(row).is_identical(&Value::Int(small_and_large(row as i64 % 700)[index])),
                     "{index}, {row}"
                 );
                 assert_eq!(column.is_set(row), index != 4);

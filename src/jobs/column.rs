@@ -182,9 +182,11 @@ impl Column {
             Some(floats) if !self.has_own_input() => {
                 for (start, block) in (0..).step_by(BLOCK_ROWS).zip(&mut self.blocks) {
                     let first = floats.first().copied().unwrap_or(0.0);
-                    let float = |index: &u32| floats.get(*index as usize).copied().unwrap_or(0.0);
                     match indices.get(start..start + block.len()) {
-                        Some(indices) => block.fill(indices.iter().map(float)),
+                        Some(indices) => {
+                            let floats = indices.iter().map(|&index| floats.get(index as usize).copied());
+                            block.fill(floats.map(Option::unwrap_or_default));
+                        }
                         None => block.fill(std::iter::repeat_n(first, block.len())),
                     }
                 }
@@ -192,13 +194,15 @@ impl Column {
                 self.filled = Filled::First(self.len());
             }
             _ => {
-                let index = |row: usize| indices.get(row).map_or(0, |&index| index as usize);
                 let is_own: Vec<bool> = (0..self.len()).map(|row| self.is_own(row)).collect();
-                let value = |row: usize| match is_own[row] {
+                let rows = is_own.iter().enumerate().map(|(row, is_own)| match is_own {
                     true => Ok(self.value(row)),
-                    false => values.get(index(row)).cloned().flatten().ok_or(Value::Int(0)),
-                };
-                let mut column: Self = (0..self.len()).map(value).collect();
+                    false => {
+                        let index = indices.get(row).map_or(0, |&index| index as usize);
+                        values.get(index).cloned().flatten().ok_or(Value::Int(0))
+                    }
+                });
+                let mut column: Self = rows.collect();
                 column.filled = Filled::Rows(is_own.iter().map(|is_own| !is_own).collect());
                 *self = column;
             }
@@ -272,8 +276,8 @@ impl Column {
     pub(crate) fn nearest_doubles(&self, rows: impl Iterator<Item = usize>) -> Vec<f64> {
         let blocks: Option<Vec<&[f64]>> = self.blocks.iter().map(Block::doubles).collect();
         let Some(blocks) = blocks else { return rows.map(|row| self.nearest_double(row)).collect() };
-        let double = |row: usize| blocks.get(row / BLOCK_ROWS)?.get(row % BLOCK_ROWS).copied();
-        rows.map(|row| double(row).unwrap_or(f64::NAN)).collect()
+        let doubles = rows.map(|row| blocks.get(row / BLOCK_ROWS)?.get(row % BLOCK_ROWS).copied());
+        doubles.map(|double| double.unwrap_or(f64::NAN)).collect()
     }
 
     /// Whether the job has this input; `false` if the row holds a default.
@@ -430,36 +434,39 @@ mod tests {
         assert!(column.nearest_double(5).is_nan() && column.is_int(3) && !column.is_int(2));
     }
 
-    /// Every encoding of a block, and every change from one to another.
-    #[test]
-    fn blocks_contain_what_was_pushed() {
-        let number = |block: usize, row: usize| match (block, row % BLOCK_ROWS) {
+    fn encodable(row: usize) -> Value {
+        match (row / BLOCK_ROWS, row % BLOCK_ROWS) {
             (0, _) | (_, 0..700) => Value::Int(7),
             (1, at) => Value::Int(at as i64 % 255 - 128),
             (2, at) | (_, at @ 700..1400) => Value::Int(at as i64 * 16 - 32_768),
             (3, _) | (_, 1400..2100) => Value::Int(row as i64 - 2_147_483_648),
             (_, at) if at.is_multiple_of(3) => Value::Float(-0.0),
             (_, at) => Value::Float(at as f64 / 7.0),
-        };
-        let values = |row: usize| number(row / BLOCK_ROWS, row);
-        let (mut column, mut tail) = (Column::new(), Column::new());
+        }
+    }
+
+    /// Every encoding of a block, and every change from one to another.
+    #[test]
+    fn blocks_contain_what_was_pushed() {
+        let mut column = Column::new();
+        let mut tail = Column::new();
         let rows = 5 * BLOCK_ROWS + 1000;
         for row in 0..rows {
             let target = if row < 19_000 { &mut column } else { &mut tail };
-            if row % 5 == 0 { target.push_default(values(row)) } else { target.push(values(row)) }
+            if row % 5 == 0 { target.push_default(encodable(row)) } else { target.push(encodable(row)) }
         }
         column.append(tail);
         assert_eq!((column.len(), column.block_count()), (rows, rows.div_ceil(BLOCK_ROWS)));
         for row in 0..rows {
-            assert!(column.value(row).is_identical(&values(row)), "row {row}");
+            assert!(column.value(row).is_identical(&encodable(row)), "row {row}");
             assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
         }
-        let values = |index: usize| column.block(index).unwrap().values;
-        assert!(matches!(values(0), ColumnValues::Constant(7.0)));
-        assert!(matches!(values(1), ColumnValues::I8(_)));
-        assert!(matches!(values(2), ColumnValues::I16(_)));
-        assert!(matches!(values(3), ColumnValues::I32(_)));
-        assert!(matches!(values(4), ColumnValues::F64(_)));
+        let [first, second, third, fourth, fifth] = [0, 1, 2, 3, 4].map(|index| column.block(index).unwrap().values);
+        assert!(matches!(first, ColumnValues::Constant(7.0)));
+        assert!(matches!(second, ColumnValues::I8(_)));
+        assert!(matches!(third, ColumnValues::I16(_)));
+        assert!(matches!(fourth, ColumnValues::I32(_)));
+        assert!(matches!(fifth, ColumnValues::F64(_)));
     }
 
     #[test]

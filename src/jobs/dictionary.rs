@@ -63,7 +63,8 @@ impl Dictionary {
         if let Some(&index) = self.indices.get(name) {
             return index;
         }
-        let (index, name): (u32, Arc<str>) = (self.distinct.len() as u32, name.into());
+        let index = self.distinct.len() as u32;
+        let name: Arc<str> = name.into();
         self.distinct.push(name.clone());
         self.indices.insert(name, index);
         index
@@ -71,20 +72,25 @@ impl Dictionary {
 
     /// Appends rows of another dictionary. `known` caches the index in this dictionary of each name of the other one.
     pub(super) fn append(&mut self, other: &Self, rows: Range<usize>, known: &mut [Option<u32>]) {
-        let mut translate = |index: u32| match &mut known[index as usize] {
-            Some(known) => *known,
-            unknown => *unknown.insert(self.index_or_insert(&other.distinct[index as usize])),
-        };
         let indices: Vec<u32> = match other.rows.get(rows.clone()) {
             _ if rows.is_empty() => return,
-            Some(indices) => indices.iter().map(|&index| translate(index)).collect(),
-            None => vec![translate(0); rows.len()],
+            Some(indices) => indices.iter().map(|&index| self.translated(index, other, known)).collect(),
+            None => vec![self.translated(0, other, known); rows.len()],
         };
         if self.distinct.len() > 1 {
             self.rows.resize(self.len, 0);
             self.rows.extend(indices);
         }
         self.len += rows.len();
+    }
+
+    /// The index in this dictionary of a name of another one.
+    #[inline]
+    fn translated(&mut self, index: u32, other: &Self, known: &mut [Option<u32>]) -> u32 {
+        match &mut known[index as usize] {
+            Some(known) => *known,
+            unknown => *unknown.insert(self.index_or_insert(&other.distinct[index as usize])),
+        }
     }
 
     /// The index of the name of each row; empty if all rows have the first name.
@@ -136,7 +142,8 @@ mod tests {
 
     #[test]
     fn appended_rows_keep_their_names() {
-        let (mut all, mut expected) = (Dictionary::default(), Vec::new());
+        let mut all = Dictionary::default();
+        let mut expected = Vec::new();
         for names in [vec!["a", "a"], vec!["a"], vec!["b", "a", "b"], vec!["c", "c"], vec![]] {
             let mut batch = Dictionary::default();
             names.iter().for_each(|name| batch.push(name));

@@ -47,15 +47,16 @@ impl Ids {
     pub(super) fn row_of(&self, id: &str) -> Option<usize> {
         match &self.index {
             Some(index) => {
-                let same = |&row: &u32| self.id_at(row as usize) == Some(id);
-                index.rows.find(index.hasher.hash_one(id), same).map(|&row| row as usize)
+                let found = index.rows.find(index.hasher.hash_one(id), |&row| self.id_at(row as usize) == Some(id));
+                found.map(|&row| row as usize)
             }
             None => self.binary_search(id),
         }
     }
 
     fn binary_search(&self, id: &str) -> Option<usize> {
-        let (mut start, mut end) = (0, self.len);
+        let mut start = 0;
+        let mut end = self.len;
         while start < end {
             let middle = start + (end - start) / 2;
             match self.id_at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
@@ -125,7 +126,8 @@ impl Ids {
         let old = std::mem::take(&mut self.pages);
         self.len = 0;
         for run in kept.runs_in_blocks() {
-            let (page, first) = (&old[run.start / PAGE_ROWS], run.start / PAGE_ROWS * PAGE_ROWS);
+            let page = &old[run.start / PAGE_ROWS];
+            let first = run.start / PAGE_ROWS * PAGE_ROWS;
             let mut rows = run.start - first..run.end - first;
             while !rows.is_empty() {
                 if self.len.is_multiple_of(PAGE_ROWS) {
@@ -155,15 +157,22 @@ impl Ids {
 impl Index {
     fn insert(&mut self, row: usize, ids: &Ids) {
         let row = row as u32;
-        let hash = |known: &u32| self.hasher.hash_one(ids.id_at(*known as usize).unwrap_or(""));
-        self.rows.insert_unique(hash(&row), row, hash);
+        let Self { rows, hasher } = self;
+        rows.insert_unique(hash(hasher, ids, row), row, |&known| hash(hasher, ids, known));
     }
+}
+
+#[inline]
+fn hash(hasher: &DefaultHashBuilder, ids: &Ids, row: u32) -> u64 {
+    hasher.hash_one(ids.id_at(row as usize).unwrap_or(""))
 }
 
 /// Compares ids by the number at their start, then byte by byte. Only identical ids are equal.
 pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Ordering {
-    let (left, right) = (left.as_ref(), right.as_ref());
-    let (left_number, right_number) = (leading_number(left), leading_number(right));
+    let left = left.as_ref();
+    let right = right.as_ref();
+    let left_number = leading_number(left);
+    let right_number = leading_number(right);
     let by_number = left_number.len().cmp(&right_number.len()).then_with(|| left_number.cmp(right_number));
     by_number.then_with(|| left.cmp(right))
 }

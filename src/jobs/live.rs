@@ -90,7 +90,8 @@ impl JobTable {
     }
 
     fn set_column(&mut self, name: &str, values: &InputValues<'_>) -> Result<(), TableError> {
-        let (found, expected) = (values.len(), self.len());
+        let found = values.len();
+        let expected = self.len();
         let column = self.column_mut(name)?;
         if found != expected {
             return Err(TableError::Length { name: name.to_owned(), found, expected });
@@ -114,8 +115,10 @@ impl JobTable {
     /// # Errors
     /// No job has one of the ids; no job is removed then.
     pub fn remove<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), TableError> {
-        let row = |id: &str| self.row(id).ok_or_else(|| TableError::UnknownJob { id: id.to_owned() });
-        let rows = ids.into_iter().map(row).collect::<Result<Vec<usize>, _>>()?;
+        let mut rows = Vec::new();
+        for id in ids {
+            rows.push(self.row(id).ok_or_else(|| TableError::UnknownJob { id: id.to_owned() })?);
+        }
         self.remove_rows(rows)
     }
 
@@ -157,16 +160,17 @@ impl JobTable {
             origins.remove_rows(&kept);
         }
         let Self { ids, entities, queues, states, queued_at, columns, .. } = self;
-        let remove_from_jobs = || {
-            ids.remove_rows(&kept);
-            entities.remove_rows(&kept);
-            queues.remove_rows(&kept);
-            kept.retain_in(states);
-            kept.retain_in(queued_at);
-        };
-        parallel::join(kept.len(), remove_from_jobs, || {
-            columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept))
-        });
+        parallel::join(
+            kept.len(),
+            || {
+                ids.remove_rows(&kept);
+                entities.remove_rows(&kept);
+                queues.remove_rows(&kept);
+                kept.retain_in(states);
+                kept.retain_in(queued_at);
+            },
+            || columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept)),
+        );
     }
 
     fn check_row(&self, row: usize) -> Result<(), TableError> {

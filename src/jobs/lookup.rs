@@ -83,11 +83,11 @@ struct WantedId<'a> {
 
 impl<'a> WantedIds<'a> {
     fn new<S: AsRef<str>>(wanted: &'a [S]) -> Self {
-        let id = |(index, wanted): (usize, &'a S)| {
+        let ids = wanted.iter().enumerate().map(|(index, wanted)| {
             let (number, server) = parts(wanted.as_ref());
             WantedId { number, server, index }
-        };
-        let mut ids: Vec<WantedId<'a>> = wanted.iter().enumerate().map(id).collect();
+        });
+        let mut ids: Vec<WantedId<'a>> = ids.collect();
         ids.sort_unstable_by_key(|id| (id.number, id.server, id.index));
         ids.dedup_by_key(|id| (id.number, id.server));
         Self(ids)
@@ -101,21 +101,34 @@ impl<'a> WantedIds<'a> {
             return;
         }
         let host = server.split('.').next().unwrap_or_default();
-        let longer = format!("{server}.");
-        let is_longer = |wanted: &WantedId<'_>| match wanted.server.starts_with(&longer) {
-            true => Ordering::Equal,
-            false => wanted.server.cmp(&longer),
-        };
-        let with_server = |server: &str| equal_range(same_number, |wanted| wanted.server.cmp(server));
         let none: &[WantedId<'_>] = &[];
-        let ranges = match server {
+        let others = match server {
             "" => [same_number, none, none],
-            _ if host == server => [with_server(server), with_server(""), equal_range(same_number, is_longer)],
-            _ if host.is_empty() => [with_server(server), with_server(""), none],
-            _ => [with_server(server), with_server(""), with_server(host)],
+            _ => {
+                let shorter_or_longer = match host {
+                    "" => none,
+                    _ if host == server => with_longer_server(same_number, server),
+                    _ => with_server(same_number, host),
+                };
+                [with_server(same_number, server), with_server(same_number, ""), shorter_or_longer]
+            }
         };
-        ranges.into_iter().flatten().for_each(|wanted| found(wanted.index));
+        others.into_iter().flatten().for_each(|wanted| found(wanted.index));
     }
+}
+
+/// The ids with this server, of sorted ids with the same number.
+fn with_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
+    equal_range(ids, |wanted| wanted.server.cmp(server))
+}
+
+/// The ids whose server begins with this one and a dot, of sorted ids with the same number.
+fn with_longer_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
+    let longer = format!("{server}.");
+    equal_range(ids, |wanted| match wanted.server.starts_with(&longer) {
+        true => Ordering::Equal,
+        false => wanted.server.cmp(&longer),
+    })
 }
 
 /// The elements of a sorted list that are equal to what `order` compares them with.
@@ -127,14 +140,14 @@ fn equal_range<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
 
 /// Whether a job has this id, given with or without the server or with a shorter name of it.
 fn is_job(id: &str, wanted: &str) -> bool {
-    let ((number, server), (wanted_number, wanted_server)) = (parts(id), parts(wanted));
-    let host = |server: &str| server.split('.').next().map(str::to_owned);
+    let (number, server) = parts(id);
+    let (wanted_number, wanted_server) = parts(wanted);
     let is_short = !server.contains('.') || !wanted_server.contains('.');
     number == wanted_number
         && (server == wanted_server
             || server.is_empty()
             || wanted_server.is_empty()
-            || is_short && host(server) == host(wanted_server))
+            || is_short && server.split('.').next() == wanted_server.split('.').next())
 }
 
 /// Whether the id is that of an array or a subjob with this number, given without its brackets or with another index.
@@ -182,7 +195,8 @@ mod tests {
         for count in 0..ids.len() {
             // every other one is not in the table
             let jobs: Vec<String> = ids.iter().cycle().skip(count).step_by(2).take(ids.len() / 2).cloned().collect();
-            let (table, wanted) = (table(&jobs), [&ids[count..], &ids[..count], &ids[..1]].concat());
+            let table = table(&jobs);
+            let wanted = [&ids[count..], &ids[..count], &ids[..1]].concat();
             let found = table.find_all_jobs(&wanted);
             let mut expected = FoundJobs::default();
             for (index, wanted_id) in wanted.iter().enumerate() {
@@ -207,9 +221,9 @@ mod tests {
 
     #[test]
     fn ids_of_one_number_on_many_servers_are_found_without_comparing_all_with_all() {
-        let id = |server: usize| format!("1.vm{server}.org");
-        let table = table(&(0..100_000).map(id).collect::<Vec<_>>());
-        let found = table.find_all_jobs(&(80_000..180_000).map(id).collect::<Vec<_>>());
+        let ids: Vec<String> = (0..180_000).map(|server| format!("1.vm{server}.org")).collect();
+        let table = table(&ids[..100_000]);
+        let found = table.find_all_jobs(&ids[80_000..]);
         assert_eq!((found.rows.len(), found.unmatched.len()), (20_000, 80_000));
     }
 

@@ -349,9 +349,10 @@ impl JobTable {
     /// The rows of the jobs that [`JobTable::is_considered`], ascending.
     pub fn considered_rows(&self) -> impl Iterator<Item = usize> {
         let exclusions = (!self.exclusions.is_empty()).then_some(&self.exclusions);
-        let is_excluded = move |row: u32| exclusions.is_some_and(|exclusions| exclusions.contains_key(&row));
-        let rows = self.states.iter().zip(0u32..);
-        rows.filter(move |&(state, row)| state.is_considered() && !is_excluded(row)).map(|(_, row)| row as usize)
+        let considered = self.states.iter().zip(0u32..).filter(move |&(state, row)| {
+            state.is_considered() && !exclusions.is_some_and(|exclusions| exclusions.contains_key(&row))
+        });
+        considered.map(|(_, row)| row as usize)
     }
 
     /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.

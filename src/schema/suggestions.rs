@@ -98,8 +98,8 @@ impl Misspelled {
         if characters.is_empty() || characters.len() > MAX_LENGTH {
             return None;
         }
-        let (set, max_distance) = (set_of(&characters), (characters.len() / 3).clamp(1, 4));
-        Some(Self { characters, set, max_distance })
+        let max_distance = (characters.len() / 3).clamp(1, 4);
+        Some(Self { set: set_of(&characters), characters, max_distance })
     }
 
     /// Whether the lengths and the characters allow the name to be near: an edit adds at most one character to those of a
@@ -113,8 +113,8 @@ impl Misspelled {
 
     /// The distance to a known name, if it is near.
     fn distance(&self, known: &KnownName<'_>) -> Option<usize> {
-        let is_near = |distance: &usize| *distance <= self.max_distance;
-        self.may_be_near(known).then(|| distance(&self.characters, &known.characters)).filter(is_near)
+        let distance = self.may_be_near(known).then(|| distance(&self.characters, &known.characters));
+        distance.filter(|&distance| distance <= self.max_distance)
     }
 }
 
@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn many_names_are_looked_up_as_one_is() {
-        let known: Vec<String> = (0..500).map(|number| format!("res_{:03}", number * 7 % 1000)).collect();
-        let known = || known.iter().map(String::as_str).chain(["walltime", "ncpus", "größe", ""]);
-        let index = KnownNames::new(known());
+        let numbered: Vec<String> = (0..500).map(|number| format!("res_{:03}", number * 7 % 1000)).collect();
+        let known = numbered.iter().map(String::as_str).chain(["walltime", "ncpus", "größe", ""]);
+        let index = KnownNames::new(known.clone());
         for typed in ["walltme", "NCPUS", "res-014", "res_01", "grosse", "x", "", "gpus", &"x".repeat(100)] {
-            assert_eq!(index.nearest(typed), nearest(typed, known()), "{typed}");
+            assert_eq!(index.nearest(typed), nearest(typed, known.clone()), "{typed}");
         }
     }
 

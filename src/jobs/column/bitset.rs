@@ -61,7 +61,8 @@ impl Bitset {
 
     #[cold]
     fn write(&mut self, bit: bool, count: usize) {
-        let (len, are_ones) = (usize::from(self.len), self.ones > 0 && self.ones == self.len);
+        let len = usize::from(self.len);
+        let are_ones = self.ones > 0 && self.ones == self.len;
         let words = self.words.get_or_insert_with(|| {
             let mut words = Box::new([0; WORDS]);
             (0..len).filter(|_| are_ones).for_each(|row| words[row / 64] |= 1 << (row % 64));

@@ -148,8 +148,10 @@ impl Block {
             return encoded.extend(numbers.iter().map(|number| number.to_f64()));
         }
         let stats = NumberStats::new(numbers);
-        let equals_first = |constant: &f64| self.len == 0 || constant.to_bits() == first.to_bits();
-        if stats.are_equal && matches!(&self.numbers, Encoded::Constant(constant) if equals_first(constant)) {
+        if stats.are_equal
+            && let Encoded::Constant(constant) = self.numbers
+            && (self.len == 0 || constant.to_bits() == first.to_bits())
+        {
             self.numbers = Encoded::Constant(first);
             return;
         }
@@ -166,12 +168,12 @@ impl Block {
     /// Changes to an encoding that represents both the rows and all numbers of `encoding`, with capacity for
     /// `additional` rows.
     fn widen(&mut self, encoding: Encoding, additional: usize) {
-        let (len, encoding) = (self.len, self.encoding().map_or(encoding, |current| current.max(encoding)));
+        let encoding = self.encoding().map_or(encoding, |current| current.max(encoding));
         if self.encoding() == Some(encoding) && !matches!(self.numbers, Encoded::Constant(_)) {
             return;
         }
         let old = std::mem::take(&mut self.numbers);
-        let rows = (0..len).map(|row| old.get(row));
+        let rows = (0..self.len).map(|row| old.get(row));
         self.numbers = match encoding {
             Encoding::I8 => Encoded::I8(collect_with_capacity(rows.map(|number| number as i8), additional)),
             Encoding::I16 => Encoded::I16(collect_with_capacity(rows.map(|number| number as i16), additional)),

@@ -29,7 +29,10 @@ impl NumberStats {
         dispatch(
             #[inline(always)]
             move || {
-                let (mut different, mut lost, mut min, mut max) = (N::Bits::default(), N::Bits::default(), 0, 0);
+                let mut different = N::Bits::default();
+                let mut lost = N::Bits::default();
+                let mut min = 0;
+                let mut max = 0;
                 for &number in numbers {
                     different = different | number.different_bits(first);
                     lost = lost | number.bits_lost_in_i32();
@@ -44,13 +47,16 @@ impl NumberStats {
 
     /// The narrowest encoding of the numbers.
     pub(super) fn encoding(self) -> Encoding {
-        let are_in = |min: i32, max: i32| self.min >= min && self.max <= max;
         match () {
             () if !self.are_i32 => Encoding::F64,
-            () if are_in(i8::MIN.into(), i8::MAX.into()) => Encoding::I8,
-            () if are_in(i16::MIN.into(), i16::MAX.into()) => Encoding::I16,
+            () if self.are_in(i8::MIN.into(), i8::MAX.into()) => Encoding::I8,
+            () if self.are_in(i16::MIN.into(), i16::MAX.into()) => Encoding::I16,
             () => Encoding::I32,
         }
+    }
+
+    fn are_in(self, min: i32, max: i32) -> bool {
+        self.min >= min && self.max <= max
     }
 }
 

@@ -50,7 +50,6 @@ impl Page {
     /// Appends the ids of some rows of another page, as many as fit; returns how many. The page must not be full.
     pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) -> usize {
         let rows = rows.start..rows.end.min(rows.start + PAGE_ROWS - self.count);
-        let end_of = |row: usize| other.range(row).map_or(other.text.len(), |range| range.end);
         let start = other.range(rows.start).map_or(other.text.len(), |range| range.start);
         match (&mut self.ends, &other.ends) {
             (Ends::Uniform(length), Ends::Uniform(others)) if self.count == 0 || length == others => {
@@ -58,7 +57,10 @@ impl Page {
                 self.text.push_str(&other.text[start..start + rows.len() * *others]);
                 self.count += rows.len();
             }
-            _ => _ = self.extend(&other.text[start..], 0, &mut rows.clone().map(|row| end_of(row) - start)),
+            _ => {
+                let ends = rows.clone().map(|row| other.range(row).map_or(other.text.len(), |range| range.end));
+                self.extend(&other.text[start..], 0, &mut ends.map(|end| end - start));
+            }
         }
         rows.len()
     }
@@ -78,7 +80,8 @@ impl Page {
     /// Appends as many ids as fit. `text` is concatenated ids, of which the first begins at `start` and each ends at one
     /// of `ends`. Returns the end of the last id that was appended.
     pub(super) fn extend(&mut self, text: &str, start: usize, ends: &mut impl Iterator<Item = usize>) -> usize {
-        let (length, mut appended_end) = (self.text.len(), start);
+        let length = self.text.len();
+        let mut appended_end = start;
         for end in ends.take(PAGE_ROWS - self.count) {
             self.push_end(length + end - start);
             appended_end = end;

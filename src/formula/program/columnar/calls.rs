@@ -6,7 +6,7 @@ use crate::formula::program::columnar::vector::{
 };
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
-use crate::python::{Arithmetic, Function, MAX_EXACT_FLOAT, Python, Value};
+use crate::python::{Arithmetic, Function, MAX_EXACT_FLOAT, Python, Raised, Value};
 
 impl<'i> ColumnarExecutor<'_, 'i> {
     /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee first.
@@ -35,15 +35,10 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             return Some(Entry::Vector(vector));
         }
         let (positional, named) = arguments.split_at(arguments.len().checked_sub(keywords.len())?);
-        let call = |python: &Python, value: &dyn Fn(&Entry<'i>) -> Value| {
-            let positional: Vec<_> = positional.iter().map(value).collect();
-            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(named.iter().map(value)).collect();
-            python.call(callee, &positional, &named)
-        };
         if arguments.iter().all(|argument| argument.scalar().is_some()) {
-            return call(&self.python, &|entry| entry.scalar().unwrap_or(Value::None)).ok().map(Entry::Scalar);
+            return call_lane(&self.python, callee, positional, named, keywords, 0).ok().map(Entry::Scalar);
         }
-        Some(Entry::Vector(self.each_lane(|python, lane| call(python, &|entry| entry.value(lane)))))
+        Some(Entry::Vector(self.each_lane(|python, lane| call_lane(python, callee, positional, named, keywords, lane))))
     }
 
     /// Calls the kernel of a function; `None` if the function has no kernel for these arguments.
@@ -151,6 +146,20 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             self.select_types(item.types, best.types, |mask| kernels::test(item.lanes, best.lanes, mask, is_better));
         Vector { lanes: LaneBuffer::Owned(lanes), types, bound: item.bound.max(best.bound) }
     }
+}
+
+/// Calls a function with the arguments of one lane.
+fn call_lane(
+    python: &Python,
+    callee: &Value,
+    positional: &[Entry<'_>],
+    named: &[Entry<'_>],
+    keywords: &[Box<str>],
+    lane: usize,
+) -> Result<Value, Raised> {
+    let positional: Vec<_> = positional.iter().map(|entry| entry.value(lane)).collect();
+    let named: Vec<_> = keywords.iter().map(|name| &**name).zip(named.iter().map(|entry| entry.value(lane))).collect();
+    python.call(callee, &positional, &named)
 }
 
 /// Whether a double may not represent this integer exactly.
