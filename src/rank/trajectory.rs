@@ -7,7 +7,7 @@ pub struct Trajectory {
     pub seconds: i64,
     /// The jobs that were asked for.
     pub jobs: Vec<JobTrajectory>,
-    /// Who overtakes whom, in the order of time.
+    /// Which job overtakes which other one, in the order of time.
     pub overtakings: Vec<Overtaking>,
 }
 
