@@ -69,7 +69,7 @@ pub fn compare_document<'a>(
     }
 }
 
-/// The formulas and the rules, those that both sides share once, and the numbers of the comparison.
+/// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
 pub(super) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
     let formulas = [report.formulas.old, report.formulas.new].map(|formula| [("formula", formula.to_owned())]);
     let mut facts = Fact::of_sides(OldNew { old: &formulas[0][..], new: &formulas[1][..] });

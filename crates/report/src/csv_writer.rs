@@ -20,7 +20,7 @@ pub(super) fn write_csv(
     writer.flush()
 }
 
-/// The error of the file itself, so that a closed pipe is told from others.
+/// The error of the file itself, by which callers recognise a closed pipe.
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::document::{Document, Fact, Section};
 use crate::words::{count, waiting_time};
 
-/// How many differences the text lists at most: what nothing explains first. JSON lists those that the comparison has kept,
-/// and counts the others.
+/// The most differences that the text lists, the unexplained ones first. JSON lists those that the comparison has kept, and
+/// counts the others.
 const MAX_SHOWN: usize = 10;
-/// How many causes the text lists at most.
+/// The most causes that the text lists.
 const MAX_CAUSES: usize = 5;
 
 /// Writes the comparison of the values of `formula` as one JSON document.
@@ -202,7 +202,7 @@ fn headline(replay: &Replay) -> String {
     equal + &explained + &missing.unwrap_or_default() + &unknown
 }
 
-/// What many differences have in common, and what to do about it.
+/// The causes that many differences have in common, and advice on each.
 fn causes(replay: &Replay) -> Vec<String> {
     let mut lines = Vec::new();
     for cause in replay.causes.iter().take(MAX_CAUSES) {

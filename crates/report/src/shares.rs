@@ -126,7 +126,7 @@ impl Serialize for Member<'_> {
 }
 
 /// The longest path of a node that is written in JSON, in names. Of a longer one the last names are written, and
-/// `path_omitted` counts the others: else a chain of nodes takes the square of its length.
+/// `path_omitted` counts the others: without a limit, a chain of nodes takes the square of its length.
 const MAX_PATH: usize = 100;
 
 /// The depth of every node, by its index: 0 for the root.

@@ -49,7 +49,7 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
     Document { command: "jsf shares", title: "Fair share".to_owned(), headline, facts, sections }
 }
 
-/// How many entities there are, and which use the most of the machine against their shares.
+/// The number of entities, and the one whose usage exceeds its share most.
 fn headline(view: &PolicyView<'_>) -> String {
     let tree = view.tree;
     let entities: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
@@ -379,7 +379,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The deepest level that is drawn: else the lines of a chain of nodes take the square of its length.
+/// The deepest level that is drawn: without a limit, the lines of a chain of nodes take the square of its length.
 const MAX_DRAWN_DEPTH: usize = 40;
 
 /// The lines that join a node to its parent.

@@ -537,7 +537,7 @@ fn difference_table<'a>(column: &str, groups: &'a [GroupDifference]) -> Table<'a
     table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 
-/// What each entity uses of what its share promises; of many, those that are farthest from it first.
+/// The use of each entity against what its share promises; of many, those with the largest difference first.
 fn shares_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
     let first = sides.first()?.fairness?;
     let uses: Vec<&'a [EntityUse]> = sides.iter().filter_map(|side| Some(&*side.fairness?.entities)).collect();
@@ -563,7 +563,7 @@ fn shares_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
     Some(Section::new("use against shares").prose(fairness_note(first)).table(table))
 }
 
-/// How far an entity is from what it is promised, on the side where that is farther.
+/// The difference between what an entity uses and what it is promised, on the side where it is larger.
 fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
     let of_entity = uses.iter().filter_map(|entities| entities.get(index));
     of_entity.map(|used| (used.used - used.promised).abs()).fold(0.0, f64::max)

@@ -97,7 +97,7 @@ fn encoded(bytes: &[u8]) -> io::Result<String> {
     Ok(base64(&encoder.finish()?))
 }
 
-/// What of a ranking is sent to the page.
+/// The part of a ranking that is sent to the page.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shown<'a> {
     /// The number of jobs.

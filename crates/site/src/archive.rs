@@ -21,7 +21,7 @@ const MAX_KEPT: u64 = 1 << 30;
 const MAX_NAME: u64 = 64 << 10;
 /// The most bytes after the end of an archive, where tar only pads.
 const MAX_AFTER: u64 = 16 << 20;
-/// How many bytes are read to recognise an archive.
+/// The number of bytes by which an archive is recognised.
 const HEAD: usize = 512;
 /// The bytes of a block; a header is one, and every content is padded to whole blocks.
 const BLOCK: u64 = 512;

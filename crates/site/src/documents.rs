@@ -1,5 +1,5 @@
-//! Reads the files that describe the server, its queues and its resources, whichever of them is given for which, and the names
-//! in the formulas that the server has accepted.
+//! Reads the files that describe the server, its queues and its resources, each of which may describe any of them, and the
+//! names in the formulas that the server has accepted.
 
 use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::formula::Formula;
@@ -199,8 +199,8 @@ impl Documents {
         Ok(())
     }
 
-    /// Says which formula is taken where a document has those of several schedulers, and notes the partition of the scheduler
-    /// whose formula is given.
+    /// Warns about the formulas of other schedulers in the documents, and keeps the partition of the scheduler whose formula
+    /// is given.
     fn choose_scheduler(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         for source in files.all(Role::Formula).iter().chain(files.all(Role::Server)) {
             let name = source.name();
@@ -254,7 +254,7 @@ fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> Option<St
     })
 }
 
-/// Says whose formula it is that a document has beside that of the default scheduler.
+/// A warning about the formula of another scheduler than the default one.
 fn formula_of_other(source: &str, scheduler: &ListedScheduler, formula: &str, is_used: bool) -> String {
     let name = &scheduler.name;
     let formula = clipped(formula);

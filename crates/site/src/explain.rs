@@ -18,7 +18,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 
 use super::reach_rank::{SmallestChanges, Wait};
 use super::role::Role;
-use super::tree::pending_entities;
+use super::shares::entities_of;
 use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError};
 
 /// The most neighbours above and below a job.
@@ -79,7 +79,7 @@ pub struct Explanation {
     pub changes: SmallestChanges,
     /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
     pub reached: Option<RankReached>,
-    /// Whether all searches were carried to their end. They share one budget of work; once it is spent, influences, causes
+    /// Whether all searches were completed. They share one budget of work; once it is spent, influences, causes
     /// and changes may be missing.
     pub is_complete: bool,
 }
@@ -185,7 +185,7 @@ pub struct Neighbour {
     pub decided_by: Option<Criterion>,
     /// The criterion in words.
     pub reason: String,
-    /// What rounding has to do with it.
+    /// The effect of rounding on the order of the two.
     pub rounding: Option<Rounding>,
 }
 
@@ -248,10 +248,8 @@ impl Site {
     /// The fair-share tree with the entities of the jobs, under the policy in force.
     fn shares_of_jobs(&self, ranked: &RankedQueue) -> Result<Option<PolicyShares>, SiteError> {
         let Some(tree) = &self.tree else { return Ok(None) };
-        let entities = ranked.table.entities().iter();
-        let mut queue: Vec<(String, bool)> = entities.map(|entity| (entity.to_string(), false)).collect();
-        pending_entities(&ranked.table).into_iter().for_each(|entity| queue[entity].1 = true);
-        self.policy_shares(self.policy.name, tree, &queue, &SharesRequest::default()).map(Some)
+        let entities = entities_of(&ranked.table);
+        self.policy_shares(self.policy.name, tree, &entities, &SharesRequest::default()).map(Some)
     }
 }
 

@@ -7,7 +7,7 @@ use super::SiteError;
 use super::compression::Compression;
 use super::role::RoleFiles;
 
-/// How many bytes of a file decide.
+/// The number of bytes by which a file is recognised.
 const HEAD: usize = 64 << 10;
 
 /// What a file is.

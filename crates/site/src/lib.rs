@@ -124,7 +124,7 @@ pub struct Site {
     warnings: Vec<Message>,
 }
 
-/// What a caller does with a first result, before the long rest of the work. An error that it returns ends the work.
+/// A function of the caller for a first result, before the longer part of the work. An error that it returns ends the work.
 type Listener<'a, T> = &'a mut dyn FnMut(&T) -> Result<(), SiteError>;
 
 impl Site {

@@ -14,7 +14,7 @@ use jsf_openpbs::share_tree::PbsTree;
 
 use super::{Listener, SharesRequest, Site, SiteError, SiteJobs};
 
-/// How the jobs of a site are ranked: a formula, and what the caller wants besides.
+/// A formula by which the jobs of a site are ranked, with the options of the ranking.
 pub struct RankRequest<'a> {
     /// The formula.
     pub formula: &'a Formula,

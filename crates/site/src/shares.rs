@@ -4,12 +4,12 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
+use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
-
-use super::job_warnings::jobs_without_entity;
 use serde_json::{Map, Value};
 
+use super::job_warnings::jobs_without_entity;
 use super::policy::clock;
 use super::role::Role;
 use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
@@ -41,7 +41,7 @@ pub struct SharesRequest {
 }
 
 impl SharesRequest {
-    /// Whether another usage is assumed than the site has.
+    /// Whether a usage is assumed that differs from the site's.
     pub fn assumes_usage(&self) -> bool {
         !self.changes.is_empty()
     }
@@ -64,7 +64,7 @@ pub struct PolicyShares {
     pub assessed: AssessedTree,
     /// The same without the charges and the decay of the request; `None` if it has neither.
     pub before: Option<AssessedTree>,
-    /// Whether the policy has a factor: the ticket-based one has none where nobody is known to have pending jobs.
+    /// Whether the policy has a factor: the ticket-based one has none if no entity is known to have pending jobs.
     pub has_factors: bool,
     /// The policy, whose rules it follows and how usage decays under it, in a few words; where it was not asked for, also where
     /// it comes from.
@@ -367,11 +367,15 @@ impl Site {
         let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
         let mut jobs = self.read_jobs(&no_inputs, true, false)?;
         jobs.warnings.extend(jobs_without_entity(&jobs.table, self.config.fairshare_entity));
-        let mut entities: Vec<QueueEntity> =
-            jobs.table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
-        pending_entities(&jobs.table).into_iter().for_each(|entity| entities[entity].1 = true);
-        Ok((entities, jobs.warnings))
+        Ok((entities_of(&jobs.table), jobs.warnings))
     }
+}
+
+/// The entities of the jobs, and whether each has a pending job.
+pub(super) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
+    let mut entities: Vec<QueueEntity> = table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
+    pending_entities(table).into_iter().for_each(|entity| entities[entity].1 = true);
+    entities
 }
 
 /// A note on the users that the weighted walk ignores: those beside a group.

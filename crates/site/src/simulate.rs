@@ -24,7 +24,7 @@ use super::source::FileSource;
 use super::tree::SiteTree;
 use super::{Listener, Site, SiteError};
 
-/// How many bytes of a log decide what it is.
+/// The number of bytes by which a log is recognised.
 const HEAD: u64 = 64 << 10;
 /// The most names in a warning.
 const MAX_NAMES: usize = 5;

@@ -92,8 +92,8 @@ impl FileSource {
         Ok(bytes)
     }
 
-    /// Checks that the file can be read and seems to be one of a role, by its first bytes. For a file that may not be
-    /// needed: a wrong one is refused all the same. What can be read only once, such as a pipe, is not opened.
+    /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that a wrong file is refused
+    /// even if it is not needed. What can be read only once, such as a pipe, is not opened.
     pub(super) fn check(&self, role: Role) -> Result<(), SiteError> {
         if let Self::Path(path) = self {
             if is_stdin(path) {

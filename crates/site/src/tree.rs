@@ -56,7 +56,7 @@ impl SiteTree {
         let groups = files.first(Role::ResourceGroup);
         let usage = files.first(Role::Usage);
         if let Some(source) = files.first(Role::Tree) {
-            // refused if they are something else, although nothing of them is used
+            // files of another kind are refused, although their content is not used
             groups.map(|unused| read_resource_group(unused, false, &mut Vec::new())).transpose()?;
             usage.map(|unused| read_usage(unused, false, &mut Vec::new())).transpose()?;
             return read_document(source, is_strict, warnings).map(Some);
@@ -86,7 +86,7 @@ impl SiteTree {
     ) -> Result<PbsTree, SiteError> {
         let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
         let tree = builder.build().map_err(|error| self.error(&error))?;
-        // the scheduler computes with whatever its files contain; nothing defines what else would
+        // only the scheduler computes with infinite usage, and only with that in its own files
         if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
             self.require_finite_usage(tree.tree())?;
         }

@@ -209,7 +209,7 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
                 Ordering::Equal => "same",
                 Ordering::Greater => "down",
             };
-            // neighbours overlap a little, else the ground is seen between them
+            // neighbours overlap a little, so that the background does not show between them
             svg.rect(corner, (side + 0.6, side + 0.6), &format!("{direction} density-{density}"), &jobs_of(count));
         }
     }
@@ -290,7 +290,7 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> Icicle {
     const ROW: f64 = 34.0;
     /// A node of less than this width is not drawn.
     const NARROWEST: f64 = 0.4;
-    /// A name of which less fits is left out.
+    /// A name of which no more letters fit is not drawn.
     const FEWEST_LETTERS: usize = 4;
     let depths = depths(tree);
     let mut next_x = vec![0.0f64; tree.len()];

@@ -1,4 +1,4 @@
-//! The charts of a simulation: how long the jobs of each group wait, and how the machine and the queue fare over time.
+//! The charts of a simulation: the waits of each group of jobs, and the use of the machine and the queue over time.
 
 use std::fmt::Write as _;
 

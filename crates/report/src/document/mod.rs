@@ -1,4 +1,4 @@
-//! What a command shows to people: one document, which a terminal, Markdown and a page show each in its way.
+//! The result of a command for people: one document, which is rendered for a terminal, as Markdown or as a page.
 //!
 //! In: sentences, facts, tables of typed cells, charts. Out: text, by [`TerminalStyle`], [`write_markdown`] and
 //! [`write_page`]. In sentences, back-ticks mark names.
@@ -22,7 +22,7 @@ pub(crate) use table::MAX_VALUE;
 pub use table::{Cell, Column, RowLimit, Table};
 pub use terminal::TerminalStyle;
 
-/// What a command shows to people.
+/// The result of a command for people.
 #[derive(Debug)]
 pub struct Document<'a> {
     /// The name of the command.
@@ -31,7 +31,7 @@ pub struct Document<'a> {
     pub title: String,
     /// The answer, in one sentence.
     pub headline: String,
-    /// What the answer rests on, and its numbers.
+    /// The rules behind the answer, and its numbers.
     pub facts: Vec<Fact>,
     /// The tables and charts, with their notes.
     pub sections: Vec<Section<'a>>,

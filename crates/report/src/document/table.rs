@@ -1,4 +1,4 @@
-//! Tables of typed cells: what a column measures decides how its cells are written, everywhere alike.
+//! Tables of typed cells: the type of a cell decides how it is written in every format.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,7 +33,7 @@ pub enum RowLimit {
     All,
     /// The first ones.
     First(usize),
-    /// Half as many from either end.
+    /// Half of this number from either end.
     Ends(usize),
 }
 
@@ -77,7 +77,7 @@ pub(crate) const MIN_TREE_NAME: usize = 32;
 pub enum Cell<'a> {
     /// No value, though other rows may have one.
     Missing,
-    /// A text; an empty one is [`Cell::Missing`] to a reader.
+    /// A text; an empty one is shown as [`Cell::Missing`] is.
     Text(Cow<'a, str>),
     /// A text that may be empty, such as a remark.
     Prose(Cow<'a, str>),
@@ -173,7 +173,7 @@ impl<'a> Table<'a> {
 }
 
 impl RowLimit {
-    /// The rows that are shown of so many: those of the beginning, and those from the returned index to the end.
+    /// The rows that are shown: those before the first returned index, and those from the second one on.
     pub(crate) fn shown(self, len: usize) -> (usize, usize) {
         match self {
             Self::First(most) if most < len => (most, len),
@@ -301,7 +301,7 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// The cell as it is written where long numbers have their digits in groups.
+    /// The cell with the digits of long numbers in groups.
     pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
         let shown = self.shown()?;
         Some(match self {

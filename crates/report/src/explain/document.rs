@@ -1,4 +1,4 @@
-//! Explanations for people: the answer in one sentence, then what it rests on.
+//! Explanations for people: the answer in one sentence, then the numbers behind it.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ use crate::waiting_time;
 const DECIDED_BY: &str = "difference of the values, largest term first";
 /// What the signs of the differences mean.
 const SIGNS: &str = "minus: the other job has more";
-/// A change to more than this multiple of what any job has is left out.
+/// A change to more than this multiple of the largest amount of any job is left out.
 const PLAUSIBLE: f64 = 10.0;
 /// The most levels of parts that are drawn.
 const MAX_LEVELS: usize = 40;

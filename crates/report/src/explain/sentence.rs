@@ -172,7 +172,7 @@ pub(super) fn listed(words: &[String]) -> String {
     }
 }
 
-/// Whether the values of more than half of the compared jobs move the job in the direction in which they all together do.
+/// Whether the values of more than half of the compared jobs move the job in the direction of the total.
 fn is_of_most(cause: &Cause) -> bool {
     cause.others.iter().filter(|other| moves(cause, other)).count() * 2 > cause.others.len()
 }
@@ -231,7 +231,7 @@ pub(super) fn side(cause: &Cause) -> Option<&'static str> {
     }
 }
 
-/// Whether the values of another job would move a job in the direction in which they all together do.
+/// Whether the values of another job would move a job in the direction of the total.
 pub(super) fn moves(cause: &Cause, other: &OtherValues) -> bool {
     if cause.gained > 0 { other.effect > 0.0 } else { other.effect < 0.0 }
 }
