@@ -179,21 +179,6 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
     numbers.collect()
 }
 
-/// A whole number without a fraction.
-fn number(value: f64) -> Json {
-    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
-}
-
-fn core_seconds(amount: u128) -> Json {
-    u64::try_from(amount).map_or_else(|_| json!(amount as f64), |amount| json!(amount))
-}
-
-fn distribution_json(distribution: &Distribution) -> Json {
-    let Distribution { mean, p25, median, p75, p95, max } = *distribution;
-    let [p25, median, p75, p95, max] = [p25, median, p75, p95, max].map(number);
-    json!({"mean": mean, "p25": p25, "median": median, "p75": p75, "p95": p95, "max": max})
-}
-
 fn fairness_json(fairness: &Fairness) -> Json {
     json!({"jain": fairness.jain, "hoover": fairness.hoover, "block_seconds": fairness.block_seconds})
 }
@@ -246,4 +231,19 @@ fn period_json(period: &Period) -> Json {
         "utilisation": period.utilisation,
         "mean_queue": period.mean_queue,
     })
+}
+
+fn distribution_json(distribution: &Distribution) -> Json {
+    let Distribution { mean, p25, median, p75, p95, max } = *distribution;
+    let [p25, median, p75, p95, max] = [p25, median, p75, p95, max].map(number);
+    json!({"mean": mean, "p25": p25, "median": median, "p75": p75, "p95": p95, "max": max})
+}
+
+/// A whole number without a fraction.
+fn number(value: f64) -> Json {
+    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
+}
+
+fn core_seconds(amount: u128) -> Json {
+    u64::try_from(amount).map_or_else(|_| json!(amount as f64), |amount| json!(amount))
 }

@@ -177,16 +177,6 @@ fn fairness_words(fairness: &Fairness) -> String {
     format!("{jain}{:.1} % of the processor time goes to others than promised (Hoover)", fairness.hoover * 100.0)
 }
 
-/// What the numbers about shares mean.
-fn fairness_note(fairness: &Fairness) -> String {
-    format!(
-        "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
-         more than its jobs ask for. Jain's index is 1 if all use the same part of what they are promised, and 1/n if one of n uses \
-         everything; the Hoover index is the part of the processor time that others use than those to whom it is promised.",
-        waiting_time(fairness.block_seconds)
-    )
-}
-
 /// How far the waits are from those in the log.
 fn validation_fact(validation: &Validation) -> Fact {
     let Validation { jobs, equal, recorded_mean, simulated_mean, median_error, p95_error, rank_correlation } =
@@ -561,6 +551,16 @@ fn shares_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
     });
     let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
     Some(Section::new("use against shares").prose(fairness_note(first)).table(table))
+}
+
+/// What the numbers about shares mean.
+fn fairness_note(fairness: &Fairness) -> String {
+    format!(
+        "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
+         more than its jobs ask for. Jain's index is 1 if all use the same part of what they are promised, and 1/n if one of n uses \
+         everything; the Hoover index is the part of the processor time that others use than those to whom it is promised.",
+        waiting_time(fairness.block_seconds)
+    )
 }
 
 /// The difference between what an entity uses and what it is promised, on the side where it is larger.

@@ -32,16 +32,6 @@ fn uncompressed(path: &str) -> &str {
     COMPRESSED.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
 }
 
-/// The roles that a file can have, by the last part of its path for those of the scheduler.
-fn roles(path: &str) -> impl Iterator<Item = Role> {
-    let path = uncompressed(path);
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let named = ROLES
-        .iter()
-        .filter(move |files| files.names.contains(if files.role.is_of_scheduler() { &last } else { &path }));
-    named.map(|files| files.role)
-}
-
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
 pub(super) fn candidates() -> impl Iterator<Item = String> {
     let others = ROLES.iter().filter(|files| !files.role.is_of_scheduler());
@@ -133,6 +123,16 @@ impl FoundFiles {
         let Some((used, others)) = paths.split_first() else { return };
         self.warnings.extend(others.iter().map(|path| format!("`{path}` is not read, because `{used}` is there")));
     }
+}
+
+/// The roles that a file can have, by the last part of its path for those of the scheduler.
+fn roles(path: &str) -> impl Iterator<Item = Role> {
+    let path = uncompressed(path);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let named = ROLES
+        .iter()
+        .filter(move |files| files.names.contains(if files.role.is_of_scheduler() { &last } else { &path }));
+    named.map(|files| files.role)
 }
 
 #[cfg(test)]

@@ -145,6 +145,16 @@ impl PolicySelection {
         Self { name, rules: rules.rules, release: release.unwrap_or_default(), is_release_known, conf, source }
     }
 
+    /// A policy, whose rules it follows and how usage decays under it.
+    pub(super) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+        format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
+    }
+
+    /// The policy in force, where it comes from, whose rules it follows and how usage decays.
+    pub(super) fn in_force(&self, config: &SchedConfig) -> String {
+        format!("{} ({}), {}", self.name.as_str(), self.source, self.rules_and_decay(self.name, config))
+    }
+
     /// Whose rules a policy follows and how usage decays under it, in a few words.
     fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
         let daemon = format!("as in Slurm {}{}", self.release.as_str(), or_default(self.is_release_known));
@@ -176,16 +186,6 @@ impl PolicySelection {
         format!("{rules}{dampening}, {decay}")
     }
 
-    /// A policy, whose rules it follows and how usage decays under it.
-    pub(super) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
-        format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
-    }
-
-    /// The policy in force, where it comes from, whose rules it follows and how usage decays.
-    pub(super) fn in_force(&self, config: &SchedConfig) -> String {
-        format!("{} ({}), {}", self.name.as_str(), self.source, self.rules_and_decay(self.name, config))
-    }
-
     /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
     pub(super) fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
         self.build_policy_for(name, self.release, active)
@@ -211,11 +211,6 @@ impl PolicySelection {
 
 fn or_default(is_known: bool) -> &'static str {
     if is_known { "" } else { " (default)" }
-}
-
-/// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
-fn shortest_decimal(float: f32) -> f64 {
-    float.to_string().parse().unwrap_or_else(|_| f64::from(float))
 }
 
 /// A time in seconds as `HH:MM:SS`.
@@ -267,4 +262,9 @@ impl Site {
     pub fn policy(&self) -> PolicyName {
         self.policy.name
     }
+}
+
+/// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
+fn shortest_decimal(float: f32) -> f64 {
+    float.to_string().parse().unwrap_or_else(|_| f64::from(float))
 }

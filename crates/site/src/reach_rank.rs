@@ -65,16 +65,6 @@ pub enum Means {
 }
 
 impl Means {
-    /// How a user would change an input.
-    fn from_input(name: &str, schema: &Schema) -> Self {
-        match (name, schema.entry(name).map(|entry| entry.origin)) {
-            ("eligible_time", _) => Self::Wait,
-            ("queue_priority", _) => Self::Queue,
-            (_, Some(Origin::Special) | None) => Self::WhatIf,
-            _ => Self::AskForLess,
-        }
-    }
-
     /// In a word or two.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -82,6 +72,16 @@ impl Means {
             Self::Wait => "wait",
             Self::Queue => "another queue",
             Self::WhatIf => "what if",
+        }
+    }
+
+    /// How a user would change an input.
+    fn from_input(name: &str, schema: &Schema) -> Self {
+        match (name, schema.entry(name).map(|entry| entry.origin)) {
+            ("eligible_time", _) => Self::Wait,
+            ("queue_priority", _) => Self::Queue,
+            (_, Some(Origin::Special) | None) => Self::WhatIf,
+            _ => Self::AskForLess,
         }
     }
 }

@@ -78,57 +78,6 @@ pub struct SimulatedQueue {
     pub warnings: Vec<String>,
 }
 
-fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
-    for source in sources {
-        match source {
-            FileSource::Path(path) if path.is_dir() => {
-                let entries = path.read_dir().and_then(|entries| {
-                    entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
-                });
-                let mut files = entries.map_err(|error| SiteError::read(path, error))?;
-                files.sort_unstable();
-                let (files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.is_file());
-                for other in others {
-                    builder
-                        .faults()
-                        .add("it is a folder, a pipe or a broken link", || format!("`{}`", other.display()));
-                }
-                if files.is_empty() {
-                    return Err(SiteError::content(format!("the folder `{}` contains no file", path.display())));
-                }
-                files.into_iter().try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
-            }
-            _ => read_log(source, &mut builder)?,
-        }
-    }
-    if builder.is_empty() {
-        let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
-        let faults = builder.finish().faults().messages();
-        let reason = faults.first().map_or_else(String::new, |fault| format!("; {fault}"));
-        return Err(SiteError::content(format!("{} has no job that can be simulated{reason}", names.join(", "))));
-    }
-    Ok(builder.finish())
-}
-
-fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
-    let name = source.name();
-    let failed = SiteError::reading(name.as_ref());
-    let mut log = BufReader::with_capacity(1 << 16, decompressed(source.open()?).map_err(&failed)?);
-    let mut head = Vec::new();
-    log.by_ref().take(HEAD).read_to_end(&mut head).map_err(&failed)?;
-    let kind = FileKind::detect(&head);
-    let format = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(&failed)?;
-    if kind == FileKind::Empty {
-        builder.faults().add("it is empty", || format!("`{name}`"));
-    } else if format.is_none() {
-        return Err(kind.refusal(format!(
-            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
-            kind.description()
-        )));
-    }
-    Ok(())
-}
-
 impl Site {
     /// Reads logs of jobs as one workload, with the resources and the priorities that these formulas need. Of a folder, all
     /// files are read. What cannot be read of a log is in [`Workload::faults`].
@@ -310,6 +259,57 @@ impl Site {
         }
         Ok(Some(fairshare))
     }
+}
+
+fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
+    for source in sources {
+        match source {
+            FileSource::Path(path) if path.is_dir() => {
+                let entries = path.read_dir().and_then(|entries| {
+                    entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
+                });
+                let mut files = entries.map_err(|error| SiteError::read(path, error))?;
+                files.sort_unstable();
+                let (files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.is_file());
+                for other in others {
+                    builder
+                        .faults()
+                        .add("it is a folder, a pipe or a broken link", || format!("`{}`", other.display()));
+                }
+                if files.is_empty() {
+                    return Err(SiteError::content(format!("the folder `{}` contains no file", path.display())));
+                }
+                files.into_iter().try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
+            }
+            _ => read_log(source, &mut builder)?,
+        }
+    }
+    if builder.is_empty() {
+        let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
+        let faults = builder.finish().faults().messages();
+        let reason = faults.first().map_or_else(String::new, |fault| format!("; {fault}"));
+        return Err(SiteError::content(format!("{} has no job that can be simulated{reason}", names.join(", "))));
+    }
+    Ok(builder.finish())
+}
+
+fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
+    let name = source.name();
+    let failed = SiteError::reading(name.as_ref());
+    let mut log = BufReader::with_capacity(1 << 16, decompressed(source.open()?).map_err(&failed)?);
+    let mut head = Vec::new();
+    log.by_ref().take(HEAD).read_to_end(&mut head).map_err(&failed)?;
+    let kind = FileKind::detect(&head);
+    let format = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(&failed)?;
+    if kind == FileKind::Empty {
+        builder.faults().add("it is empty", || format!("`{name}`"));
+    } else if format.is_none() {
+        return Err(kind.refusal(format!(
+            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
+            kind.description()
+        )));
+    }
+    Ok(())
 }
 
 /// Whether a simulation computes an input of every job, whatever the log says.

@@ -124,10 +124,10 @@ pub(super) fn displacements(moves: &[i64]) -> String {
         let from = ((place.abs() - 1) as f64 * width + 1.0) as i64;
         let to = (place.abs() as f64 * width) as i64;
         let span = if from == to { from.to_string() } else { grouped(&format!("{from} to {to}")) };
-        let (class, what) = match place {
-            1.. => ("up", format!("{span} places up")),
-            0 => ("same", "same place".to_owned()),
-            _ => ("down", format!("{span} places down")),
+        let (class, sign, what) = match place {
+            1.. => ("up", "+", format!("{span} places up")),
+            0 => ("same", "", "same place".to_owned()),
+            _ => ("down", "−", format!("{span} places down")),
         };
         let x = first_bar + bar * index as f64;
         if count > 0 {
@@ -137,13 +137,6 @@ pub(super) fn displacements(moves: &[i64]) -> String {
         }
         let is_labelled = place == 0 || place.abs() == reach || (reach >= 8 && place.abs() * 2 == reach);
         if is_labelled {
-            let sign = if place > 0 {
-                "+"
-            } else if place < 0 {
-                "−"
-            } else {
-                ""
-            };
             svg.text((x + bar / 2.0, bottom + 18.0), Anchor::Middle, "axis", &grouped(&format!("{sign}{}", to.max(0))));
         }
     }

@@ -236,12 +236,6 @@ pub(super) fn moves(cause: &Cause, other: &OtherValues) -> bool {
     if cause.gained > 0 { other.effect > 0.0 } else { other.effect < 0.0 }
 }
 
-/// The compared jobs whose values of an input are on the other side of a job's.
-fn those(cause: &Cause) -> Option<String> {
-    let count = cause.others.iter().filter(|other| moves(cause, other)).count();
-    Some(counted(count, cause.others.len(), side(cause)?))
-}
-
 /// A cause in words.
 fn words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
     let costs = cause.gained > 0;
@@ -273,6 +267,12 @@ fn words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option
         (Some(words), Some(best)) => format!("{words}; {best})"),
         (None, Some(best)) => format!("{words} ({best})"),
     })
+}
+
+/// The compared jobs whose values of an input are on the other side of a job's.
+fn those(cause: &Cause) -> Option<String> {
+    let count = cause.others.iter().filter(|other| moves(cause, other)).count();
+    Some(counted(count, cause.others.len(), side(cause)?))
 }
 
 /// The rank that the best of the compared values would give to a job that they cost places.
