@@ -18,10 +18,11 @@ pub(super) struct BytePattern {
 
 impl BytePattern {
     pub(super) fn new(bytes: &[u8]) -> Self {
-        let (mut first, mut mask) = ([0; GROUP], [0; GROUP]);
-        for (index, &byte) in bytes.iter().take(GROUP).enumerate() {
-            (first[index], mask[index]) = (byte, 0xff);
-        }
+        let start = &bytes[..bytes.len().min(GROUP)];
+        let mut first = [0; GROUP];
+        first[..start.len()].copy_from_slice(start);
+        let mut mask = [0; GROUP];
+        mask[..start.len()].fill(0xff);
         Self {
             first: u128::from_le_bytes(first),
             mask: u128::from_le_bytes(mask),
@@ -44,7 +45,8 @@ impl BytePattern {
 
     /// The bytes.
     pub(super) fn bytes(&self) -> Vec<u8> {
-        let (first, last) = (self.first.to_le_bytes(), self.last.to_le_bytes());
+        let first = self.first.to_le_bytes();
+        let last = self.last.to_le_bytes();
         let tail = self.len.saturating_sub(GROUP).min(GROUP);
         [&first[..self.len.min(GROUP)], &self.between, &last[GROUP - tail..]].concat()
     }

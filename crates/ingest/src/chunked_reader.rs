@@ -1,8 +1,8 @@
 //! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel by the fast reader.
 //!
-//! NDJSON is cut between two lines. In the JSON of qstat only the text of a job tells where it begins, so
-//! the place of a cut is guessed: where the bytes are the same as between the first two jobs. The guess is right if
-//! every chunk parses, from its first byte to its last, as jobs that are followed by commas; if one does not, the
+//! NDJSON is cut between two lines. In the JSON of qstat only the text of a job shows where it begins, so the place of a cut
+//! is guessed: where the bytes are the same as between the first two jobs. The guess is right if every chunk parses, from its
+//! first byte to its last, as jobs that are followed by commas; if one does not, the
 //! [reference reader](crate::reference_reader) reads the document again.
 
 use std::io;
@@ -30,15 +30,14 @@ pub(super) fn read_ndjson(
 ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
     let mut builder = TableBuilder::new(options, AmountSource::User);
     let mut line = 1;
-    let append = |chunk: &ParsedChunk| {
+    chunks.parse(options, AmountSource::User, parse_lines, |chunk| {
         chunk.append_to(&mut builder, Some(line), |builder, text, at| {
             read_line(&decode_utf8(text), Some(line + at as usize), builder);
             true
         });
         line += chunk.lines as usize;
         !builder.is_full()
-    };
-    chunks.parse(options, AmountSource::User, parse_lines, append)?;
+    })?;
     Ok(builder.finish())
 }
 
@@ -136,7 +135,8 @@ impl JobSeparator {
         scanner.space();
         scanner.take(b'"')?;
         let before_id = FinderRev::new(start.get(end - 1..scanner.at)?).into_owned();
-        let (length, quote) = (scanner.plain()?.len(), scanner.at - 1);
+        let length = scanner.plain()?.len();
+        let quote = scanner.at - 1;
         scanner.at -= length + 2;
         scanner.key()?;
         scanner.take(b'{')?;
@@ -184,20 +184,26 @@ pub(super) fn read_qstat_json(
     options: &ReadOptions<'_>,
 ) -> io::Result<Option<Result<ParsedJobs, ReadErrorKind>>> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
-    let (mut is_malformed, mut is_complete) = (false, false);
-    let parse = |chunk: &mut ParsedChunk, reader: &mut FastReader<'_>| {
-        let text = std::mem::take(&mut chunk.text);
-        chunk.is_malformed = parse_entries(&text, layout, chunk, reader).is_none();
-        chunk.text = text;
-    };
-    let append = |chunk: &ParsedChunk| {
-        is_malformed =
-            chunk.is_malformed || !chunk.append_to(&mut builder, None, |builder, text, _| read_entry(text, builder));
-        is_complete = chunk.is_last;
-        !is_malformed
-    };
-    chunks.parse(options, AmountSource::Server, parse, append)?;
+    let mut is_malformed = false;
+    let mut is_complete = false;
+    chunks.parse(
+        options,
+        AmountSource::Server,
+        |chunk, reader| parse_chunk(chunk, layout, reader),
+        |chunk| {
+            is_malformed = chunk.is_malformed
+                || !chunk.append_to(&mut builder, None, |builder, text, _| read_entry(text, builder));
+            is_complete = chunk.is_last;
+            !is_malformed
+        },
+    )?;
     Ok((is_complete && !is_malformed).then(|| builder.finish()))
+}
+
+fn parse_chunk(chunk: &mut ParsedChunk, layout: &DocumentLayout, reader: &mut FastReader<'_>) {
+    let text = std::mem::take(&mut chunk.text);
+    chunk.is_malformed = parse_entries(&text, layout, chunk, reader).is_none();
+    chunk.text = text;
 }
 
 fn parse_entries(

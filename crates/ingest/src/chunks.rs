@@ -50,7 +50,8 @@ impl<'s> Chunks<'s> {
         if self.is_over {
             return Ok(None);
         }
-        let (mut capacity, mut filled) = (self.size, 0);
+        let mut capacity = self.size;
+        let mut filled = 0;
         loop {
             if let Some(more) = (capacity + PADDING).checked_sub(buffer.len()) {
                 buffer.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -102,16 +103,15 @@ impl<'s> Chunks<'s> {
         mut append: impl FnMut(&ParsedChunk) -> bool,
     ) -> io::Result<()> {
         let mut is_first = true;
-        let fill = |(chunk, _): &mut (ParsedChunk, _)| {
-            let end = self.next(&mut chunk.text)?;
-            chunk.end = end.unwrap_or(0);
-            (chunk.is_first, chunk.is_last) = (is_first, self.is_over);
-            is_first = false;
-            Ok(end.is_some())
-        };
         pipeline(
             || (ParsedChunk::default(), FastReader::new(options, amounts)),
-            fill,
+            |(chunk, _)| {
+                let end = self.next(&mut chunk.text)?;
+                chunk.end = end.unwrap_or(0);
+                chunk.is_first = std::mem::take(&mut is_first);
+                chunk.is_last = self.is_over;
+                Ok(end.is_some())
+            },
             |(chunk, reader)| {
                 chunk.clear(reader.column_count());
                 parse(chunk, reader);
@@ -132,7 +132,7 @@ pub(super) struct ParsedChunk {
     pub is_first: bool,
     pub is_last: bool,
     pub batch: Batch,
-    /// The number of lines, where lines are counted.
+    /// The number of lines, if lines are counted.
     pub lines: u32,
     /// Whether the document does not have the layout that was expected; what was parsed is then of no use.
     pub is_malformed: bool,
@@ -154,7 +154,8 @@ impl ParsedChunk {
         self.batch.clear(columns);
         self.parts.clear();
         self.undeclared.clear();
-        (self.lines, self.is_malformed) = (0, false);
+        self.lines = 0;
+        self.is_malformed = false;
     }
 
     /// Adds the last row of the batch as the next job.

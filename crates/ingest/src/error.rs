@@ -98,7 +98,8 @@ pub enum ReadErrorKind {
 impl ReadErrorKind {
     /// The error of a JSON `text`; its place is counted in lines, columns and bytes.
     pub(super) fn json(text: &str, error: &serde_json::Error, jobs_before: usize) -> Self {
-        let (line, column) = (error.line(), error.column());
+        let line = error.line();
+        let column = error.column();
         let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
         let full = error.to_string();
         let reason = full.split(" at line ").next().unwrap_or(&full).to_owned();

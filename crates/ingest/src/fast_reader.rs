@@ -174,8 +174,11 @@ impl<'a> FastReader<'a> {
                 key => job.read(key, scanner)?,
             }
             let dispatch = &self.dispatch;
-            let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
-            self.top.read_run(scanner, |key| dispatch.small_integer_key(key), put);
+            self.top.read_run(
+                scanner,
+                |key| dispatch.small_integer_key(key),
+                |column, amount| batch.put_integer(column, InputPrecedence::Job, amount),
+            );
         }
     }
 
@@ -185,9 +188,11 @@ impl<'a> FastReader<'a> {
         self.resources.start();
         loop {
             let dispatch = &mut self.dispatch;
-            let column = |index: Option<Index>| dispatch.small_integer_resource(index?);
-            let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
-            self.resources.read_run(scanner, column, put);
+            self.resources.read_run(
+                scanner,
+                |index| dispatch.small_integer_resource(index?),
+                |column, amount| batch.put_integer(column, InputPrecedence::Job, amount),
+            );
             match self.resources.next(scanner, |name| dispatch.add_resource(name))? {
                 Next::End => return (scanner.at - start < LONG).then_some(()),
                 Next::Value(None) => scanner.skip_value()?,
@@ -224,7 +229,7 @@ impl<'a> FastReader<'a> {
         }
     }
 
-    /// Converts an amount as the reference reader does; `None` where that would report or exclude the job.
+    /// Converts an amount as the reference reader does; `None` if that would report or exclude the job.
     fn convert_amount(&mut self, index: Index, scalar: &JsonScalar<'_>, batch: &mut Batch) -> Option<()> {
         let resource = *self.dispatch.resources.get(index as usize)?;
         let kind = resource.plan.kind(scalar);
@@ -313,8 +318,14 @@ impl<'a> FastReader<'a> {
                 &derived
             }
         };
-        let (state, queued_at) = (job.state, job.queued_at);
-        batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })
+        batch.finish(BatchRow {
+            id: job.id.unwrap_or_default(),
+            entity,
+            queue,
+            state: job.state,
+            queued_at: job.queued_at,
+            line,
+        })
     }
 }
 

@@ -54,12 +54,19 @@ impl IntegerField {
         if text.len() > MAX_LENGTH {
             return None;
         }
-        let (mut bytes, mut mask) = ([0; GROUP * GROUPS], [0; GROUP * GROUPS]);
+        let mut bytes = [0; GROUP * GROUPS];
         bytes[..text.len()].copy_from_slice(text);
+        let mut mask = [0; GROUP * GROUPS];
         mask[..text.len()].fill(0xff);
-        let (groups, masks) = (groups(&bytes), groups(&mask));
-        let (constants, constant) = (Vec::new(), Constant::Unknown);
-        Some(Self { groups, masks, len: text.len(), constants, column: column.unwrap_or(usize::MAX), prefix, constant })
+        Some(Self {
+            groups: groups(&bytes),
+            masks: groups(&mask),
+            len: text.len(),
+            constants: Vec::new(),
+            column: column.unwrap_or(usize::MAX),
+            prefix,
+            constant: Constant::Unknown,
+        })
     }
 
     /// The text before the integer.
@@ -150,7 +157,8 @@ impl IntegerRun {
             let Some((number, end)) = field.read(bytes, at) else { break };
             field.constants.iter().for_each(|&(column, number)| put(column, number));
             put(field.column, number);
-            (at, done) = (end, done + 1);
+            at = end;
+            done += 1;
         }
         if done == 0 || done < self.fields.len() {
             self.misses_left = self.misses_left.saturating_sub(1);
@@ -193,55 +201,54 @@ impl IntegerRun {
 mod tests {
     use super::*;
 
+    /// A run that expects these texts before its integers, with the prefixes 0, 1, 2, …
+    fn predicted(texts: &[&str], column: Option<usize>) -> IntegerRun {
+        let mut run = IntegerRun::new();
+        let fields = texts.iter().zip(0..);
+        run.predict(fields.map(|(text, prefix)| IntegerField::new(text.as_bytes(), column, prefix).unwrap()).collect());
+        run
+    }
+
+    /// The prefix of the last integer, and the integers.
+    fn read(run: &mut IntegerRun, text: &str) -> (Option<u32>, Vec<u32>) {
+        let mut numbers = Vec::new();
+        let last = run.read(&[text.as_bytes(), &[0; WINDOW]].concat(), 0, |_, number| numbers.push(number));
+        (last.map(|(prefix, _)| prefix), numbers)
+    }
+
     #[test]
     fn a_run_ends_at_the_first_difference() {
         let texts = ["{\"a\":", ",\n     \"more_than_sixteen\": ", ",\n               \"more_than_thirty_two\": "];
         let whole = texts.join("3") + "3}";
-        let read = |text: &str| {
-            let mut run = IntegerRun::new();
-            let fields =
-                texts.iter().zip(5..).map(|(text, prefix)| IntegerField::new(text.as_bytes(), None, prefix).unwrap());
-            run.predict(fields.collect());
-            let mut numbers = Vec::new();
-            let last = run.read(&[text.as_bytes(), &[0; WINDOW]].concat(), 0, |_, number| numbers.push(number));
-            (last.map(|(prefix, _)| prefix), numbers.len())
-        };
-        assert_eq!(read(&whole), (Some(7), 3));
+        assert_eq!(read(&mut predicted(&texts, None), &whole), (Some(2), vec![3, 3, 3]));
         for (index, letter) in whole.char_indices().filter(|(_, letter)| !letter.is_numeric()) {
             let other = format!("{}~{}", &whole[..index], &whole[index + 1..]);
-            assert!(read(&other).1 < 3 || letter == '}', "{other}");
+            let (_, numbers) = read(&mut predicted(&texts, None), &other);
+            assert!(numbers.len() < 3 || letter == '}', "{other}");
         }
-        assert_eq!(read(&whole.replace("3}", "x}")), (Some(6), 2));
+        assert_eq!(read(&mut predicted(&texts, None), &whole.replace("3}", "x}")), (Some(1), vec![3, 3]));
         assert!(IntegerField::new(&[b'x'; MAX_LENGTH + 1], None, 0).is_none());
     }
 
     #[test]
     fn a_constant_integer_is_expected() {
         let texts = [",\"a\":", ",\"bb\":", ",\"ccc\":", ",\"dddd\":"];
-        let mut run = IntegerRun::new();
-        run.predict(
-            texts
-                .iter()
-                .zip(0..)
-                .map(|(text, prefix)| IntegerField::new(text.as_bytes(), Some(9), prefix).unwrap())
-                .collect(),
-        );
-        let mut read = |numbers: [&str; 4]| {
-            let text: String = texts.iter().zip(numbers).map(|(text, number)| text.to_string() + number).collect();
-            let mut found = Vec::new();
-            let last = run.read(&[text.as_bytes(), b"}", &[0; WINDOW]].concat(), 0, |_, number| found.push(number));
-            (last.map(|(prefix, _)| prefix), found, run.fields.len())
-        };
+        let mut run = predicted(&texts, Some(9));
         for turn in 1..=2 * u32::from(CONSTANT_OBJECTS) {
-            let varying = turn.to_string();
-            let expected = vec![0, turn, 100_000, 7];
-            let fields = if turn < u32::from(CONSTANT_OBJECTS) { 4 } else { 2 };
-            assert_eq!(read(["0", &varying, "100000", "7"]), (Some(3), expected, fields));
+            let text = format!(",\"a\":0,\"bb\":{turn},\"ccc\":100000,\"dddd\":7}}");
+            assert_eq!(read(&mut run, &text), (Some(3), vec![0, turn, 100_000, 7]));
+            assert_eq!(run.fields.len(), if turn < u32::from(CONSTANT_OBJECTS) { 4 } else { 2 });
         }
-        assert_eq!(read(["0", "5", "100000", "8"]), (Some(3), vec![0, 5, 100_000, 8], 2));
-        // Nothing is read from the first difference on.
-        assert_eq!(read(["0", "5", "100001", "7"]), (Some(1), vec![0, 5], 2));
-        assert_eq!(read(["0", "5", "1000000", "7"]), (Some(1), vec![0, 5], 2));
-        assert_eq!(read(["00", "5", "100000", "7"]), (None, vec![], 2));
+        for (numbers, prefix, expected) in [
+            (["0", "5", "100000", "8"], Some(3), vec![0, 5, 100_000, 8]),
+            // Nothing is read from the first difference on.
+            (["0", "5", "100001", "7"], Some(1), vec![0, 5]),
+            (["0", "5", "1000000", "7"], Some(1), vec![0, 5]),
+            (["00", "5", "100000", "7"], None, vec![]),
+        ] {
+            let text: String = texts.iter().zip(numbers).map(|(text, number)| text.to_string() + number).collect();
+            assert_eq!(read(&mut run, &(text + "}")), (prefix, expected));
+            assert_eq!(run.fields.len(), 2);
+        }
     }
 }

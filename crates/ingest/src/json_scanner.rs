@@ -252,11 +252,13 @@ impl Scanner<'_> {
     /// Skips an object or an array.
     fn skip_nested(&mut self) -> Option<()> {
         // A bit for each open object (1) or array (0), the innermost lowest.
-        let (mut open, mut depth) = (0u64, 0);
+        let mut open = 0u64;
+        let mut depth = 0;
         loop {
             let is_empty = match self.peek() {
                 opener @ (b'{' | b'[') if depth < MAX_DEPTH => {
-                    (open, depth) = (open << 1 | u64::from(opener == b'{'), depth + 1);
+                    open = open << 1 | u64::from(opener == b'{');
+                    depth += 1;
                     self.at += 1;
                     self.space();
                     self.peek() == closer(open)
@@ -275,7 +277,8 @@ impl Scanner<'_> {
             if is_empty {
                 self.space();
                 while self.peek() == closer(open) {
-                    (open, depth) = (open >> 1, depth - 1);
+                    open >>= 1;
+                    depth -= 1;
                     self.at += 1;
                     if depth == 0 {
                         return Some(());

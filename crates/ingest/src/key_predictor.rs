@@ -64,7 +64,8 @@ impl<R: Copy> KeyPredictor<R> {
     #[inline]
     pub(super) fn next(&mut self, scanner: &mut Scanner<'_>, resolve: impl FnOnce(&str) -> R) -> Option<Next<R>> {
         if let Some((prefix, end, meaning)) = self.predict(self.last, scanner.bytes(), scanner.at) {
-            (self.last, scanner.at) = (Some(prefix), end);
+            self.last = Some(prefix);
+            scanner.at = end;
             return Some(meaning);
         }
         self.read(scanner, resolve)
@@ -93,7 +94,8 @@ impl<R: Copy> KeyPredictor<R> {
             self.predict_run(column);
         }
         if let Some((last, end)) = last {
-            (self.last, scanner.at) = (Some(last), end);
+            self.last = Some(last);
+            scanner.at = end;
         }
     }
 
@@ -101,7 +103,8 @@ impl<R: Copy> KeyPredictor<R> {
     #[cold]
     fn predict_run(&mut self, column: impl Fn(R) -> Option<Option<usize>>) {
         let Some(start) = self.last else { return };
-        let (mut prefix, mut fields) = (self.prefixes[start as usize].next, Vec::new());
+        let mut prefix = self.prefixes[start as usize].next;
+        let mut fields = Vec::new();
         while let Next::Value(meaning) = self.prefixes[prefix as usize].meaning
             && let Some(column) = column(meaning)
             && fields.len() < MAX_FIELDS
@@ -116,12 +119,12 @@ impl<R: Copy> KeyPredictor<R> {
 
     /// [`KeyPredictor::next`] if the prediction was wrong.
     fn read(&mut self, scanner: &mut Scanner<'_>, resolve: impl FnOnce(&str) -> R) -> Option<Next<R>> {
-        let (start, is_first) = (scanner.at, self.last == Some(START));
+        let start = scanner.at;
         scanner.space();
         let meaning = if scanner.take(b'}').is_some() {
             Next::End
         } else {
-            if !is_first {
+            if self.last != Some(START) {
                 scanner.take(b',')?;
                 scanner.space();
             }

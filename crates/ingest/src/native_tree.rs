@@ -27,11 +27,10 @@ const MAX_LISTED: usize = 4;
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
     let mut top = Fields::default();
-    let owned = || source_name.to_owned();
     let shape = read_object(&text, &mut top)
-        .map_err(|error| TreeDocumentError::Json { source_name: owned(), reason: error.to_string() })?;
+        .map_err(|error| TreeDocumentError::Json { source_name: source_name.to_owned(), reason: error.to_string() })?;
     if let Shape::Other(found) = shape {
-        return Err(TreeDocumentError::NotATree { source_name: owned(), found: found.to_owned() });
+        return Err(TreeDocumentError::NotATree { source_name: source_name.to_owned(), found: found.to_owned() });
     }
     if top.children.is_none() {
         let mut found = "an object without `children`".to_owned();
@@ -40,7 +39,7 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
             let plural = if keys.len() == 1 { "" } else { "s" };
             found += &format!(" but with the unknown key{plural} {}", keys.join(", "));
         }
-        return Err(TreeDocumentError::NotATree { source_name: owned(), found });
+        return Err(TreeDocumentError::NotATree { source_name: source_name.to_owned(), found });
     }
     let mut reader = TreeReader { source_name, document: TreeDocument::default(), stack: Vec::new() };
     reader.read_top(top)?;
@@ -85,13 +84,13 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
             "unknown_shares" => &mut self.unknown_shares,
             "children" => {
                 let children = self.children.get_or_insert_default();
-                // one more than a tree may have is enough to refuse it
-                let collect = |child| {
+                let shape = value.list(|child| {
+                    // one more than a tree may have is enough to refuse it
                     if children.len() <= MAX_NODES {
                         children.push(child);
                     }
-                };
-                if let Shape::Other(found) = value.list(collect)? {
+                })?;
+                if let Shape::Other(found) = shape {
                     self.wrong_children = Some(found);
                 }
                 return Ok(());
@@ -101,7 +100,7 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
                 return value.skip();
             }
         };
-        // a number that is given as `null` is not one that is not given
+        // a number given as `null` is an error, unlike a missing one
         let null = matches!(&*key, "shares" | "usage" | "unknown_shares").then_some(JsonScalar::NULL);
         *field = JsonScalar::from_raw(value.raw()?).or(null);
         Ok(())
@@ -154,8 +153,8 @@ impl<'d> TreeReader<'d> {
                 return Err(self.wrong(Some(here), "the node", &JsonScalar::Other(found), "an object"));
             }
             Err(error) => {
-                let (source_name, reason) = (self.source_name.to_owned(), error.to_string());
-                return Err(TreeDocumentError::Json { source_name, reason });
+                let source_name = self.source_name.to_owned();
+                return Err(TreeDocumentError::Json { source_name, reason: error.to_string() });
             }
         }
         self.document.nodes[here].name = self.name(&fields, here)?;
@@ -188,8 +187,8 @@ impl<'d> TreeReader<'d> {
             return Err(TreeDocumentError::TooLarge { source_name: self.source_name.to_owned() });
         }
         if depth > MAX_DEPTH && !children.is_empty() {
-            let (source_name, path) = (self.source_name.to_owned(), self.path(parent));
-            return Err(TreeDocumentError::TooDeep { source_name, path });
+            let source_name = self.source_name.to_owned();
+            return Err(TreeDocumentError::TooDeep { source_name, path: self.path(parent) });
         }
         let numbered = children.into_iter().enumerate().rev();
         self.stack.extend(numbered.map(|(index, raw)| PendingNode { raw, parent, number: index + 1, depth }));
@@ -330,31 +329,31 @@ mod tests {
         assert!(error(r#"{"childs":[]}"#).contains("without `children` but with the unknown key `childs`, expected"));
         assert!(error("{\"children\":[").contains("not valid JSON"));
         assert!(error(r#"{"children":{}}"#).contains("`children` of the document is an object, expected an array"));
-        let inside = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[1]}},{node}]}}"));
-        assert!(inside("1").contains("the node of `g/#1` is a number, expected an object"));
-        let one = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node}]}}]}}"));
-        assert!(one(r#"{"shares":1}"#).contains("`name` of `g/#1` is missing"));
-        assert!(one(r#"{"name":"Bob","shares":1.5}"#).contains("`shares` of `g/Bob` is the number 1.5"));
-        assert!(one(r#"{"name":"Bob","usage":"1"}"#).contains("`usage` of `g/Bob` is the string \"1\""));
-        assert!(one(r#"{"name":"Bob","usage":1e999}"#).contains("`usage` of `g/Bob`"));
-        assert!(
-            one(r#"{"name":"Bob","usage":-5}"#).contains("is the number -5, expected a finite number of at least 0")
-        );
-        assert!(one(r#"{"name":"Bob","usage":null}"#).contains("`usage` of `g/Bob` is null, expected a finite number"));
-        assert!(
-            one(r#"{"name":"Bob","shares":null}"#).contains("`shares` of `g/Bob` is null, expected a whole number")
-        );
+        let beside = error(r#"{"children":[{"name":"g","children":[1]},1]}"#);
+        assert!(beside.contains("the node of `g/#1` is a number, expected an object"));
         assert!(error(r#"{"unknown_shares":null,"children":[]}"#).contains("`unknown_shares` of the document is null"));
-        assert!(one(r#"{"name":"Bob","kind":"dog"}"#).contains("`kind` of `g/Bob` is the string \"dog\""));
+        for (node, expected) in [
+            (r#"{"shares":1}"#, "`name` of `g/#1` is missing"),
+            (r#"{"name":"Bob","shares":1.5}"#, "`shares` of `g/Bob` is the number 1.5"),
+            (r#"{"name":"Bob","usage":"1"}"#, "`usage` of `g/Bob` is the string \"1\""),
+            (r#"{"name":"Bob","usage":1e999}"#, "`usage` of `g/Bob`"),
+            (r#"{"name":"Bob","usage":-5}"#, "is the number -5, expected a finite number of at least 0"),
+            (r#"{"name":"Bob","usage":null}"#, "`usage` of `g/Bob` is null, expected a finite number"),
+            (r#"{"name":"Bob","shares":null}"#, "`shares` of `g/Bob` is null, expected a whole number"),
+            (r#"{"name":"Bob","kind":"dog"}"#, "`kind` of `g/Bob` is the string \"dog\""),
+        ] {
+            let error = error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node}]}}]}}"));
+            assert!(error.contains(expected), "{error} / {expected}");
+        }
     }
 
     #[test]
     fn depth_is_limited() {
-        let chain = |depth: usize| {
+        let [greatest, too_deep, far_too_deep] = [MAX_DEPTH, MAX_DEPTH + 1, 10_000].map(|depth| {
             format!("{{\"children\":[{}{}]}}", "{\"name\":\"a\",\"children\":[".repeat(depth), "]}".repeat(depth))
-        };
-        assert_eq!(read_tree("t", chain(MAX_DEPTH).as_bytes()).unwrap().nodes.len(), MAX_DEPTH);
-        assert!(error(&chain(MAX_DEPTH + 1)).contains("deeper than 200 nodes at `a/a/"));
-        assert!(error(&chain(10_000)).contains("deeper"));
+        });
+        assert_eq!(read_tree("t", greatest.as_bytes()).unwrap().nodes.len(), MAX_DEPTH);
+        assert!(error(&too_deep).contains("deeper than 200 nodes at `a/a/"));
+        assert!(error(&far_too_deep).contains("deeper"));
     }
 }

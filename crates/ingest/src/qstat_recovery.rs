@@ -4,7 +4,7 @@
 //! Enters: the text of a document, of which qstat prints one attribute per line. Leaves: the rows of all jobs that can
 //! be read, and a problem for each repair and each job that cannot. An attribute that is not valid JSON is dropped. If
 //! the formula, the order or the fair-share entity needs it, the whole job is rejected: a value that cannot be read is
-//! never replaced by 0. The indentation of a line tells which object it belongs to where braces are missing.
+//! never replaced by 0. If braces are missing, the indentation of a line shows which object it belongs to.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -122,7 +122,8 @@ struct Indentation {
 impl Indentation {
     /// `None` if the document is not indented.
     fn detect(text: &str) -> Option<Self> {
-        let (mut of_jobs, mut of_attributes) = (HashMap::new(), HashMap::new());
+        let mut of_jobs = HashMap::new();
+        let mut of_attributes = HashMap::new();
         for line in text.lines() {
             match key_and_value(line.trim()) {
                 Some((key, value)) if is_job_id(key) && value == "{" => {
@@ -134,10 +135,10 @@ impl Indentation {
                 _ => {}
             }
         }
-        let most = |counts: HashMap<usize, usize>| {
-            counts.into_iter().max_by_key(|&(indent, count)| (count, usize::MAX - indent)).map(|(indent, _)| indent)
-        };
-        let (job, attribute) = (most(of_jobs)?, most(of_attributes)?);
+        let [job, attribute] = [of_jobs, of_attributes]
+            .map(|counts| counts.into_iter().max_by_key(|&(indent, count)| (count, usize::MAX - indent)));
+        let (job, _) = job?;
+        let (attribute, _) = attribute?;
         (job < attribute).then_some(Self { job, attribute })
     }
 }
@@ -184,7 +185,7 @@ struct Recovery<'d, 'a> {
     lists_of_jobs: usize,
     /// Whether the line before ends inside a string, so that a line that is not an attribute continues its value.
     is_inside_string: bool,
-    /// Whether the line before ended with a comma; `None` where a comma does not matter.
+    /// Whether the line before ended with a comma; `None` if a comma does not matter.
     had_comma: Option<bool>,
     /// Whether a `}` that is not the end of a job or of a list in it was read after the last job.
     is_closed: bool,
@@ -340,7 +341,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
         self.job.is_some()
     }
 
-    /// Leaves a list whose `}` is missing, where the indentation or the key says that the job goes on.
+    /// Leaves a list whose `}` is missing, if the indentation or the key shows that the job goes on.
     fn leave_unclosed_list(&mut self, depth: usize, key: &str) {
         let Some(list) = self.job.as_ref().and_then(|job| job.list) else { return };
         let is_outside = match self.indentation {
@@ -464,11 +465,11 @@ impl<'d, 'a> Recovery<'d, 'a> {
             Some(list) => format!("{}.{}", clipped(list), clipped(key)),
             None => clipped(key).into_owned(),
         };
-        let (number, reason) = (self.number, reason.to_owned());
+        let reason = reason.to_owned();
         if is_needed {
-            job.rejected.get_or_insert((number, Problem::DamagedInput { attribute, reason }));
+            job.rejected.get_or_insert((self.number, Problem::DamagedInput { attribute, reason }));
         } else {
-            job.push_repair(number, Problem::DroppedAttribute { attribute, reason });
+            job.push_repair(self.number, Problem::DroppedAttribute { attribute, reason });
         }
     }
 
@@ -516,8 +517,8 @@ impl<'d, 'a> Recovery<'d, 'a> {
         let name = text.trim_start_matches('"');
         let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(name.len());
         let name = &name[..end];
-        let is_alike = |needed: &str| needed.contains(name) || name.contains(needed);
-        name.len() < 3 || ATTRIBUTES.into_iter().any(is_alike) || self.builder.column_names().any(is_alike)
+        let mut needed = ATTRIBUTES.into_iter().chain(self.builder.column_names());
+        name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 
     /// Adds a job to the table, or reports why it is not added.
@@ -527,8 +528,8 @@ impl<'d, 'a> Recovery<'d, 'a> {
             rejected.get_or_insert((line, Problem::Unreadable { reason: "the job has no attributes".to_owned() }));
         }
         if has_lost_owner && parsed.user.is_empty() {
-            let (attribute, reason) = ("Job_Owner".to_owned(), "no `euser` replaces it".to_owned());
-            rejected.get_or_insert((line, Problem::DamagedInput { attribute, reason }));
+            let reason = "no `euser` replaces it".to_owned();
+            rejected.get_or_insert((line, Problem::DamagedInput { attribute: "Job_Owner".to_owned(), reason }));
         }
         let id = parsed.id.clone().unwrap_or_default();
         for (line, problem) in repairs {

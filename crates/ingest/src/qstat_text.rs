@@ -18,7 +18,7 @@ use crate::table_builder::{ParsedJob, TableBuilder};
 /// and separate the jobs. A line that is indented further than an attribute, or begins with a tab, continues the value
 /// before it.
 ///
-/// The job in which the document ends is rejected, as where JSON is cut off. qstat ends every line, and prints an empty
+/// The job in which the document ends is rejected, as in JSON that is cut off. qstat ends every line, and prints an empty
 /// one after each job.
 ///
 /// # Errors
@@ -166,7 +166,7 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 /// Reads the jobs of `qstat -f -F dsv`, with any delimiter. A line that does not begin with `Job Id:` continues the job
 /// before it, since a value may contain line ends.
 ///
-/// The job in which the document ends is rejected, as where JSON is cut off: qstat ends every line.
+/// The job in which the document ends is rejected, as in JSON that is cut off: qstat ends every line.
 ///
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
@@ -221,7 +221,8 @@ fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d>
 /// The parts of a text between delimiters that have no `\` before them.
 fn split_unescaped<'d>(text: &'d str, delimiter: &str) -> Vec<&'d str> {
     let mut parts = Vec::new();
-    let (mut start, mut from) = (0, 0);
+    let mut start = 0;
+    let mut from = 0;
     while let Some(at) = text[from..].find(delimiter).filter(|_| !delimiter.is_empty()).map(|at| from + at) {
         if !text[..at].ends_with('\\') {
             parts.push(&text[start..at]);
@@ -250,7 +251,7 @@ impl<'d> Attribute<'d> {
         (key != JobKey::Unused).then_some(Self { key, name, value: Cow::Borrowed(value) })
     }
 
-    /// The value; an amount that is a number becomes a JSON number, though the text does not tell it from a string.
+    /// The value; an amount that is a number becomes a JSON number, although the text does not distinguish it from a string.
     fn scalar(self) -> JsonScalar<'d> {
         match self.value {
             Cow::Borrowed(text) if self.key == JobKey::Resource && number(text).is_some() => JsonScalar::Number(text),

@@ -22,7 +22,8 @@ pub(super) struct RequestedColumns<'a> {
 
 impl<'a> RequestedColumns<'a> {
     pub(super) fn new(options: &ReadOptions<'a>) -> Self {
-        let (mut columns, mut indices) = (Vec::new(), HashMap::new());
+        let mut columns = Vec::new();
+        let mut indices = HashMap::new();
         for &name in options.needed {
             indices.entry(name).or_insert_with(|| {
                 columns.push((name, SpecialInput::from_name(name)));
@@ -42,16 +43,22 @@ impl<'a> RequestedColumns<'a> {
 
     /// What the formula gets from a job without any attribute, column by column.
     pub(super) fn defaults(&self) -> Vec<Value> {
-        let default = |&(_, special): &(&str, Option<SpecialInput>)| {
-            if special.is_some_and(SpecialInput::is_ratio) { Value::Float(0.0) } else { Value::Int(0) }
-        };
-        self.columns.iter().map(default).collect()
+        let special = self.columns.iter().map(|(_, special)| special);
+        let defaults = special.map(|special| match special.is_some_and(SpecialInput::is_ratio) {
+            true => Value::Float(0.0),
+            false => Value::Int(0),
+        });
+        defaults.collect()
     }
 
     /// The origin of what the job itself has, column by column.
     pub(super) fn own_origins(&self) -> Vec<InputOrigin> {
-        let origin = |special: Option<_>| if special.is_some() { InputOrigin::Job } else { InputOrigin::ResourceList };
-        self.columns.iter().map(|&(_, special)| origin(special)).collect()
+        let special = self.columns.iter().map(|(_, special)| special);
+        let origins = special.map(|special| match special {
+            Some(_) => InputOrigin::Job,
+            None => InputOrigin::ResourceList,
+        });
+        origins.collect()
     }
 
     /// The column of this name.
@@ -61,10 +68,11 @@ impl<'a> RequestedColumns<'a> {
 
     /// What a key at the top of a job means.
     pub(super) fn job_key(&self, key: &str, source: AmountSource) -> JobKey {
-        let is_resource = |name: &str| self.schema.entry(name).is_some() || self.index(name).is_some();
         match source {
             AmountSource::Server => JobKey::from_qstat(key),
-            AmountSource::User => JobKey::from_native(key, is_resource),
+            AmountSource::User => {
+                JobKey::from_native(key, |name| self.schema.entry(name).is_some() || self.index(name).is_some())
+            }
         }
     }
 

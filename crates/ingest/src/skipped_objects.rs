@@ -65,11 +65,13 @@ fn skip_object(expected: &mut Vec<BytePattern>, scanner: &mut Scanner<'_>) -> Op
 
 /// Remembers the bytes before a value.
 fn remember(expected: &mut Vec<BytePattern>, number: usize, bytes: &[u8]) {
-    let (known, is_short) = (expected.len(), bytes.len() <= MAX_LENGTH);
-    match expected.get_mut(number) {
-        Some(other) if is_short => *other = BytePattern::new(bytes),
-        None if is_short && number == known && number < MAX_KEYS => expected.push(BytePattern::new(bytes)),
-        _ => {}
+    if bytes.len() > MAX_LENGTH {
+        return;
+    }
+    if let Some(other) = expected.get_mut(number) {
+        *other = BytePattern::new(bytes);
+    } else if number == expected.len() && number < MAX_KEYS {
+        expected.push(BytePattern::new(bytes));
     }
 }
 

@@ -52,9 +52,14 @@ pub(super) fn first_special_in(bytes: &[u8; 16]) -> usize {
 /// The high bit of the first byte that is a quote, a backslash or a control character; the bits above it are undefined.
 #[inline(always)]
 pub(super) fn special(word: u64) -> u64 {
-    let zeros = |word: u64| word.wrapping_sub(LOW) & !word;
     let controls = word.wrapping_sub(splat(b' ')) & !word;
     (zeros(word ^ splat(b'"')) | zeros(word ^ splat(b'\\')) | controls) & HIGH
+}
+
+/// The high bit of each byte is 1 at the first byte that is zero, 0 below it, and undefined above it.
+#[inline(always)]
+fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(LOW) & !word
 }
 
 /// Converts eight digits to an integer. The first digit is in the lowest byte.
@@ -76,7 +81,8 @@ mod tests {
         for at in 0..16 {
             for byte in 0..=u8::MAX {
                 let mut bytes = [b'x'; 16];
-                (bytes[at], bytes[15]) = (byte, if at < 15 { b'"' } else { byte });
+                bytes[15] = b'"';
+                bytes[at] = byte;
                 let is_special = byte < b' ' || byte == b'"' || byte == b'\\';
                 let expected = if is_special { at } else { 15 + usize::from(at == 15) };
                 assert_eq!(first_special_in(&bytes), expected, "{byte} at {at}");

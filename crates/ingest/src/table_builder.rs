@@ -35,7 +35,7 @@ const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrat
 #[derive(Debug, Default)]
 pub(super) struct ParsedJob<'d> {
     pub id: Option<Cow<'d, str>>,
-    /// The line of the document, where it has a job per line.
+    /// The line of the document, if it has a job per line.
     pub line: Option<usize>,
     /// The entity, if the document names it; otherwise it is derived from the following attributes.
     pub entity: Option<Cow<'d, str>>,
@@ -122,8 +122,8 @@ impl<'d> ParsedJob<'d> {
 
     /// Reports an attribute that is not what it should be.
     pub(super) fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
-        let (attribute, found) = (attribute.to_owned(), found.to_owned());
-        self.push_problem(Problem::Attribute { attribute, found, expected });
+        let attribute = attribute.to_owned();
+        self.push_problem(Problem::Attribute { attribute, found: found.to_owned(), expected });
     }
 
     /// Adds a problem that does not reject the job, unless it has very many.
@@ -135,18 +135,22 @@ impl<'d> ParsedJob<'d> {
 
     /// Reports an unknown key, unless the job has it again.
     pub(super) fn push_unknown_key(&mut self, key: &str, builder: &TableBuilder<'_>) {
-        let is_reported =
-            |problem: &Problem| matches!(problem, Problem::UnknownKey { key: known, .. } if *known == clipped(key));
-        if self.problems.len() < MAX_PROBLEMS && !self.problems.iter().any(is_reported) {
-            self.problems.extend(builder.unknown_key(key));
+        if self.problems.len() >= MAX_PROBLEMS {
+            return;
         }
+        for problem in &self.problems {
+            if matches!(problem, Problem::UnknownKey { key: known, .. } if *known == clipped(key)) {
+                return;
+            }
+        }
+        self.problems.extend(builder.unknown_key(key));
     }
 
     /// Reports an attribute without which the job cannot be evaluated.
     pub(super) fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
         if !std::mem::replace(&mut self.is_rejected, true) {
-            let (attribute, found) = (attribute.to_owned(), found.to_owned());
-            self.problems.push(Problem::WrongInput { attribute, found, expected });
+            let attribute = attribute.to_owned();
+            self.problems.push(Problem::WrongInput { attribute, found: found.to_owned(), expected });
         }
     }
 }
@@ -261,9 +265,10 @@ impl<'a> TableBuilder<'a> {
             Problem::Repeated { key, .. } => self.note_ambiguity(|| format!("job `{job}` has `{key}` more than once")),
             Problem::Duplicate => self.note_ambiguity(|| format!("it has job `{job}` more than once")),
             Problem::NotAJob { found, .. } => {
-                let place = line.map_or_else(String::new, |line| format!("line {line}, "));
-                let what = || format!("{place}job `{job}`: {found}");
-                self.refusal.get_or_insert_with(|| ReadErrorKind::Damaged { what: what() });
+                self.refusal.get_or_insert_with(|| {
+                    let place = line.map_or_else(String::new, |line| format!("line {line}, "));
+                    ReadErrorKind::Damaged { what: format!("{place}job `{job}`: {found}") }
+                });
             }
             _ => {}
         }
@@ -425,8 +430,8 @@ impl RowBuilder<'_, '_, '_> {
         {
             self.set(index, InputPrecedence::Queue, Value::Int(priority));
         }
-        let (job, mut wrong) = (self.job, None);
-        for &(special, ref scalar) in &job.special {
+        let mut wrong = None;
+        for &(special, ref scalar) in &self.job.special {
             let columns: Vec<_> = self.builder.columns.filled_by(special).collect();
             for (index, name) in columns {
                 match special.value(scalar, self.builder.options.numbers) {
@@ -441,8 +446,8 @@ impl RowBuilder<'_, '_, '_> {
 
     /// Fills the columns of the resources; returns the first amount that the scheduler cannot read.
     fn fill_resources(&mut self) -> Option<Exclusion> {
-        let (job, mut unreadable) = (self.job, None);
-        for (name, scalar) in &job.resources {
+        let mut unreadable = None;
+        for (name, scalar) in &self.job.resources {
             let plan = self.builder.resource_plan(name);
             if plan.is_skipped {
                 continue;
@@ -453,7 +458,8 @@ impl RowBuilder<'_, '_, '_> {
                 }
                 continue;
             }
-            let (text, kind) = (scalar.text().unwrap_or(""), plan.kind(scalar));
+            let text = scalar.text().unwrap_or("");
+            let kind = plan.kind(scalar);
             if plan.declared.is_none() {
                 self.builder.record_undeclared(name, kind);
             }
@@ -491,8 +497,8 @@ impl RowBuilder<'_, '_, '_> {
 
     /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no value.
     fn fill_inputs(&mut self) -> Option<Problem> {
-        let (job, mut wrong) = (self.job, None);
-        for (name, scalar) in &job.inputs {
+        let mut wrong = None;
+        for (name, scalar) in &self.job.inputs {
             let Some(value) = input(scalar) else {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
                 let is_needed = self.builder.columns.filled_by_input(name).next().is_some();
