@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let report = CheckReport { source: formula_source(&source), checked: &checked };
         write(arguments.format, report, out)?;
     }
-    // a hidden error counts only where it keeps the command from being printed
+    // a hidden error counts only if it prevents the command from being printed
     let counts = checked.has_errors() || (arguments.qmgr && has_errors);
     Ok(if counts || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
 }

@@ -29,9 +29,8 @@ pub(super) fn write_page<'f>(
     files: impl IntoIterator<Item = &'f PathBuf>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
-    let is_same =
-        |file: &PathBuf| file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file));
-    if sites.iter().any(|site| site.files().paths().any(is_same)) || files.into_iter().any(is_same) {
+    let mut files_of_sites = sites.iter().flat_map(|site| site.files().paths());
+    if files_of_sites.any(|file| is_same(file, path)) || files.into_iter().any(|file| is_same(file, path)) {
         return Err(CliError::usage(format!(
             "the page would replace `{}`, which the command reads: give it another name",
             path.display()
@@ -70,9 +69,13 @@ fn names_a_folder(path: &Path) -> bool {
     path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
 }
 
+fn is_same(file: &Path, path: &Path) -> bool {
+    file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file))
+}
+
 /// Whether the path is a file with other content than a page of jsf: the command may have read it by way of another file.
 fn is_other_file(path: &Path) -> bool {
-    /// The mark of a page stands within its first bytes.
+    /// The first bytes of a page, which contain its mark.
     const MARKED: u64 = 4096;
     let mut start = Vec::new();
     let is_read =

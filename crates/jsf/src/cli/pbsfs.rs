@@ -268,7 +268,7 @@ impl<W: Write> Write for Escaped<W> {
         if !self.is_terminal {
             return self.out.write(bytes);
         }
-        // whole lines: a character may be cut at the end of a buffer, where it is replaced
+        // all bytes at once: a character that is cut at the end of a buffer is replaced
         self.out.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }

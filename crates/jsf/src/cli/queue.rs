@@ -118,7 +118,7 @@ impl FilterArgs {
     }
 }
 
-/// The error where nothing exists that is asked for.
+/// The error if nothing that is asked for exists.
 pub(super) fn none_exists(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);

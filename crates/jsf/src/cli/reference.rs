@@ -39,7 +39,7 @@ fn word(severity: Severity) -> &'static str {
 
 /// `jsf completions`
 pub(super) fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> Result<Outcome, CliError> {
-    // `generate` panics where it cannot write
+    // `generate` panics if it cannot write
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "jsf", &mut script);
     out.write_all(&script)?;

@@ -80,8 +80,8 @@ mod unix {
         }
     }
 
-    /// The signals that the process ignores, such as SIGHUP under `nohup`, as bits; all where the system does not say: a
-    /// handler would end an ignored one.
+    /// The signals that the process ignores, such as SIGHUP under `nohup`, as bits; all of them if the system does not list
+    /// them: with a handler, the process would no longer ignore a signal.
     fn ignored_signals() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -79,7 +79,7 @@ impl Names<'_> {
         shown.collect::<Vec<_>>().join("`")
     }
 
-    /// The same for a message that may ask for something, which names nobody.
+    /// The same for a message, whose request contains no names.
     fn without_in(&self, message: Message) -> Message {
         Message { text: self.without(&message.text), ..message }
     }
@@ -387,14 +387,12 @@ fn failures(on_error: OnError, errors: &EvaluationErrors, workload: &Workload) -
 /// The options that read standard input.
 fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
     let SimulateArgs { formula, old, new, old_file, new_file, .. } = arguments;
-    let reads =
-        |text: &Option<String>, file: Option<&Path>| text.as_deref() == Some(STDIN) || file.is_some_and(is_stdin);
-    let formulas = [
-        ("the formula", reads(&formula.formula, formula.formula_file.as_deref())),
-        ("--old", reads(old, old_file.as_deref())),
-        ("--new", reads(new, new_file.as_deref())),
-    ];
-    let formulas = formulas.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name);
+    let formulas =
+        [("the formula", &formula.formula, &formula.formula_file), ("--old", old, old_file), ("--new", new, new_file)];
+    let formulas = formulas
+        .into_iter()
+        .filter(|(_, text, file)| text.as_deref() == Some(STDIN) || file.as_deref().is_some_and(is_stdin))
+        .map(|(name, ..)| name);
     let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
     formulas.chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
 }
