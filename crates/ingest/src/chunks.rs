@@ -134,7 +134,7 @@ pub(super) struct ParsedChunk {
     pub batch: Batch,
     /// The number of lines, if lines are counted.
     pub lines: u32,
-    /// Whether the document does not have the layout that was expected; what was parsed is then of no use.
+    /// Whether the document does not have the layout that was expected; what was parsed is then discarded.
     pub is_malformed: bool,
     parts: Vec<Part>,
     undeclared: Vec<(Box<str>, InputType)>,

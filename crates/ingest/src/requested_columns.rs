@@ -43,18 +43,16 @@ impl<'a> RequestedColumns<'a> {
 
     /// What the formula gets from a job without any attribute, column by column.
     pub(super) fn defaults(&self) -> Vec<Value> {
-        let special = self.columns.iter().map(|(_, special)| special);
-        let defaults = special.map(|special| match special.is_some_and(SpecialInput::is_ratio) {
-            true => Value::Float(0.0),
-            false => Value::Int(0),
+        let defaults = self.columns.iter().map(|(_, special)| match special {
+            Some(special) if special.is_ratio() => Value::Float(0.0),
+            _ => Value::Int(0),
         });
         defaults.collect()
     }
 
     /// The origin of what the job itself has, column by column.
     pub(super) fn own_origins(&self) -> Vec<InputOrigin> {
-        let special = self.columns.iter().map(|(_, special)| special);
-        let origins = special.map(|special| match special {
+        let origins = self.columns.iter().map(|(_, special)| match special {
             Some(_) => InputOrigin::Job,
             None => InputOrigin::ResourceList,
         });

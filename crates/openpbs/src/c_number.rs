@@ -5,20 +5,6 @@ pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-fn trim_start(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
-    &text[start..]
-}
-
-/// Whether the text starts with `-`, and the text without its sign.
-fn split_sign(text: &[u8]) -> (bool, &[u8]) {
-    match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        _ => (false, text),
-    }
-}
-
 /// The whole token as a decimal number, read by `strtol`: it saturates at 64 bits. `None` if the token is anything else.
 pub fn whole_long(token: &[u8]) -> Option<i64> {
     decimal(trim_start(token))
@@ -39,6 +25,20 @@ pub fn whole_int(token: &[u8]) -> Option<i32> {
 pub fn leading_int(token: &[u8]) -> Option<i32> {
     let end = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
     (end > 0).then(|| saturating_decimal(&token[..end], false) as i32)
+}
+
+fn trim_start(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+    &text[start..]
+}
+
+/// Whether the text starts with `-`, and the text without its sign.
+fn split_sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        _ => (false, text),
+    }
 }
 
 fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {

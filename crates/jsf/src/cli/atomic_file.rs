@@ -54,9 +54,9 @@ fn is_own(_: &fs::Metadata) -> bool {
     true
 }
 
-/// A folder that is held open: whatever is renamed or linked meanwhile, its paths lead into this folder.
+/// A folder that is kept open, so that its paths lead into this folder even if another one gets its name.
 pub(super) struct Folder {
-    /// The folder for functions that take paths: the open descriptor where the system has a path for it.
+    /// The folder for functions that take paths: the open descriptor if the system has a path for it.
     pub(super) path: PathBuf,
     /// The folder for messages.
     pub(super) shown: PathBuf,

@@ -6,10 +6,10 @@ use jsf_report::document::{Document, TerminalStyle, write_markdown};
 
 use super::CliError;
 
-/// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
+/// The width of a table whose cells may be very long, if standard output is not a terminal.
 pub(super) const PIPED_WIDTH: usize = 120;
 
-/// Writes a document as text that fits the terminal, or in full with `is_wide`. `piped_width` is that of tables where there is
+/// Writes a document as text that fits the terminal, or in full with `is_wide`. `piped_width` is that of tables if there is
 /// no terminal.
 pub(super) fn write_text(
     document: &Document<'_>,

@@ -21,10 +21,10 @@ pub fn exit_on_panic() {
 }
 
 /// From now on an abort ends the process with exit code 2. The runtime aborts when an allocation fails, after it has written
-/// how many bytes it could not get, and when a stack is exhausted; what was written so far is of no use in either case.
+/// how many bytes it could not get, and when a stack is exhausted; what was written so far is useless in either case.
 pub fn exit_on_abort() {
     static ALWAYS: AtomicBool = AtomicBool::new(true);
-    // without the handler the process ends all the same, as an aborted one
+    // without the handler the process ends too, but as an aborted one
     let _ = register_conditional_shutdown(SIGABRT, 2, &ALWAYS);
 }
 

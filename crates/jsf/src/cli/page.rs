@@ -73,7 +73,7 @@ fn is_same(file: &Path, path: &Path) -> bool {
     file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file))
 }
 
-/// Whether the path is a file with other content than a page of jsf: the command may have read it by way of another file.
+/// Whether the path is a file with other content than a page of jsf: the command may have read it through another file.
 fn is_other_file(path: &Path) -> bool {
     /// The first bytes of a page, which contain its mark.
     const MARKED: u64 = 4096;

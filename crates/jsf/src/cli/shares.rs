@@ -17,7 +17,8 @@ use super::queue::{MAX_UNKNOWN, none_exists};
 use super::{CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
+    let is_export = matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup);
+    if is_export {
         let options = [
             ("--charge", arguments.assumed.has_charge()),
             ("--decay", arguments.assumed.has_decay()),
@@ -35,7 +36,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
-    if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
+    if is_export {
         return export(&site, arguments.format, out);
     }
     let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };

@@ -29,7 +29,7 @@ pub(super) struct LockedUsage {
     // dropped first, because its path leads through the folder that is held open
     _lock: Option<Lock>,
     folder: Folder,
-    /// The file itself, where `usage` is a symbolic link to it.
+    /// The file itself, if `usage` is a symbolic link to it.
     file: Place,
 }
 

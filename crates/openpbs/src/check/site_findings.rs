@@ -79,11 +79,8 @@ pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Opt
         .considered_rows()
         .map(|row| ranking.score(row).filter(|score| score.unrounded.is_ok()).map(|score| score.value));
     let first = values.next()??;
-    if !values.all(|value| value == Some(first)) {
-        return None;
-    }
     let count = table.considered_rows().count();
-    if count < 2 {
+    if count < 2 || values.any(|value| value != Some(first)) {
         return None;
     }
     let message =

@@ -65,7 +65,7 @@ pub struct UsageRecord {
     pub offset: usize,
 }
 
-/// A usage that no job can have caused, with which the daemon computes all the same.
+/// A usage that no job can have caused, but with which the daemon computes.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ImplausibleUsage {
     /// The usage of the entity, of its groups and of the root is infinite.

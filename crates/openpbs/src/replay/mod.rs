@@ -162,7 +162,7 @@ pub struct Replay {
     pub damaged: usize,
     /// The number of unexplained values that were not searched to the end, because the work of all searches was spent.
     pub not_searched: usize,
-    /// Why values differ, that of the most lines first. Every value that differs counts once.
+    /// The causes of the differences, that of the most lines first. Every value that differs counts once.
     pub causes: Vec<Cause>,
 }
 
@@ -192,10 +192,10 @@ pub struct Difference {
     pub ours: Option<String>,
     /// What would explain the difference, the most plausible first.
     pub explanations: Vec<Explanation>,
-    /// What would give the logged value, but explains nothing, and why not.
+    /// What would give the logged value but is not its explanation, and why.
     pub rejected: Vec<(Explanation, Objection)>,
-    /// If nothing explains the difference, what is known all the same: the logged text is not a number, or what would
-    /// explain it contradicts another line or a file.
+    /// What is known if nothing explains the difference: the logged text is not a number, or what would explain it
+    /// contradicts another line or a file.
     pub remark: Option<String>,
 }
 
@@ -380,9 +380,9 @@ impl Pending<'_> {
     }
 }
 
-/// Rejects the changes of `eligible_time` and the numbers of decays that are not those of the moment of the cycle: that of
-/// most lines which such a change would explain. A job that was not eligible all the time has waited less. Returns the
-/// change of `eligible_time`.
+/// Rejects the changes of `eligible_time` and the numbers of decays that do not belong to the moment of the cycle, which is
+/// the one that explains the most lines. A job that was not eligible all the time has waited less. Returns the change of
+/// `eligible_time`.
 fn agree_on_one_moment(pending: &mut [Pending<'_>]) -> Option<i64> {
     let decays = moment_of_most(pending, false);
     let shift = moment_of_most(pending, true);
@@ -445,7 +445,7 @@ fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
 struct KnownExplanations {
     /// By the row of a job, the logged digits, and the records that an explanation must not contradict.
     by_difference: HashMap<(usize, String, u64), Found>,
-    /// The number of lines that what can explain several lines does explain.
+    /// The number of lines that each key explains.
     lines: HashMap<Key, usize>,
     /// The first explanations that reached [`COMMON`] lines.
     common: Vec<Key>,

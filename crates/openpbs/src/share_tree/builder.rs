@@ -124,10 +124,8 @@ impl<'a> PbsTreeBuilder<'a> {
         let document = &*self.document;
         let mut assembler = PbsTreeAssembler::new(document)?;
         let mut charges = Vec::new();
-        for (index, node) in document.nodes.iter().enumerate().filter(|(_, node)| node.usage.is_some()) {
-            let usage = node.usage.unwrap_or(0.0);
-            let id = assembler.ids[index];
-            if !assembler.is_parent(id) {
+        for (node, &id) in document.nodes.iter().zip(&assembler.ids) {
+            if let Some(usage) = node.usage.filter(|_| !assembler.is_parent(id)) {
                 charges.push(Charge { node: id, usage, is_leaf: true });
             }
         }
@@ -143,9 +141,9 @@ impl<'a> PbsTreeBuilder<'a> {
             PolicyRules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
             PolicyRules::Documented => charge_as_documented(&mut tree, &charges),
         }
-        for (node, id) in document.nodes.iter().zip(&ids).filter(|(_, id)| has_children[id.index()]) {
-            if let Some(usage) = node.usage {
-                tree.add_usage(*id, usage);
+        for (node, &id) in document.nodes.iter().zip(&ids) {
+            if let Some(usage) = node.usage.filter(|_| has_children[id.index()]) {
+                tree.add_usage(id, usage);
             }
         }
         if document.usage != 0.0 {
@@ -283,8 +281,8 @@ fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
     }
 }
 
-/// Charges the last record of every entity; earlier records of the same entity count for nothing. A group gets the usage
-/// of its entities.
+/// Charges the last record of every entity; earlier records of the same entity are ignored. A group gets the usage of its
+/// entities.
 fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     let mut seen = HashSet::new();
     for charge in charges.iter().rev() {
