@@ -31,7 +31,7 @@ pub(super) struct Chunks<'s> {
 }
 
 impl<'s> Chunks<'s> {
-    /// The chunks of a document of which `start` was read already.
+    /// The chunks of a document whose `start` was read already.
     pub(super) fn new(
         start: Vec<u8>,
         source: Box<dyn Read + Send + 's>,

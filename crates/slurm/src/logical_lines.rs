@@ -36,7 +36,7 @@ fn without_comment(line: &str) -> &str {
     end.map_or(line, |(at, _)| &line[..at])
 }
 
-/// The length of the line without the backslash at its end that joins the next line to it; `None` without such a backslash.
+/// The length of a line without the backslash at its end, which joins the next line to it; `None` if it has none.
 fn continued(line: &str) -> Option<usize> {
     let text = line.trim_end();
     let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();

@@ -21,7 +21,7 @@ use super::{
     warn_all,
 };
 
-/// Writes a page to a file, of which a reader sees either all or nothing. Refuses a file of one of the sites, or one of
+/// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of one of the sites, or one of
 /// `files`: the command reads it.
 pub(super) fn write_page<'f>(
     path: &Path,

@@ -137,7 +137,7 @@ fn width(summand: &SummandRange) -> f64 {
     summand.most - summand.least
 }
 
-/// The finding on a summand that decides so many of the pairs of neighbours.
+/// The finding on a summand that decides `decided` of the pairs of neighbours.
 fn idle_summand(idle: &SummandRange, widest: &SummandRange, decided: usize, pairs: usize) -> Diagnostic {
     let text = shortened(&idle.text);
     let other = shortened(&widest.text);
@@ -178,7 +178,7 @@ fn short_number(number: f64) -> String {
     number_format::printed(number)
 }
 
-/// The number with its first digit alone.
+/// The number, rounded to its first digit.
 fn one_digit(number: f64) -> f64 {
     format!("{number:.0e}").parse().unwrap_or(number)
 }
@@ -323,7 +323,7 @@ pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
     error_findings_of(table, ranking, |_| true)
 }
 
-/// A finding for each kind of error that some rows have, as by [`error_findings`].
+/// Like [`error_findings`], but only for the rows for which `is_asked_for` holds.
 pub fn error_findings_of(table: &JobTable, ranking: &Ranking, is_asked_for: impl Fn(usize) -> bool) -> Vec<Diagnostic> {
     let groups = ranking.error_groups_of(is_asked_for);
     groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()

@@ -21,16 +21,14 @@ pub struct Competition {
 }
 
 impl Competition {
-    /// The number of competitors that must not be ahead of the job for it to have at most this rank, less one; `None` if
-    /// no value gives it this rank.
-    ///
-    /// The job has at most the rank if fewer than so many competitors are ahead of it.
+    /// The number of places of at most this rank: the job has at most the rank if fewer competitors than this number are
+    /// ahead of it. `None` if no value gives it this rank.
     pub fn places(&self, rank: usize) -> Option<usize> {
         let places = self.ranks.iter().filter(|&&of_place| of_place <= rank).count();
         places.checked_sub(self.always_ahead).filter(|&places| places > 0)
     }
 
-    /// The rank of the job if so many competitors are ahead of it.
+    /// The rank of the job if this number of competitors is ahead of it.
     pub fn rank(&self, ahead: usize) -> Option<usize> {
         self.ranks.get(self.always_ahead + ahead).copied()
     }

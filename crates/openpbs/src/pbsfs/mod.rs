@@ -65,7 +65,7 @@ pub struct Answer {
     pub code: u8,
     /// The new usage file, if the request writes one. `pbsfs` renames the old one to `usage.bak`.
     pub usage: Option<Vec<u8>>,
-    /// Why the usage that was set does not count, of which `pbsfs` says nothing.
+    /// Why the usage that was set has no effect, which `pbsfs` does not report.
     pub remark: Option<String>,
 }
 

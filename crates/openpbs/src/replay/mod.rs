@@ -403,7 +403,7 @@ fn agree_on_one_moment(pending: &mut [Pending<'_>]) -> Option<i64> {
     shift
 }
 
-/// The moment that explains more than half of the lines which any moment explains; of several, the nearest one.
+/// The moment that explains more than half of the lines that some moment explains; the nearest one if several do.
 fn moment_of_most(pending: &[Pending<'_>], is_eligible_time: bool) -> Option<i64> {
     let mut lines: HashMap<i64, usize> = HashMap::new();
     let mut all = 0;

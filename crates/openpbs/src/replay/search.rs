@@ -28,7 +28,7 @@ const MAX_FEWER_DECAYS: i32 = 8;
 const MAX_WHOLE: i64 = 1 << 53;
 /// The most inputs that are listed as explanations of one record.
 const MAX_INPUTS: usize = 16;
-/// The steps of a usual search of a usage. A search begins only if the work of so many is granted.
+/// The usual number of steps in the search of a usage. A search begins only if their work is granted.
 const USAGE_STEPS: u64 = 128;
 /// The most records to whose digits one change is fitted in turn.
 const MAX_ROUNDS: usize = 64;
