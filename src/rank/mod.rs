@@ -13,6 +13,7 @@ mod order;
 mod race;
 mod score;
 mod scores;
+mod summand_agreement;
 #[doc(hidden)]
 pub mod summands;
 mod sweep;
@@ -35,6 +36,7 @@ pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
 pub use score::Consequence;
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
+pub use summand_agreement::{SummandAgreement, summand_agreements};
 #[doc(hidden)]
 pub use sweep::{Enclosure, Scoring, Sweep};
 #[doc(hidden)]

@@ -32,6 +32,7 @@ pub struct SummandRange {
 /// The values of the summands of a formula.
 #[derive(Debug, Clone)]
 pub struct SummandColumns {
+    rows: Vec<usize>,
     ranges: Vec<SummandRange>,
     columns: Vec<Vec<f64>>,
 }
@@ -47,10 +48,10 @@ pub struct DecidedPairs {
 
 impl SummandColumns {
     /// Evaluates each summand for these rows. Rows for which a summand fails or is not finite are left out; `None` for a
-    /// formula that is one summand or has very many.
+    /// formula that has very many summands.
     pub fn new(program: &Program, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<Self> {
         let summands = program.summands();
-        if !(2..=MAX_SUMMANDS).contains(&summands.len()) || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
+        if summands.len() > MAX_SUMMANDS || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
             return None;
         }
         let mut columns: Vec<Vec<f64>> =
@@ -62,18 +63,29 @@ impl SummandColumns {
                 column.retain(|_| kept.next() == Some(&true));
             }
         }
+        let rows = rows.iter().zip(&kept).filter(|(_, is_kept)| **is_kept).map(|(row, _)| *row).collect();
         let ranges = summands.into_iter().zip(&columns).map(|(summand, column)| SummandRange {
             span: summand.span,
             text: summand.text,
             least: column.iter().copied().fold(f64::INFINITY, f64::min),
             most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         });
-        Some(Self { ranges: ranges.collect(), columns })
+        Some(Self { rows, ranges: ranges.collect(), columns })
     }
 
     /// The summands, left to right.
     pub fn ranges(&self) -> &[SummandRange] {
         &self.ranges
+    }
+
+    /// The rows for which all summands have a value.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// The summands, left to right, and the values of each by row of [`rows`](Self::rows).
+    pub fn columns(&self) -> impl Iterator<Item = (&SummandRange, &[f64])> {
+        self.ranges.iter().zip(&self.columns).map(|(range, column)| (range, &column[..]))
     }
 
     /// Finds how many pairs of neighbours each summand decides: a summand that decides none could be left out, and the jobs

@@ -286,6 +286,7 @@ fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Ta
     for name in program.inputs().iter().filter(|_| with_inputs) {
         columns.values(name, &inputs(table, name, rows.iter().map(|ranked| ranked.row())));
     }
+    let decides = queue.decides();
     let report = RankReport {
         formula: &given.text,
         table,
@@ -296,6 +297,8 @@ fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Ta
         terms: None,
         schema: &queue.schema,
         rules: &[],
+        decides: &decides,
+        judged: None,
     };
     let document = written(|out| Json.write(&report, out))?;
     columns.finish(warnings, document)

@@ -83,7 +83,12 @@ impl Cluster {
         fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
         let scores = recorded::scores(&program, &table);
         let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).rank(scores, &table);
-        site.queue = Some(ScoredQueue { table: &table, ordered: &ordered, precision: ScorePrecision::Float32 });
+        site.queue = Some(ScoredQueue {
+            table: &table,
+            ranking: &ordered.ranking,
+            not_considered: &ordered.not_considered,
+            precision: ScorePrecision::Float32,
+        });
         site.tree = Some(&tree);
         Checked::new(&submitted, &self.site.schema, &site)
     }

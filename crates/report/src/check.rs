@@ -56,6 +56,7 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         headline: format!("qmgr: {}", answer(report)),
         facts,
         sections: if findings.blocks.is_empty() { Vec::new() } else { vec![findings] },
+        read_on: "",
     }
 }
 

@@ -66,6 +66,7 @@ pub fn compare_document<'a>(
         headline: headline(report),
         facts: facts(report),
         sections,
+        read_on: "",
     }
 }
 

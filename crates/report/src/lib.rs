@@ -14,6 +14,7 @@ mod compare_csv;
 mod compare_document;
 mod compare_json;
 mod csv_writer;
+mod decides;
 pub mod document;
 pub mod explain;
 mod finding;
@@ -33,6 +34,7 @@ pub mod simulation;
 mod simulation_document;
 pub mod trajectory;
 mod trajectory_svg;
+mod verdict;
 pub mod what_if;
 mod words;
 
@@ -49,6 +51,7 @@ pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 pub use shares_document::{SharesHead, shares_document};
 pub use simulation_document::{simulated_change_document, simulation_document, validation_sentence};
+pub use verdict::Judged;
 pub use words::waiting_time;
 
 use job_sort_formula::diagnostic::Span;
@@ -56,7 +59,7 @@ use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::inputs;
-use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError};
+use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError, SummandAgreement};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::NotConsidered;
 
@@ -81,6 +84,10 @@ pub struct RankReport<'a> {
     pub schema: &'a Schema,
     /// What is shown above a table, such as the policy: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
+    /// What each summand decides of the order.
+    pub decides: &'a [SummandAgreement],
+    /// The result of checking the formula, for people.
+    pub judged: Option<Judged<'a>>,
 }
 
 /// The summands of a formula, with their values for each job.

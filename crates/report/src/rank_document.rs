@@ -1,18 +1,32 @@
 //! A ranking for people: how many jobs are considered, which one is first, and a table of the jobs.
 
+use std::collections::BTreeMap;
+
 use job_sort_formula::fairshare::{ShareTable, ShareTree};
+use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::Comparison;
 use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::rank::{Comparison, SummandAgreement};
 use jsf_openpbs::number_format;
 
 use crate::charts;
+use crate::decides::decides_line;
 use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::groups::group_sections;
 use crate::shares_document::tree_section;
-use crate::words::count;
+use crate::verdict::brief_findings;
+use crate::words::{count, grouped, significant};
 use crate::{Line, RankReport};
 
+/// The states of jobs that are not ranked, with words for one job and for several.
+const STATES: [(&str, &str, &str); 6] = [
+    ("R", "runs", "run"),
+    ("H", "is held", "are held"),
+    ("W", "waits for its time", "wait for their time"),
+    ("S", "is suspended", "are suspended"),
+    ("E", "is ending", "are ending"),
+    ("ignored", "is ignored", "are ignored"),
+];
 /// The longest heading of a summand.
 const MAX_HEADING: usize = 32;
 /// The number of rows that decide the widths of the columns, about a screenful.
@@ -32,6 +46,7 @@ pub struct RankPageParts<'a> {
 /// The document of a ranking; `page` is what only a page shows.
 pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>) -> Document<'a> {
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
+    sections.extend(report.judged.and_then(|judged| brief_findings(judged.checked)));
     if let Some(page) = page {
         sections.extend(Section::findings(page.findings));
         sections.extend(values_section(report));
@@ -41,47 +56,108 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
         sections.extend(group_sections(page.groups, true).into_iter().map(Section::on_page));
         sections.extend(page.tree.map(|(tree, shares)| tree_section(tree, shares)));
     }
-    let mut facts = Fact::list(report.rules.iter().cloned());
-    facts.extend(errors(report));
+    let rules = Fact::list(report.rules.iter().cloned());
+    let is_formula = |fact: &Fact| fact.heading == "formula";
+    let mut facts: Vec<Fact> =
+        rules.into_iter().map(|fact| if is_formula(&fact) { fact } else { fact.in_full() }).collect();
+    facts.extend(decides_fact(report.decides));
+    facts.extend(ties(report));
+    facts.extend(errors(report).map(Fact::in_full));
     Document {
         command: "jsf rank",
         title: "Ranking of a queue".to_owned(),
         headline: headline(report),
         facts,
         sections,
+        read_on: "jsf explain --job ID",
     }
 }
 
+/// The verdict on the formula, then which job is first, then how many jobs are ranked.
 fn headline(report: RankReport<'_>) -> String {
-    let Some(&first) = report.ranking.order().first() else { return format!("{}.", summary(report)) };
-    let id = report.table.id(first);
-    match report.table.entity(first) {
-        "" => format!("{}; `{id}` is first.", summary(report)),
-        entity => format!("{}; `{id}` of `{entity}` is first.", summary(report)),
+    let verdict = report.judged.and_then(|judged| judged.sentence("the formula"));
+    let has_effect = report.judged.is_none_or(|judged| judged.verdict().has_effect());
+    let first = first_job(report).filter(|_| has_effect);
+    verdict.into_iter().chain(first).chain([job_counts(report)]).collect::<Vec<_>>().join(" ")
+}
+
+/// Which job is first, and by how much.
+fn first_job(report: RankReport<'_>) -> Option<String> {
+    let order = report.ranking.order();
+    let first = *order.first()?;
+    let value = |row: usize| report.ranking.score(row).map(|score| score.value);
+    let ahead = order.get(1).and_then(|&second| Some(value(first)? - value(second)?));
+    let lead = match ahead {
+        Some(ahead) if ahead > 0.0 && ahead.is_finite() => format!(", {} points ahead", significant(ahead)),
+        Some(0.0) => {
+            let tied = order.iter().take_while(|&&row| value(row) == value(first)).count();
+            format!(" of {tied} with the same value")
+        }
+        _ => String::new(),
+    };
+    Some(format!("{} is first{lead}.", named_job(report.table, first)))
+}
+
+/// A job with its entity.
+fn named_job(table: &JobTable, row: usize) -> String {
+    match table.entity(row) {
+        "" => format!("`{}`", table.id(row)),
+        entity => format!("`{}` (`{entity}`)", table.id(row)),
     }
 }
 
-/// How many jobs there are, and how many of them the scheduler considers.
-fn summary(report: RankReport<'_>) -> String {
-    let all = report.table.len();
-    let considered = report.ranking.order().len();
-    let ignored = all - report.ranking.scores().count();
-    let mut summary = format!("{}: {considered} considered", count(all, "job"));
-    let not_considered = report.not_considered.len();
-    let waiting = all.saturating_sub(considered + ignored + not_considered);
-    if waiting > 0 {
-        summary += &format!(", {waiting} not considered (held, waiting for a time, or running)");
+/// How many jobs are ranked, and what becomes of the others.
+fn job_counts(report: RankReport<'_>) -> String {
+    let table = report.table;
+    let mut ranked = vec![false; table.len()];
+    report.ranking.order().iter().for_each(|&row| ranked[row] = true);
+    report.not_considered.iter().for_each(|&(row, _)| ranked[row] = true);
+    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in (0..table.len()).filter(|&row| !ranked[row]) {
+        let state = if table.exclusion(row).is_some() { "ignored" } else { table.state(row).letter() };
+        *states.entry(state).or_default() += 1;
     }
-    if not_considered > 0 {
-        summary += &format!(", {not_considered} below the threshold or without shares");
+    let mut others: Vec<String> = Vec::new();
+    for (state, one, many) in STATES {
+        if let Some(jobs) = states.remove(state) {
+            others.push(format!("{jobs} {}", if jobs == 1 { one } else { many }));
+        }
     }
-    if ignored > 0 {
-        summary += &format!(", {ignored} ignored");
+    match report.not_considered.len() {
+        0 => {}
+        1 => others.push("1 is below the threshold or without shares".to_owned()),
+        jobs => others.push(format!("{jobs} are below the threshold or without shares")),
     }
-    match report.ranking.ties() {
-        1 => summary + "; 1 pair of neighbours with equal values",
-        ties => summary + &format!("; {ties} pairs of neighbours with equal values"),
+    match states.values().sum::<usize>() {
+        0 => {}
+        1 => others.push("1 is in another state".to_owned()),
+        jobs => others.push(format!("{jobs} are in other states")),
     }
+    let jobs = report.ranking.order().len();
+    let ranked = if jobs == 1 {
+        "1 job is ranked".to_owned()
+    } else {
+        format!("{} jobs are ranked", grouped(&jobs.to_string()))
+    };
+    if others.is_empty() { format!("{ranked}.") } else { format!("{ranked}; {}.", others.join(", ")) }
+}
+
+/// What decides the order, in one line.
+fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
+    let line = decides_line(summands);
+    (!line.is_empty()).then(|| Fact::new("decides", line))
+}
+
+/// How many pairs of neighbours the formula does not order.
+fn ties(report: RankReport<'_>) -> Option<Fact> {
+    let pairs = report.ranking.ties();
+    let neighbours = report.ranking.order().len().saturating_sub(1);
+    let text = format!(
+        "{} of {} neighbouring pairs have equal values",
+        grouped(&pairs.to_string()),
+        grouped(&neighbours.to_string())
+    );
+    (pairs > 0).then(|| Fact::new("ties", text))
 }
 
 /// How many jobs have an error of each kind.

@@ -9,6 +9,7 @@ use job_sort_formula::rank::ScoreError;
 use jsf_openpbs::number_format;
 use serde::Serialize;
 
+use crate::decides::{DecidingSummand, decides_json};
 use crate::ordered_writer::write_in_order;
 use crate::{Line, RankFormat, RankReport};
 
@@ -25,6 +26,7 @@ struct Document<'a> {
     formula: &'a str,
     jobs: Vec<Job<'a>>,
     summary: Summary,
+    decides: Vec<DecidingSummand<'a>>,
 }
 
 #[derive(Serialize)]
@@ -95,6 +97,7 @@ impl RankFormat for Json {
             formula: report.formula,
             jobs: report.lines().map(|line| job(report, &line)).collect(),
             summary: summary(report),
+            decides: decides_json(report.decides),
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n")

@@ -128,6 +128,7 @@ pub fn replay_document<'a>(replay: &'a Replay, formula: &str) -> Document<'a> {
         headline: headline(replay),
         facts,
         sections: sections.collect(),
+        read_on: "",
     }
 }
 

@@ -46,7 +46,7 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
         }));
     }
     let headline = views.first().map_or_else(String::new, headline);
-    Document { command: "jsf shares", title: "Fair share".to_owned(), headline, facts, sections }
+    Document { command: "jsf shares", title: "Fair share".to_owned(), headline, facts, sections, read_on: "" }
 }
 
 /// The number of entities, and the one whose usage exceeds its share most.

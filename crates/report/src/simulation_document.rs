@@ -78,6 +78,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
         headline: sentence(&statistics.summary),
         facts,
         sections,
+        read_on: "",
     }
 }
 
@@ -112,7 +113,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
         let sides = [("old", old), ("new", new)];
         let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));
-        facts.push(Fact { heading: "shares".to_owned(), lines: lines.into() });
+        facts.push(Fact::with_lines("shares", lines.into()));
     }
     Document {
         command: "jsf simulate",
@@ -120,6 +121,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
         headline: change_sentence(difference),
         facts,
         sections,
+        read_on: "",
     }
 }
 
@@ -189,7 +191,7 @@ fn validation_fact(validation: &Validation) -> Fact {
         format!("error of a wait: median {}, 95 % within {}", errors[0], errors[1]),
     ];
     lines.extend(rank_correlation.map(|tau| format!("rank correlation of the waits (tau-b) {tau:.2}")));
-    Fact { heading: "against the log".to_owned(), lines }
+    Fact::with_lines("against the log", lines)
 }
 
 /// How far the waits under the old formula are from those in the log, in one sentence.

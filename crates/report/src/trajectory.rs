@@ -116,6 +116,7 @@ impl<'a> TrajectoryReport<'a> {
             headline,
             facts: Fact::list(self.rules.iter().cloned()),
             sections: vec![ranks, overtakings],
+            read_on: "",
         }
     }
 

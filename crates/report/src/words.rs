@@ -19,6 +19,34 @@ pub(super) fn signed_seconds(change: f64) -> String {
     }
 }
 
+/// A number for people: three significant digits, but all digits before the point, in groups.
+pub(super) fn significant(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let exponent = number.abs().log10().floor() as i32;
+    if !(-6..=15).contains(&exponent) {
+        return format!("{number:.2e}");
+    }
+    let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    grouped(text)
+}
+
+/// A part of a whole for people: three significant digits, at most four decimals.
+pub(super) fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    let decimals = match percent.abs() {
+        ..0.00005 => 0,
+        ..0.01 => 4,
+        ..1.0 => 3,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:.decimals$} %")
+}
+
 /// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
 /// too, so that two moments of the same hour differ.
 pub fn waiting_time(seconds: i64) -> String {

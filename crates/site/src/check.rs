@@ -5,14 +5,16 @@ use std::mem;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
+use jsf_openpbs::order::NotConsidered;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
 
 use super::applied_tree::require_own_shares;
 use super::role::Role;
-use super::{SharesRequest, Site, SiteError};
+use super::{ComparedQueue, ComparedSide, RankedQueue, SharesRequest, Site, SiteError};
 
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
@@ -51,7 +53,7 @@ impl Site {
             schema = Some(jobs.schema);
         }
         let queue =
-            ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, precision: self.precision() });
+            ranked.as_ref().map(|(table, ordered, _)| self.scored(table, &ordered.ranking, &ordered.not_considered));
         let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
         let mut checked = self.checked(submitted, schema.as_ref().unwrap_or(&self.schema), queue, tree);
         checked.warnings = warnings;
@@ -63,6 +65,32 @@ impl Site {
             checked.findings.push(submitted.in_source(found));
         }
         Ok(checked)
+    }
+
+    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
+    pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
+        let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered);
+        self.checked(submitted, &queue.schema, Some(scored), queue.tree.as_ref())
+    }
+
+    /// Checks the formula of one side of a comparison, as [`check`](Self::check) does.
+    pub fn check_compared(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        queue: &ComparedQueue,
+        side: &ComparedSide,
+    ) -> Checked {
+        let scored = self.scored(&queue.table, &side.ranking, &side.not_considered);
+        self.checked(submitted, &queue.schema, Some(scored), None)
+    }
+
+    fn scored<'a>(
+        &self,
+        table: &'a JobTable,
+        ranking: &'a Ranking,
+        not_considered: &'a [(usize, NotConsidered)],
+    ) -> ScoredQueue<'a> {
+        ScoredQueue { table, ranking, not_considered, precision: self.precision() }
     }
 
     /// Checks a formula against jobs that it has ranked, if there are any.

@@ -6,7 +6,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, Ranking};
+use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, Ranking, SummandAgreement, summand_agreements};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 
@@ -63,6 +63,8 @@ impl<'a> CompareRequest<'a> {
 pub struct ComparedQueue {
     /// The jobs.
     pub table: JobTable,
+    /// The names that the formulas may use: the site's, and those that only its jobs contain.
+    pub schema: Schema,
     /// Either ranking.
     pub sides: OldNew<ComparedSide>,
     /// What changes.
@@ -161,7 +163,7 @@ impl Site {
         new_program: Program,
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
-        let ComparedJobs { mut table, new_table, mut warnings, .. } = jobs;
+        let ComparedJobs { mut table, new_table, schema, mut warnings, .. } = jobs;
         let has_one_table = new_table.is_none() && self.has_shares_of(new);
         if has_one_table {
             let inputs = [old_program.inputs(), new_program.inputs()].concat();
@@ -170,7 +172,7 @@ impl Site {
             let new = new.compared_side(new_program, &table, tree.as_ref());
             let trees = OldNew { old: assessed(&tree), new: assessed(&tree) };
             let comparison = compare(&old, &new, OldNew { old: &table, new: &table }, trees);
-            return Ok(ComparedQueue { table, sides: OldNew { old, new }, comparison, warnings });
+            return Ok(ComparedQueue { table, schema, sides: OldNew { old, new }, comparison, warnings });
         }
         let mut new_table = new_table.unwrap_or_else(|| table.clone());
         let old_tree = self.fill_for_comparison(old_program.inputs(), &mut table, &mut warnings)?;
@@ -179,7 +181,13 @@ impl Site {
         let new_side = new.compared_side(new_program, &new_table, new_tree.as_ref());
         let trees = OldNew { old: assessed(&old_tree), new: assessed(&new_tree) };
         let comparison = compare(&old_side, &new_side, OldNew { old: &table, new: &new_table }, trees);
-        Ok(ComparedQueue { table: new_table, sides: OldNew { old: old_side, new: new_side }, comparison, warnings })
+        Ok(ComparedQueue {
+            table: new_table,
+            schema,
+            sides: OldNew { old: old_side, new: new_side },
+            comparison,
+            warnings,
+        })
     }
 
     /// Whether another site gives every entity the same fair-share numbers.
@@ -218,16 +226,21 @@ impl Site {
 impl ComparedQueue {
     /// Compares two rankings without a tree. The warnings are those of the new one.
     pub(super) fn from_ranked(old: RankedQueue, new: RankedQueue) -> Self {
-        let warnings = new.warnings.clone();
+        let (warnings, schema) = (new.warnings.clone(), new.schema.clone());
         let (old_table, old) = ComparedSide::from_ranked(old);
         let (table, new) = ComparedSide::from_ranked(new);
         let tables = OldNew { old: &old_table, new: &table };
         let comparison = compare(&old, &new, tables, OldNew { old: None, new: None });
-        Self { table, sides: OldNew { old, new }, comparison, warnings }
+        Self { table, schema, sides: OldNew { old, new }, comparison, warnings }
     }
 }
 
 impl ComparedSide {
+    /// What each summand of the formula decides of the order of these jobs.
+    pub fn decides(&self, queue: &ComparedQueue) -> Vec<SummandAgreement> {
+        summand_agreements(&self.program, &queue.schema, &queue.table, &self.ranking)
+    }
+
     fn from_ranked(queue: RankedQueue) -> (JobTable, Self) {
         let RankedQueue { table, ranking, not_considered, program, rules, .. } = queue;
         (table, Self { ranking, not_considered, program, rules })

@@ -5,7 +5,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, score};
+use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, SummandAgreement, score, summand_agreements};
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
@@ -57,6 +57,13 @@ pub struct RankedQueue {
     pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the formula.
     pub warnings: Vec<Message>,
+}
+
+impl RankedQueue {
+    /// What each summand of the formula decides of the order.
+    pub fn decides(&self) -> Vec<SummandAgreement> {
+        summand_agreements(&self.program, &self.schema, &self.table, &self.ranking)
+    }
 }
 
 impl Site {

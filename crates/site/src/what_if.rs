@@ -12,7 +12,6 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, OldNew};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue};
-use jsf_openpbs::order::Ordered;
 
 use super::applied_tree::AppliedTree;
 use super::compare::{SIZES, compare};
@@ -108,10 +107,9 @@ impl WhatIf {
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
                 let ComparedSide { ranking, not_considered, program, .. } = &jobs.queue.sides.new;
-                let ordered = Ordered { ranking: ranking.clone(), not_considered: not_considered.clone() };
                 let table = &jobs.queue.table;
                 let tree = jobs.tree.as_ref().filter(|_| self.site.needs_shares(program.inputs()));
-                let queue = ScoredQueue { table, ordered: &ordered, precision: self.site.precision() };
+                let queue = ScoredQueue { table, ranking, not_considered, precision: self.site.precision() };
                 let tree = tree.and_then(AppliedTree::pbs);
                 let mut checked = self.site.checked(&submitted, &jobs.schema, Some(queue), tree);
                 if let Ok(formula) = submitted.formula() {
@@ -144,7 +142,7 @@ impl WhatIf {
         let new = site.compared_side(new, &table, tree.as_ref());
         let comparison = compared(&old, &new, &table, tree.as_ref());
         let names = names.into_iter().map(str::to_owned).collect();
-        let queue = ComparedQueue { table, sides: OldNew { old, new }, comparison, warnings };
+        let queue = ComparedQueue { table, schema: schema.clone(), sides: OldNew { old, new }, comparison, warnings };
         Ok(HeldJobs { names, schema, tree, queue, formula: String::new() })
     }
 

@@ -200,6 +200,17 @@ pub struct JobArgs {
     pub job: Vec<String>,
 }
 
+/// How much is shown to people.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TextArgs {
+    /// Show everything, and not one screen of 24 lines
+    #[arg(long)]
+    pub full: bool,
+    /// Show all columns in full, however wide the terminal is
+    #[arg(long)]
+    pub wide: bool,
+}
+
 /// How CSV is written.
 #[derive(Debug, Args)]
 pub struct CsvArgs {
@@ -274,9 +285,9 @@ pub struct RankArgs {
     /// Show the summands of the formula for each job, with their signs, as `sprio -l` does: added up they are the value
     #[arg(long)]
     pub terms: bool,
-    /// Show all columns in full, however wide the terminal is
-    #[arg(long)]
-    pub wide: bool,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
     pub format: RankFormatName,
@@ -349,6 +360,9 @@ pub struct CheckArgs {
     /// Report only these findings, given as for --deny, and syntax errors
     #[arg(long, value_name = "CODE")]
     pub select: Vec<String>,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
     pub format: CheckFormatName,
@@ -409,6 +423,9 @@ pub struct NamesArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = NamesFormatName::Human)]
     pub format: NamesFormatName,

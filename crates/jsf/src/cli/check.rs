@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else {
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
-        write(arguments.format, report, out)?;
+        write(arguments, report, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let counts = checked.has_errors() || (arguments.qmgr && has_errors);
@@ -164,10 +164,10 @@ fn write_qmgr_command(source: &FormulaText, out: &mut impl Write) -> Result<(), 
     Ok(())
 }
 
-fn write(format: CheckFormatName, report: CheckReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
-    match format {
-        CheckFormatName::Human => write_text(&check_document(report), false, None, out),
-        CheckFormatName::Markdown => write_as_markdown(&check_document(report), out),
+fn write(arguments: &CheckArgs, report: CheckReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
+    match arguments.format {
+        CheckFormatName::Human => write_text(&check_document(report), arguments.text, out),
+        CheckFormatName::Markdown => write_as_markdown(&check_document(report), arguments.text, out),
         CheckFormatName::Json => Ok(CheckJson.write(&report, out)?),
         CheckFormatName::Sarif => Ok(Sarif.write(&report, out)?),
     }

@@ -18,7 +18,7 @@ use jsf_site::{
 };
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
-use super::document::{write_as_markdown, write_text};
+use super::document::{Shown, write_as_markdown, write_text};
 use super::queue::draw_submitted;
 use super::rank::report_errors;
 use super::{
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let sources = sides.formulas(&old_site, new_site)?;
     arguments.site.report_idle_options(&old_site, None);
     arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
-    note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
     let numbers = arguments.site.numbers;
     let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let old = parsed_formula(&sources.old, &submitted.old);
@@ -96,11 +96,12 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         let document = compare_document(compare_report, listed, Some(parts));
         page::write_document(path, &[&old_site, new_site], formulas, &document)?;
     }
+    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
     match arguments.format {
         CompareFormatName::Human => {
-            write_text(&compare_document(compare_report, listed, None), arguments.wide, None, out)?;
+            write_text(&compare_document(compare_report, listed, None), shown, out)?;
         }
-        CompareFormatName::Markdown => write_as_markdown(&compare_document(compare_report, listed, None), out)?,
+        CompareFormatName::Markdown => write_as_markdown(&compare_document(compare_report, listed, None), shown, out)?,
         CompareFormatName::Json => CompareJson.write(&compare_report, out)?,
         CompareFormatName::Csv => {
             CompareCsv { for_spreadsheets: arguments.csv.csv_safe }.write(&compare_report, out)?;

@@ -5,30 +5,55 @@ use std::io::{self, IsTerminal, Write};
 use jsf_report::document::{Document, TerminalStyle, write_markdown};
 
 use super::CliError;
+use super::args::TextArgs;
 
-/// The width of a table whose cells may be very long, if standard output is not a terminal.
+/// The lines of one screen: a terminal has 24, of which one is for the note about the site, and one for the prompt.
+const SCREEN_LINES: usize = 22;
+/// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
 pub(super) const PIPED_WIDTH: usize = 120;
 
-/// Writes a document as text that fits the terminal, or in full with `is_wide`. `piped_width` is that of tables if there is
-/// no terminal.
+/// How much of a document is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown {
+    /// What the options say.
+    pub(super) text: TextArgs,
+    /// Whether the number of rows was asked for: all of them are shown.
+    pub(super) has_asked_rows: bool,
+    /// The width of tables where there is no terminal.
+    pub(super) piped_width: Option<usize>,
+}
+
+impl From<TextArgs> for Shown {
+    fn from(text: TextArgs) -> Self {
+        Self { text, has_asked_rows: false, piped_width: None }
+    }
+}
+
+/// Writes a document as text that fits the terminal: one screen, or in full.
 pub(super) fn write_text(
     document: &Document<'_>,
-    is_wide: bool,
-    piped_width: Option<usize>,
+    shown: impl Into<Shown>,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let width = if is_wide { None } else { terminal_width() };
+    let Shown { text: TextArgs { full, wide }, has_asked_rows, piped_width } = shown.into();
+    let width = if wide { None } else { terminal_width() };
+    let height = if has_asked_rows { usize::MAX } else { SCREEN_LINES };
     let style = TerminalStyle {
-        table_width: if is_wide { None } else { width.or(piped_width) },
+        table_width: if wide { None } else { width.or(piped_width) },
         prose_width: width,
+        height: if full { None } else { Some(height) },
         coloured: anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
     };
     Ok(style.write(document, out)?)
 }
 
 /// Writes a document for a mail or a ticket.
-pub(super) fn write_as_markdown(document: &Document<'_>, out: &mut impl Write) -> Result<(), CliError> {
-    Ok(write_markdown(document, &command_line(), out)?)
+pub(super) fn write_as_markdown(
+    document: &Document<'_>,
+    shown: impl Into<Shown>,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    Ok(write_markdown(document, &command_line(), shown.into().text.full, out)?)
 }
 
 /// The command line of this process as a shell takes it.
@@ -50,11 +75,12 @@ fn quoted(argument: std::ffi::OsString) -> String {
     }
 }
 
-/// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
+/// The number of characters in a line: what the environment variable COLUMNS says, else the terminal's; `None` if standard
+/// output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    columns.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)))
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.filter(|columns| *columns > 0).or_else(|| {
+        let size = terminal_size::terminal_size_of(io::stdout()).filter(|_| io::stdout().is_terminal());
+        size.map(|(width, _)| usize::from(width.0))
+    })
 }

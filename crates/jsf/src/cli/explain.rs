@@ -10,13 +10,13 @@ use jsf_report::explain::{ExplainReport, explain_document, write_json};
 use jsf_site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
-use super::document::{PIPED_WIDTH, write_as_markdown, write_text};
+use super::document::{PIPED_WIDTH, Shown, write_as_markdown, write_text};
 use super::queue::{RankedByFormula, Wanted, with_ranked_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    note_idle(&[("--wide", arguments.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
     let jobs = Some(&arguments.jobs);
     let wanted = Wanted { is_document, jobs, limit: usize::MAX, origins: true, shown: is_error };
     with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
@@ -60,8 +60,10 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
         page::write_document(path, &[site], [], &document)?;
     }
     match arguments.format {
-        ExplainFormatName::Human => write_text(&document, arguments.wide, Some(PIPED_WIDTH), out)?,
-        ExplainFormatName::Markdown => write_as_markdown(&document, out)?,
+        ExplainFormatName::Human => {
+            write_text(&document, Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() }, out)?
+        }
+        ExplainFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
         ExplainFormatName::Json => write_json(&report, out)?,
     }
     Ok(if queue.findings.iter().any(is_error) || queue.ranking.failure().is_some() {

@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
     let (names, unusable): (Vec<Name>, Vec<Name>) =
         names(&schema).into_iter().partition(|name| name.unusable.is_none());
     match arguments.format {
-        NamesFormatName::Human => write_text(&document(&names, &unusable), false, None, out)?,
-        NamesFormatName::Markdown => write_as_markdown(&document(&names, &unusable), out)?,
+        NamesFormatName::Human => write_text(&document(&names, &unusable), arguments.text, out)?,
+        NamesFormatName::Markdown => write_as_markdown(&document(&names, &unusable), arguments.text, out)?,
         NamesFormatName::Json => {
             let [names, unusable] = [names, unusable].map(|names| names.iter().map(object).collect::<Vec<_>>());
             writeln!(out, "{}", json!({"names": names, "unusable": unusable}))?;
@@ -101,6 +101,7 @@ fn document<'a>(names: &'a [Name], unusable: &'a [Name]) -> Document<'a> {
         headline: format!("A formula may use {} names{unusable}.", names.len()),
         facts: Vec::new(),
         sections,
+        read_on: "",
     }
 }
 

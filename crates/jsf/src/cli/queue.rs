@@ -32,7 +32,7 @@ pub(super) struct Wanted<'a> {
     pub(super) limit: usize,
     /// Whether the command shows where the inputs come from.
     pub(super) origins: bool,
-    /// Which findings are drawn.
+    /// Which findings are drawn on standard error; all of a formula that cannot be ranked.
     pub(super) shown: fn(&Diagnostic) -> bool,
 }
 
@@ -60,7 +60,8 @@ pub(super) fn with_ranked_queue(
             progress = None;
             warn_all(&jobs.warnings);
             shown_warnings = jobs.warnings.len();
-            draw_submitted(&source, &submitted, jobs.findings.iter().filter(|found| (wanted.shown)(found)).cloned());
+            let drawn = jobs.findings.iter().filter(|found| jobs.program.is_none() || (wanted.shown)(found));
+            draw_submitted(&source, &submitted, drawn.cloned());
             if let Some(arguments) = wanted.jobs.filter(|_| jobs.program.is_some()) {
                 rows = arguments.rows(&jobs.table)?;
             }

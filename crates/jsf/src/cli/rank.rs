@@ -7,19 +7,21 @@ use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
+use jsf_report::{
+    Csv, Json, Judged, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document,
+};
 use jsf_site::{RankedQueue, Site};
 
 use super::args::{RankArgs, RankFormatName, note_idle};
-use super::document::{write_as_markdown, write_text};
+use super::document::{Shown, write_as_markdown, write_text};
 use super::queue::{RankedByFormula, Wanted, draw_submitted, with_ranked_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, page, report, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    note_idle(&[("--wide", arguments.wide && arguments.format != RankFormatName::Human)], NOT_A_TABLE);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != RankFormatName::Human)], NOT_A_TABLE);
     arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
-    let wanted = Wanted { is_document, jobs: None, limit: limit(arguments), origins: false, shown: |_| true };
+    let wanted = Wanted { is_document, jobs: None, limit: limit(arguments), origins: false, shown: drawn(arguments) };
     with_ranked_queue(&arguments.queue, &wanted, |queue| rank(arguments, queue, out))
 }
 
@@ -36,6 +38,9 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
+    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let checked = is_for_people.then(|| site.check_ranked(submitted, &ranked));
+    let decides = if is_for_people || arguments.format == RankFormatName::Json { ranked.decides() } else { Vec::new() };
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -46,6 +51,8 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
         terms: terms.as_ref(),
         schema: &ranked.schema,
         rules: &rules,
+        decides: &decides,
+        judged: checked.as_ref().map(|checked| Judged { checked, ranking: Some(&ranked.ranking) }),
     };
     if let Some(path) = &arguments.report {
         let errors = shown_errors(&ranked, &rows);
@@ -61,6 +68,7 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     write(arguments, report, out)?;
     out.flush()?;
     match arguments.format {
+        RankFormatName::Human | RankFormatName::Markdown if !arguments.text.full => {}
         RankFormatName::Human | RankFormatName::Markdown => {
             draw_submitted(source, submitted, shown_errors(&ranked, &rows));
         }
@@ -73,6 +81,11 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     let cannot_work = ranked.findings.iter().any(|found| found.severity == Severity::Error)
         || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
     Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// Which findings are drawn on standard error: one screen for people lists them itself.
+fn drawn(arguments: &RankArgs) -> fn(&Diagnostic) -> bool {
+    if arguments.format.is_document() && !arguments.text.full { |_| false } else { |_| true }
 }
 
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.
@@ -97,9 +110,10 @@ fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<R
 }
 
 fn write(arguments: &RankArgs, report: RankReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
+    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
     match arguments.format {
-        RankFormatName::Human => write_text(&rank_document(report, None), arguments.wide, None, out),
-        RankFormatName::Markdown => write_as_markdown(&rank_document(report, None), out),
+        RankFormatName::Human => write_text(&rank_document(report, None), shown, out),
+        RankFormatName::Markdown => write_as_markdown(&rank_document(report, None), shown, out),
         RankFormatName::Json => Ok(Json.write(&report, out)?),
         RankFormatName::Csv => Ok(Csv { for_spreadsheets: arguments.csv.csv_safe }.write(&report, out)?),
         RankFormatName::Ndjson => Ok(Ndjson.write(&report, out)?),

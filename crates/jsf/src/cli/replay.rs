@@ -26,8 +26,10 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     match arguments.format {
-        ReplayFormatName::Human => write_text(&replay_document(&compared.replay, &source.text), false, None, out)?,
-        ReplayFormatName::Markdown => write_as_markdown(&replay_document(&compared.replay, &source.text), out)?,
+        ReplayFormatName::Human => write_text(&replay_document(&compared.replay, &source.text), arguments.text, out)?,
+        ReplayFormatName::Markdown => {
+            write_as_markdown(&replay_document(&compared.replay, &source.text), arguments.text, out)?
+        }
         ReplayFormatName::Json => write_json(&compared.replay, &source.text, out)?,
     }
     if compared.replay.is_empty() {

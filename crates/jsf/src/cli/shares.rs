@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
             "with --format sacctmgr or resource-group: the file has the shares of the whole tree, and no usage",
         )?;
     }
-    note_idle(&[("--wide", arguments.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
@@ -78,9 +78,9 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     match arguments.format {
         SharesFormatName::Json => write_json(&views, out)?,
-        SharesFormatName::Markdown => write_as_markdown(&document, out)?,
+        SharesFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
         SharesFormatName::Human | SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup => {
-            write_text(&document, arguments.wide, None, out)?;
+            write_text(&document, arguments.text, out)?;
         }
     }
     Ok(Outcome::Fine)

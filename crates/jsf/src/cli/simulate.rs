@@ -149,8 +149,8 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     match arguments.format {
         SimulateFormatName::Json => change.write_json(out)?,
         SimulateFormatName::Csv => change.write_csv(arguments.csv.csv_safe, out)?,
-        SimulateFormatName::Markdown => write_as_markdown(&document, out)?,
-        SimulateFormatName::Human | SimulateFormatName::Swf => write_text(&document, false, None, out)?,
+        SimulateFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
+        SimulateFormatName::Human | SimulateFormatName::Swf => write_text(&document, arguments.text, out)?,
     }
     Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
@@ -208,8 +208,8 @@ fn write_side(
         page::write_document(path, &[site], read_files(arguments), &document)?;
     }
     match arguments.format {
-        SimulateFormatName::Human => write_text(&document, false, None, out)?,
-        SimulateFormatName::Markdown => write_as_markdown(&document, out)?,
+        SimulateFormatName::Human => write_text(&document, arguments.text, out)?,
+        SimulateFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
         SimulateFormatName::Json => report.write_json(out)?,
         SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         SimulateFormatName::Swf => report.write_swf(out)?,

@@ -59,8 +59,8 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
     match arguments.format {
         TrajectoryFormatName::Human | TrajectoryFormatName::Markdown | TrajectoryFormatName::Svg
             if trajectory.jobs.is_empty() => {}
-        TrajectoryFormatName::Human => write_text(&report.document(), false, None, out)?,
-        TrajectoryFormatName::Markdown => write_as_markdown(&report.document(), out)?,
+        TrajectoryFormatName::Human => write_text(&report.document(), arguments.text, out)?,
+        TrajectoryFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
         TrajectoryFormatName::Json => report.write_json(out)?,
         TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         TrajectoryFormatName::Svg => report.write_svg(out)?,

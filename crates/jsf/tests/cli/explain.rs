@@ -351,7 +351,10 @@ fn no_line_is_wider_than_the_terminal() {
     for formula in example_formulas().iter().chain([&vec!["(ncpus + eligible_time / 3600) * 2"; 60].join(" + ")]) {
         let texts = with_report(formula, &ids, Some(3), LITTLE_WORK, |report| {
             let of = |width| {
-                human(report, TerminalStyle { table_width: Some(width), prose_width: Some(width), coloured: false })
+                human(
+                    report,
+                    TerminalStyle { table_width: Some(width), prose_width: Some(width), height: None, coloured: false },
+                )
             };
             ([80, 100, 120].map(|width| (width, of(width))), human(report, TerminalStyle::default()))
         });

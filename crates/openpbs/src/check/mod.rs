@@ -3,6 +3,7 @@
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
 
 mod site_findings;
+mod verdict;
 
 use std::sync::Arc;
 
@@ -13,18 +14,19 @@ use job_sort_formula::formula::syntax::Construct;
 use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::ErrorKind;
-use job_sort_formula::rank::ScorePrecision;
+use job_sort_formula::rank::{Ranking, ScorePrecision};
 use job_sort_formula::schema::Schema;
 use serde::Serialize;
 
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
-use crate::order::Ordered;
+use crate::order::NotConsidered;
 use crate::qmgr_validation::operands::{Operand, OperandArithmetic};
 use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
 pub use site_findings::{error_findings, error_findings_of, job_error};
+pub use verdict::Verdict;
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
 const SMALLEST_FLOAT: f64 = 1e-4;
@@ -42,7 +44,9 @@ pub struct ScoredQueue<'a> {
     /// The jobs.
     pub table: &'a JobTable,
     /// Their scores and their order.
-    pub ordered: &'a Ordered,
+    pub ranking: &'a Ranking,
+    /// The waiting rows that the scheduler does not consider, in evaluation order.
+    pub not_considered: &'a [(usize, NotConsidered)],
     /// The precision in which the values are kept.
     pub precision: ScorePrecision,
 }
@@ -58,7 +62,7 @@ pub struct SiteFacts<'a> {
     pub config: Option<&'a SchedConfig>,
     /// The server's settings.
     pub server: ServerSettings,
-    /// `job_sort_formula_threshold`, which [`ScoredQueue::ordered`] takes into account.
+    /// `job_sort_formula_threshold`, which [`ScoredQueue::not_considered`] takes into account.
     pub threshold: Option<f64>,
     /// The resources of which every new job has more than 0, because the server or its queue has a default.
     pub defaulted: &'a [String],
@@ -101,8 +105,8 @@ pub struct JobCounts {
 impl JobCounts {
     fn new(queue: &ScoredQueue<'_>) -> Self {
         let table = queue.table;
-        let failing = (0..table.len())
-            .filter(|&row| queue.ordered.ranking.score(row).is_some_and(|score| score.unrounded.is_err()));
+        let failing =
+            (0..table.len()).filter(|&row| queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err()));
         let failing: Vec<String> = failing.map(|row| table.id(row).to_owned()).collect();
         Self { total: table.len(), ignored: table.excluded_rows().count(), errors: failing.len(), failing }
     }
@@ -169,7 +173,7 @@ impl Checked {
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
         findings.extend(site_findings(formula, schema, site));
-        let observed = queue.map(|queue| error_findings(queue.table, &queue.ordered.ranking)).unwrap_or_default();
+        let observed = queue.map(|queue| error_findings(queue.table, queue.ranking)).unwrap_or_default();
         findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
         findings.extend(observed);
         // the formula alone says why the values are equal
@@ -186,7 +190,7 @@ impl Checked {
         }
         findings.extend(single_quote(submitted.text(), &validation));
         sort_by_span(&mut findings);
-        let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(&queue.ordered.ranking));
+        let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
         Self {
             validation,
             crashes_scheduler: crashes_on_queue
@@ -291,19 +295,21 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }
-    let Some(ScoredQueue { table, ordered, precision }) = site.queue else { return findings };
+    let Some(ScoredQueue { table, ranking, not_considered, precision }) = site.queue else { return findings };
     if precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
         findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
-        findings.extend(site_findings::rounding_ties(expr, table, &ordered.ranking));
-        findings.extend(site_findings::first_evaluation(table, &ordered.ranking));
+        findings.extend(site_findings::rounding_ties(expr, table, ranking));
+        findings.extend(site_findings::first_evaluation(table, ranking));
     }
     findings.extend(site_findings::unused_resources(expr, schema, table));
     if !findings.iter().any(|found| found.code == "JSF504") {
-        findings.extend(site_findings::one_value(expr, table, &ordered.ranking));
+        findings.extend(site_findings::one_value(expr, table, ranking));
     }
-    findings.extend(site_findings::idle_summands(formula, schema, table, &ordered.ranking));
-    findings.extend(site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ordered, bound)));
+    findings.extend(site_findings::idle_summands(formula, schema, table, ranking));
+    findings.extend(
+        site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ranking, not_considered, bound)),
+    );
     findings
 }
 

@@ -16,7 +16,7 @@ use crate::defects::{self, Defect};
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::number_format;
-use crate::order::{NotConsidered, Ordered};
+use crate::order::NotConsidered;
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
@@ -224,11 +224,11 @@ pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnost
 pub(super) fn useless_threshold(
     expr: &Expr,
     table: &JobTable,
-    ordered: &Ordered,
+    ranking: &Ranking,
+    not_considered: &[(usize, NotConsidered)],
     threshold: f64,
 ) -> Option<Diagnostic> {
-    let ranking = &ordered.ranking;
-    let under = ordered.not_considered.iter();
+    let under = not_considered.iter();
     let under = under.filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
     let under: Vec<usize> = under.map(|&(row, _)| row).collect();
     let bound = number_format::printed(number_format::server_float(threshold));

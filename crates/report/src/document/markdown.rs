@@ -4,53 +4,64 @@ use std::io::{self, Write};
 
 use super::table::{Column, Fit, Table};
 use super::terminal::text_of;
-use super::{Block, Document, DrawingStyle, Fact, Medium, RowLimit};
+use super::{Block, Detail, Document, DrawingStyle, Fact, Medium};
 use crate::printable::{printable, printable_lines};
 
-/// The most rows of a table.
+/// The most rows of a table in full.
 const MAX_ROWS: usize = 1000;
+/// The most rows of a table for a ticket.
+const TICKET_ROWS: usize = 10;
 /// The number of characters in a line of a drawing.
 const DRAWING_WIDTH: usize = 100;
 
-/// Writes a document; its last line names `command_line`.
+/// Writes a document, what is on its first screen or in full; its last line names `command_line`.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_markdown(document: &Document<'_>, command_line: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_markdown(
+    document: &Document<'_>,
+    command_line: &str,
+    is_full: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_shown = |detail: Detail| is_full || detail == Detail::FirstScreen;
     writeln!(out, "### {}\n", sentence(&document.title))?;
     writeln!(out, "**{}**", sentence(&document.headline))?;
-    if !document.facts.is_empty() {
+    let facts: Vec<&Fact> = document.facts.iter().filter(|fact| is_shown(fact.detail)).collect();
+    if !facts.is_empty() {
         writeln!(out)?;
-        write_facts(&document.facts, out)?;
+        write_facts(&facts, out)?;
     }
-    for section in document.sections.iter().filter(|section| section.medium != Medium::Page) {
-        if section.blocks.iter().all(|block| matches!(block, Block::Chart(_))) {
-            continue;
-        }
+    let most = if is_full { MAX_ROWS } else { TICKET_ROWS };
+    for section in document.sections.iter().filter(|section| section.is_in_text() && is_shown(section.detail)) {
         if !section.heading.is_empty() {
             writeln!(out, "\n#### {}", sentence(&capitalised(&section.heading)))?;
         }
-        section.blocks.iter().try_for_each(|block| write_block(block, out))?;
+        section.blocks.iter().try_for_each(|block| write_block(block, most, out))?;
     }
     let version = env!("CARGO_PKG_VERSION");
     writeln!(out, "\n<sub>jsf {version}: {}</sub>", code(command_line))
 }
 
-fn write_block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
     match block {
         Block::Prose(text) => writeln!(out, "\n{}", sentence(text)),
+        Block::List(items) => {
+            writeln!(out)?;
+            items.iter().try_for_each(|item| writeln!(out, "- {}", sentence(item)))
+        }
         Block::Formulas(formulas) if formulas.old == formulas.new => write_fenced(&formulas.new, out),
         Block::Formulas(formulas) => write_fenced(&format!("old  {}\nnew  {}", formulas.old, formulas.new), out),
         Block::Drawn(drawing) => {
             write_fenced(&(drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }), out)
         }
-        Block::Table(table) => write_table(table, out),
+        Block::Table(table) => write_table(table, most, out),
         Block::Chart(_) => Ok(()),
     }
 }
 
-fn write_facts(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
-    for Fact { heading, lines } in facts {
+fn write_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
+    for Fact { heading, lines, .. } in facts {
         let lines: Vec<String> = lines.iter().map(|line| line_of_fact(heading, line)).collect();
         match heading.as_str() {
             "" => writeln!(out, "- {}", lines.join("<br>"))?,
@@ -78,11 +89,8 @@ fn write_fenced(text: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n{fence}text\n{}\n{fence}", printable_lines(text.trim_end()))
 }
 
-fn write_table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let limit = match table.limit {
-        RowLimit::All => RowLimit::First(MAX_ROWS),
-        limited => limited,
-    };
+fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    let limit = table.limit.at_most(most);
     let columns: Vec<&Column> = table.columns.iter().filter(|column| is_shown(column)).collect();
     let headings: Vec<String> = columns.iter().map(|column| sentence(&column.heading)).collect();
     let rules: Vec<&str> = columns.iter().map(|column| if column.fit == Fit::Number { "--:" } else { "---" }).collect();
@@ -179,6 +187,7 @@ mod tests {
             headline: "`12.vm` is first.".to_owned(),
             facts: vec![Fact::new("formula:", "a*b\n"), Fact::new("policy:", "pbs")],
             sections: vec![Section::new("jobs").table(table.limit(RowLimit::First(1)))],
+            read_on: "",
         };
         let mut out = Vec::new();
         write_markdown(&document, "jsf rank 'a`b'", &mut out).unwrap();

@@ -5,6 +5,7 @@
 
 mod markdown;
 mod page;
+mod screen;
 mod table;
 mod terminal;
 
@@ -35,6 +36,17 @@ pub struct Document<'a> {
     pub facts: Vec<Fact>,
     /// The tables and charts, with their notes.
     pub sections: Vec<Section<'a>>,
+    /// Which other command or option says more, such as `jsf explain --job ID`; it may be empty.
+    pub read_on: &'static str,
+}
+
+/// Whether a part of a document is on the first screen, which is all that text shows by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// It is on the first screen.
+    FirstScreen,
+    /// It is shown in full only.
+    Full,
 }
 
 /// A rule or a number: a heading, and a text in one or more lines.
@@ -44,6 +56,8 @@ pub struct Fact {
     pub heading: String,
     /// Its text.
     pub lines: Vec<String>,
+    /// Whether it is on the first screen.
+    pub detail: Detail,
 }
 
 /// A part of a document.
@@ -53,6 +67,8 @@ pub struct Section<'a> {
     pub heading: String,
     /// Where it is shown.
     pub medium: Medium,
+    /// Whether it is on the first screen.
+    pub detail: Detail,
     /// What it contains, in this order.
     pub blocks: Vec<Block<'a>>,
 }
@@ -73,6 +89,8 @@ pub enum Medium {
 pub enum Block<'a> {
     /// A paragraph.
     Prose(String),
+    /// Sentences, one below the other.
+    List(Vec<String>),
     /// A formula, or two and what differs between them.
     Formulas(OldNew<String>),
     /// Text with lines of its own, such as a finding that is drawn on the formula.
@@ -120,9 +138,14 @@ impl fmt::Debug for LazyChart<'_> {
 }
 
 impl<'a> Section<'a> {
-    /// A section without content.
+    /// A section of the first screen, without content.
     pub fn new(heading: impl Into<String>) -> Self {
-        Self { heading: heading.into(), medium: Medium::All, blocks: Vec::new() }
+        Self { heading: heading.into(), medium: Medium::All, detail: Detail::FirstScreen, blocks: Vec::new() }
+    }
+
+    /// The section in full only.
+    pub fn in_full(self) -> Self {
+        Self { detail: Detail::Full, ..self }
     }
 
     /// The section on a page only.
@@ -139,6 +162,11 @@ impl<'a> Section<'a> {
     pub fn prose(self, text: impl Into<String>) -> Self {
         let text = text.into();
         if text.is_empty() { self } else { self.block(Block::Prose(text)) }
+    }
+
+    /// The section with a list of sentences; an empty one is left out.
+    pub fn list(self, items: Vec<String>) -> Self {
+        if items.is_empty() { self } else { self.block(Block::List(items)) }
     }
 
     /// The section with a table.
@@ -178,9 +206,19 @@ impl<'a> Section<'a> {
 }
 
 impl Fact {
-    /// A fact of one line, whose heading loses a colon at its end.
+    /// A fact of one line, on the first screen, whose heading loses a colon at its end.
     pub fn new(heading: &str, text: impl Into<String>) -> Self {
-        Self { heading: heading.trim_end_matches(':').to_owned(), lines: vec![text.into()] }
+        Self::with_lines(heading.trim_end_matches(':'), vec![text.into()])
+    }
+
+    /// A fact of several lines, on the first screen.
+    pub fn with_lines(heading: &str, lines: Vec<String>) -> Self {
+        Self { heading: heading.to_owned(), lines, detail: Detail::FirstScreen }
+    }
+
+    /// The fact in full only.
+    pub fn in_full(self) -> Self {
+        Self { detail: Detail::Full, ..self }
     }
 
     /// Facts from headings and texts; a text without a heading belongs to the one above.
@@ -212,7 +250,8 @@ fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
         (Some(before), Some(after)) if before == after => after.lines.clone(),
         _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
     };
-    Fact { heading: heading.to_owned(), lines }
+    let detail = before.or(after).map_or(Detail::FirstScreen, |fact| fact.detail);
+    Fact { heading: heading.to_owned(), lines, detail }
 }
 
 /// The lines of a fact with the name of their side.

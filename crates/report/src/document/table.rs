@@ -7,7 +7,7 @@ use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
 
 use super::Medium;
-use crate::words::{grouped, seconds, signed_seconds};
+use crate::words::{grouped, percent, seconds, signed_seconds, significant};
 
 /// The most characters of a value of Python.
 pub(crate) const MAX_VALUE: usize = 4300;
@@ -182,6 +182,21 @@ impl RowLimit {
         }
     }
 
+    /// The limit, and at most so many rows.
+    pub(super) fn at_most(self, rows: usize) -> Self {
+        match self {
+            Self::All => Self::First(rows),
+            Self::First(most) => Self::First(most.min(rows)),
+            Self::Ends(most) => Self::Ends(most.min(rows)),
+        }
+    }
+
+    /// The rows that are shown of so many.
+    pub(super) fn rows(self, len: usize) -> Vec<usize> {
+        let (first, last) = self.shown(len);
+        (0..first).chain(last..len).collect()
+    }
+
     /// The note on the rows that are left out; `None` if all are shown.
     pub(crate) fn left_out(self, len: usize) -> Option<String> {
         let (first, last) = self.shown(len);
@@ -271,6 +286,11 @@ impl<'a> Cell<'a> {
         number.map_or(Self::Missing, |number| Self::Decimals(number, decimals))
     }
 
+    /// A number of which three significant digits are shown.
+    pub fn significant(number: f64) -> Self {
+        Self::Written(significant(number), Some(number))
+    }
+
     /// A part of a whole, if there is one.
     pub fn share(part: Option<f64>) -> Self {
         part.map_or(Self::Missing, Self::Share)
@@ -293,7 +313,7 @@ impl<'a> Cell<'a> {
             Self::Python(value) => Cow::Owned(value.repr_within(MAX_VALUE)),
             Self::Written(text, _) => Cow::Borrowed(text),
             Self::Duration(time) => Cow::Owned(seconds(*time)),
-            Self::Share(part) => Cow::Owned(format!("{:.2} %", part * 100.0)),
+            Self::Share(part) => Cow::Owned(percent(*part)),
             Self::Places(0) => Cow::Borrowed("0"),
             Self::Places(places) => Cow::Owned(format!("{places:+}")),
             Self::Longer(time, _) => Cow::Owned(signed_seconds(*time)),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::table::{Cell, Column, Fit, MIN_TREE_NAME, Table};
-use super::{Block, Document, DrawingStyle, Fact, Medium};
+use super::{Block, Document, DrawingStyle, Fact, Medium, RowLimit, screen};
 use crate::ordered_writer::write_in_order;
 use crate::printable::{excerpt, printable};
 
@@ -28,8 +28,18 @@ pub struct TerminalStyle {
     pub table_width: Option<usize>,
     /// The number of characters in a line of a sentence; `None`: as many as needed.
     pub prose_width: Option<usize>,
+    /// The number of lines; `None`: the document in full.
+    pub height: Option<usize>,
     /// Whether to use colours.
     pub coloured: bool,
+}
+
+/// A table as lines.
+pub(super) struct TableLines {
+    /// The line of headings.
+    pub(super) heading: Vec<String>,
+    /// The lines of each row.
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl TerminalStyle {
@@ -38,15 +48,15 @@ impl TerminalStyle {
     /// # Errors
     /// `out` cannot be written.
     pub fn write(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.write_prose(&document.headline, out)?;
+        if let Some(height) = self.height {
+            return screen::write(self, document, height, out);
+        }
+        self.write_headline(document, out)?;
         if !document.facts.is_empty() {
             writeln!(out)?;
             self.write_facts(&document.facts, out)?;
         }
-        for section in document.sections.iter().filter(|section| section.medium != Medium::Page) {
-            if section.blocks.iter().all(|block| matches!(block, Block::Chart(_))) {
-                continue;
-            }
+        for section in document.sections.iter().filter(|section| section.is_in_text()) {
             writeln!(out)?;
             if !section.heading.is_empty() {
                 self.write_prose(&section.heading, out)?;
@@ -56,9 +66,28 @@ impl TerminalStyle {
         Ok(())
     }
 
-    fn write_block(self, block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the answer, in bold where there are colours.
+    pub(super) fn write_headline(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if !self.coloured {
+            return self.write_prose(&document.headline, out);
+        }
+        for line in self.lines(|out| self.write_prose(&document.headline, out))? {
+            writeln!(out, "\u{1b}[1m{line}\u{1b}[0m")?;
+        }
+        Ok(())
+    }
+
+    /// What `write` writes, as lines.
+    pub(super) fn lines(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Vec<String>> {
+        let mut text = Vec::new();
+        write(&mut text)?;
+        Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+    }
+
+    pub(super) fn write_block(self, block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
         match block {
             Block::Prose(text) => self.write_prose(text, out),
+            Block::List(items) => items.iter().try_for_each(|item| self.write_prose(item, out)),
             Block::Formulas(formulas) if formulas.old == formulas.new => self.write_prose(&formulas.new, out),
             Block::Formulas(formulas) => {
                 let sides = [("old", &formulas.old), ("new", &formulas.new)];
@@ -75,7 +104,7 @@ impl TerminalStyle {
     }
 
     /// Writes a sentence in lines of the width, if there is a limit.
-    fn write_prose(self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write_prose(self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let text = printable(text);
         match self.prose_width {
             Some(width) if text.width() > width => {
@@ -86,13 +115,13 @@ impl TerminalStyle {
     }
 
     /// Writes the headings below each other, and their texts beside them.
-    fn write_facts(self, facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write_facts(self, facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
         /// A text begins in the same column as the others if its heading is at most this wide.
         const MAX_HEADING: usize = 18;
         let headings = facts.iter().map(|fact| fact.heading.width() + 1).filter(|width| *width <= MAX_HEADING);
         let indent = headings.max().unwrap_or(0) + 1;
         let width = self.prose_width.map(|width| width.saturating_sub(indent).max(MIN_WRAPPED));
-        for Fact { heading, lines } in facts {
+        for Fact { heading, lines, .. } in facts {
             let mut label = if heading.is_empty() { String::new() } else { format!("{heading}:") };
             for line in lines {
                 let line = printable(line.trim_end());
@@ -106,14 +135,27 @@ impl TerminalStyle {
         Ok(())
     }
 
+    /// A table of which only some rows are shown.
+    pub(super) fn table_lines(self, table: &Table<'_>, limit: RowLimit) -> TableLines {
+        let rows = limit.rows(table.len());
+        let layout = self.layout(table, &rows);
+        let line_of = |row: usize| laid_out(|text| layout.write_row(&text_cells(table, row), text));
+        TableLines {
+            heading: laid_out(|text| layout.write_heading(text)),
+            rows: rows.into_iter().map(line_of).collect(),
+        }
+    }
+
+    fn layout(self, table: &Table<'_>, rows: &[usize]) -> Layout {
+        let columns = table.columns.iter().filter(|column| column.medium != Medium::Page).cloned().collect();
+        let sample = rows.iter().take(table.measured).map(|&row| text_cells(table, row));
+        Layout::new(columns, sample, self.table_width)
+    }
+
     /// Writes a table, and names the columns that do not fit and the number of rows that are left out.
     fn write_table(self, table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (first, last) = table.limit.shown(table.len());
-        let rows: Vec<usize> = (0..first).chain(last..table.len()).collect();
-        let columns: Vec<Column> =
-            table.columns.iter().filter(|column| column.medium != Medium::Page).cloned().collect();
-        let sample = rows.iter().take(table.measured).map(|&row| text_cells(table, row));
-        let layout = Layout::new(columns, sample, self.table_width);
+        let rows = table.limit.rows(table.len());
+        let layout = self.layout(table, &rows);
         let mut heading = Vec::new();
         layout.write_heading(&mut heading);
         out.write_all(&heading)?;
@@ -128,6 +170,13 @@ impl TerminalStyle {
             dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
         }
     }
+}
+
+/// The lines that a layout appends.
+fn laid_out(append: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
+    let mut text = Vec::new();
+    append(&mut text);
+    String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
 }
 
 /// The cells of the columns that text shows.
@@ -291,7 +340,7 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 /// The start of a text, with an ellipsis.
-fn cut(text: &str, width: usize) -> String {
+pub(super) fn cut(text: &str, width: usize) -> String {
     let mut shown = String::new();
     let mut used = 0;
     for character in text.chars() {

@@ -56,6 +56,7 @@ pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>
         headline: format!("{headline}."),
         facts: Fact::list(report.rules.iter().cloned()),
         sections,
+        read_on: "",
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, number_of_jobs, page_path};
+use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, TextArgs, number_of_jobs, page_path};
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -84,9 +84,9 @@ pub struct CompareArgs {
     /// The jobs to list.
     #[command(flatten)]
     pub filter: FilterArgs,
-    /// Show all columns in full, however wide the terminal is
-    #[arg(long)]
-    pub wide: bool,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = CompareFormatName::Human)]
     pub format: CompareFormatName,

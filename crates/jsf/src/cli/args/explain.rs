@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::duration::parse_duration;
 
-use super::{JobArgs, QueueArgs, page_path};
+use super::{JobArgs, QueueArgs, TextArgs, page_path};
 
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
@@ -45,9 +45,9 @@ pub struct ExplainArgs {
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within, requires = "to")]
     pub within: u64,
-    /// Show all columns in full, however wide the terminal is; a table that is piped has 120 characters otherwise
-    #[arg(long)]
-    pub wide: bool,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
     pub format: ExplainFormatName,

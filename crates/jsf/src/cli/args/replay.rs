@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{FormulaArgs, SiteArgs};
+use super::{FormulaArgs, SiteArgs, TextArgs};
 
 /// `jsf replay`
 #[derive(Debug, Args)]
@@ -35,6 +35,9 @@ pub struct ReplayArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = ReplayFormatName::Human)]
     pub format: ReplayFormatName,

@@ -7,7 +7,7 @@ use jsf_site::UsageChange;
 
 use crate::cli::duration::parse_duration;
 
-use super::{SiteArgs, listed_name, page_path};
+use super::{SiteArgs, TextArgs, listed_name, page_path};
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -54,9 +54,9 @@ pub struct SharesArgs {
     /// The file that contains this formula
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
-    /// Show all columns in full, however wide the terminal is
-    #[arg(long)]
-    pub wide: bool,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
     pub format: SharesFormatName,

@@ -7,7 +7,7 @@ use jsf_simulate::{Backfill, MAX_JOBS};
 
 use crate::cli::duration::parse_duration;
 
-use super::{CsvArgs, FormulaArgs, SiteArgs, page_path};
+use super::{CsvArgs, FormulaArgs, SiteArgs, TextArgs, page_path};
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -140,6 +140,9 @@ pub struct SimulateArgs {
     /// force
     #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
     pub validate: bool,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = SimulateFormatName::Human)]
     pub format: SimulateFormatName,

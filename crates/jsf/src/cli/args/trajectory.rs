@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::duration::parse_duration;
 
-use super::{CsvArgs, JobArgs, QueueArgs};
+use super::{CsvArgs, JobArgs, QueueArgs, TextArgs};
 
 /// The longest time to follow jobs, in seconds: a leap year.
 const MAX_FOLLOWED: u32 = 8784 * 3600;
@@ -40,6 +40,9 @@ pub struct TrajectoryArgs {
     /// from a minute to a year (8784 hours)
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]
     pub format: TrajectoryFormatName,

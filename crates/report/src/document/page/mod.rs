@@ -199,7 +199,9 @@ impl PageSection {
     fn has_room_for(&self, block: &Block<'_>) -> bool {
         let is_open = self.chart.is_empty() && self.table.is_none();
         match block {
-            Block::Prose(_) => is_open && self.note.is_empty() && self.formulas.is_empty() && self.findings.is_empty(),
+            Block::Prose(_) | Block::List(_) => {
+                is_open && self.note.is_empty() && self.formulas.is_empty() && self.findings.is_empty()
+            }
             Block::Formulas(_) => is_open && self.findings.is_empty(),
             Block::Drawn(_) | Block::Chart(_) => is_open,
             Block::Table(_) => self.table.is_none(),
@@ -209,6 +211,7 @@ impl PageSection {
     fn add(&mut self, block: &Block<'_>) {
         match block {
             Block::Prose(text) => self.note = sentence_pieces(text),
+            Block::List(items) => self.note = sentence_pieces(&items.join(" ")),
             Block::Formulas(formulas) => self.formulas = marked_formulas(formulas),
             Block::Drawn(drawing) => {
                 self.findings.push((drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }));

@@ -1,0 +1,87 @@
+//! What becomes of a formula on a queue, in one word: the worst that happens.
+
+use job_sort_formula::Ranking;
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::rank::Consequence;
+
+use super::Checked;
+
+/// What becomes of a formula, the worst that happens. A verdict is greater than those that are less bad.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It works for every job, and orders at least some of them.
+    Works,
+    /// All jobs that the scheduler considers have the same value.
+    Ties {
+        /// The number of jobs.
+        jobs: usize,
+    },
+    /// It fails for some jobs.
+    Fails {
+        /// The number of jobs with an error.
+        failing: usize,
+        /// The number of jobs that are evaluated.
+        evaluated: usize,
+        /// The kind of the first error, as Python names it.
+        kind: &'static str,
+        /// The value that these jobs get.
+        consequence: &'static str,
+    },
+    /// It fails for every job, so the scheduler crashes when it is next started.
+    CrashesAtStart {
+        /// The number of jobs.
+        jobs: usize,
+        /// The kind of the first error, as Python names it.
+        kind: &'static str,
+    },
+    /// The scheduler crashes as soon as it evaluates the formula.
+    Crashes,
+    /// The server or qmgr refuses it.
+    Refused,
+}
+
+impl Verdict {
+    /// The verdict on a formula that was checked, and on its ranking of a queue, if there is one. Whether it crashes the
+    /// scheduler is not said of a formula that no scheduler of OpenPBS evaluates.
+    pub fn new(checked: &Checked, ranking: Option<&Ranking>) -> Self {
+        if checked.validation.accepted == Some(false) {
+            return Self::Refused;
+        }
+        if checked.crashes_scheduler {
+            return Self::Crashes;
+        }
+        let Some(ranking) = ranking else { return Self::Works };
+        let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
+        let first = ranking.scores().errors().next().map(|(_, error)| error);
+        let crashes_at_start =
+            checked.findings.iter().any(|found| found.code == "JSF402" && found.severity == Severity::Error);
+        match first {
+            Some(error) if crashes_at_start => Self::CrashesAtStart { jobs: evaluated, kind: error.kind() },
+            Some(error) => Self::Fails {
+                failing,
+                evaluated,
+                kind: error.kind(),
+                consequence: match error.consequence() {
+                    Consequence::Unknown => "whose value jsf cannot tell",
+                    Consequence::Zero | Consequence::Crash => "which counts 0",
+                },
+            },
+            None if is_constant(ranking) => Self::Ties { jobs: ranking.order().len() },
+            None => Self::Works,
+        }
+    }
+
+    /// Whether the formula orders jobs: without that, there is no effect to speak of.
+    pub fn has_effect(&self) -> bool {
+        match self {
+            Self::Works | Self::Ties { .. } => true,
+            Self::Fails { failing, evaluated, .. } => failing < evaluated,
+            Self::CrashesAtStart { .. } | Self::Crashes | Self::Refused => false,
+        }
+    }
+}
+
+/// Whether all jobs that are considered have the same value.
+fn is_constant(ranking: &Ranking) -> bool {
+    ranking.order().len() > 1 && ranking.ties() + 1 == ranking.order().len()
+}

@@ -1,0 +1,223 @@
+//! The first screen of a document: what matters most of it, in a limited number of lines.
+//!
+//! In: a document, and the number of lines. Out: its headline, the facts and sections of the first screen with as many rows as
+//! there is room for, and a last line that says what is left out.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::table::{RowLimit, Table};
+use super::terminal::{TableLines, TerminalStyle, cut};
+use super::{Block, Detail, Document, Medium, Section};
+use crate::printable::printable;
+
+/// A table keeps at least so many rows, if it has them.
+const MIN_ROWS: usize = 3;
+/// The number of characters in the last line, where the terminal does not limit it.
+const FOOTER_WIDTH: usize = 80;
+
+/// A section as lines.
+struct Chunk<'d> {
+    heading: &'d str,
+    pieces: Vec<Piece>,
+}
+
+/// Lines that are shown together, or the rows of a table, of which some can be left out.
+enum Piece {
+    Lines(Vec<String>),
+    Rows {
+        /// The lines of each row that is shown.
+        rows: Vec<Vec<String>>,
+        /// How many rows are left out already.
+        left_out: usize,
+        /// Whether rows are left out in the middle, and not at the end.
+        in_middle: bool,
+    },
+}
+
+/// Writes the first screen.
+pub(super) fn write(
+    style: TerminalStyle,
+    document: &Document<'_>,
+    height: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut head = style.lines(|out| style.write_headline(document, out))?;
+    let facts: Vec<_> = document.facts.iter().filter(|fact| fact.detail == Detail::FirstScreen).cloned().collect();
+    if !facts.is_empty() {
+        head.push(String::new());
+        head.extend(style.lines(|out| style.write_facts(&facts, out))?);
+    }
+    let shown = text_sections(document).filter(|section| section.detail == Detail::FirstScreen);
+    let mut chunks = shown.map(|section| chunk(style, section, height)).collect::<io::Result<Vec<_>>>()?;
+    let mut hidden = headings_in_full(document);
+    // one line says what is left out
+    let most = height.saturating_sub(head.len() + 1);
+    leave_out_rows(&mut chunks, most);
+    leave_out_chunks(&mut chunks, most, &mut hidden);
+    head.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    for line in chunks.iter().flat_map(Chunk::lines).take(most) {
+        writeln!(out, "{line}")?;
+    }
+    match footer(&chunks, &hidden, document.read_on) {
+        footer if footer.is_empty() => Ok(()),
+        footer => writeln!(out, "{}", fitted(&footer, style.prose_width.unwrap_or(FOOTER_WIDTH))),
+    }
+}
+
+/// The sections that text shows.
+fn text_sections<'d, 'a>(document: &'d Document<'a>) -> impl Iterator<Item = &'d Section<'a>> {
+    document.sections.iter().filter(|section| section.is_in_text())
+}
+
+/// The headings of what is shown in full only; facts have none of their own.
+fn headings_in_full(document: &Document<'_>) -> Vec<String> {
+    let sections = text_sections(document).filter(|section| section.detail == Detail::Full);
+    let headings = sections.filter(|section| !section.heading.is_empty()).map(|section| section.heading.clone());
+    let has_facts = document.facts.iter().any(|fact| fact.detail == Detail::Full);
+    has_facts.then(|| "the rules".to_owned()).into_iter().chain(headings).collect()
+}
+
+fn chunk<'d>(style: TerminalStyle, section: &'d Section<'_>, height: usize) -> io::Result<Chunk<'d>> {
+    let mut first = vec![String::new()];
+    if !section.heading.is_empty() {
+        first.extend(style.lines(|out| style.write_prose(&section.heading, out))?);
+    }
+    let mut pieces = vec![Piece::Lines(first)];
+    for block in &section.blocks {
+        match block {
+            Block::Table(table) => pieces.extend(table_pieces(style, table, height)),
+            _ => pieces.push(Piece::Lines(style.lines(|out| style.write_block(block, out))?)),
+        }
+    }
+    Ok(Chunk { heading: &section.heading, pieces })
+}
+
+/// The headings of a table, and its rows: at most as many as there are lines.
+fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> [Piece; 2] {
+    let TableLines { heading, rows } = style.table_lines(table, table.limit.at_most(height));
+    let left_out = table.len() - rows.len();
+    let in_middle = matches!(table.limit, RowLimit::Ends(_));
+    [Piece::Lines(heading), Piece::Rows { rows, left_out, in_middle }]
+}
+
+/// Leaves out rows, one after the other of the table that shows most, until the lines fit or all tables are short.
+fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
+    while line_count(chunks) > most {
+        let tables = chunks.iter_mut().flat_map(|chunk| &mut chunk.pieces).filter_map(|piece| match piece {
+            Piece::Rows { rows, left_out, in_middle } if rows.len() > MIN_ROWS => Some((rows, left_out, *in_middle)),
+            _ => None,
+        });
+        let Some((rows, left_out, in_middle)) = tables.max_by_key(|(rows, ..)| rows.len()) else { return };
+        rows.remove(if in_middle { rows.len() / 2 } else { rows.len() - 1 });
+        *left_out += 1;
+    }
+}
+
+/// Leaves out the last sections until the lines fit. The first one is kept.
+fn leave_out_chunks(chunks: &mut Vec<Chunk<'_>>, most: usize, hidden: &mut Vec<String>) {
+    while chunks.len() > 1 && line_count(chunks) > most {
+        let heading = chunks.pop().map_or("", |chunk| chunk.heading);
+        hidden.insert(0, if heading.is_empty() { "more".to_owned() } else { heading.to_owned() });
+    }
+}
+
+fn line_count(chunks: &[Chunk<'_>]) -> usize {
+    chunks.iter().flat_map(Chunk::lines).count()
+}
+
+/// What is left out, and where more is said.
+fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str) -> String {
+    let cut = chunks.iter().filter_map(|chunk| match chunk.left_out() {
+        0 => None,
+        rows if chunk.heading.is_empty() => Some(format!("{rows} more")),
+        rows => Some(format!("{rows} more {}", chunk.heading)),
+    });
+    let left_out: Vec<String> = cut.chain(hidden.iter().cloned()).collect();
+    match (left_out.is_empty(), read_on.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!("more: {read_on}"),
+        (false, true) => format!("more: --full ({})", left_out.join(", ")),
+        (false, false) => format!("more: {read_on}, --full ({})", left_out.join(", ")),
+    }
+}
+
+/// A line of at most this width, with an ellipsis where it is cut.
+fn fitted(line: &str, width: usize) -> String {
+    let line = printable(line);
+    if line.width() > width { cut(&line, width) } else { line.into_owned() }
+}
+
+impl Chunk<'_> {
+    fn lines(&self) -> impl Iterator<Item = &String> {
+        self.pieces.iter().flat_map(|piece| {
+            let (lines, rows): (&[String], &[Vec<String>]) = match piece {
+                Piece::Lines(lines) => (lines, &[]),
+                Piece::Rows { rows, .. } => (&[], rows),
+            };
+            lines.iter().chain(rows.iter().flatten())
+        })
+    }
+
+    /// How many rows of its tables are left out.
+    fn left_out(&self) -> usize {
+        let left_out = self.pieces.iter().map(|piece| match piece {
+            Piece::Lines(_) => 0,
+            Piece::Rows { left_out, .. } => *left_out,
+        });
+        left_out.sum()
+    }
+}
+
+impl Section<'_> {
+    /// Whether a terminal and Markdown show the section: it has more than charts.
+    pub(super) fn is_in_text(&self) -> bool {
+        self.medium != Medium::Page && !self.blocks.iter().all(|block| matches!(block, Block::Chart(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Cell, Column, Fact};
+
+    fn table(rows: usize) -> Table<'static> {
+        Table::new(vec![Column::number("rank", 9)], rows, |index| vec![Cell::Count(index)])
+    }
+
+    fn document(rows: [usize; 2]) -> Document<'static> {
+        let [first, second] = rows;
+        Document {
+            command: "jsf test",
+            title: "Test".to_owned(),
+            headline: "The answer is 42.".to_owned(),
+            facts: vec![Fact::new("formula", "ncpus"), Fact::new("order", "value").in_full()],
+            sections: vec![
+                Section::new("jobs").table(table(first)),
+                Section::new("queues").table(table(second)),
+                Section::new("sizes").table(table(7)).in_full(),
+            ],
+            read_on: "jsf explain --job ID",
+        }
+    }
+
+    fn screen(document: &Document<'_>, height: usize) -> Vec<String> {
+        let mut out = Vec::new();
+        write(TerminalStyle::default(), document, height, &mut out).expect("text");
+        String::from_utf8(out).expect("text").lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_screen_has_at_most_its_lines_and_says_what_is_left_out() {
+        for (rows, height) in [([0, 0], 24), ([5, 5], 24), ([100, 2], 24), ([1_000_000, 40], 24), ([40, 40], 12)] {
+            let lines = screen(&document(rows), height);
+            assert!(lines.len() <= height, "{rows:?} in {height}: {lines:#?}");
+            assert_eq!(lines[0], "The answer is 42.");
+            assert!(lines.last().expect("a line").contains("--full"), "{lines:#?}");
+        }
+        let lines = screen(&document([100, 2]), 24);
+        assert_eq!(lines.len(), 24);
+        assert_eq!(lines[23], "more: jsf explain --job ID, --full (89 more jobs, the rules, sizes)");
+    }
+}

@@ -1,0 +1,105 @@
+//! The verdict on a formula as a sentence, which every command begins with, and its findings in one line each.
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::{OldNew, Ranking};
+use jsf_openpbs::check::{Checked, Verdict};
+
+use crate::document::Section;
+use crate::words::count;
+
+/// The most findings that the first screen lists; the others are counted.
+const MAX_FINDINGS: usize = 3;
+/// The codes of the findings that a verdict of a crash is based on.
+const CRASHES: [&str; 3] = ["JSF302", "JSF401", "JSF405"];
+
+/// A formula that was checked on a queue, as a sentence names it.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// The result of the check.
+    pub checked: &'a Checked,
+    /// The ranking by the formula, if there is one.
+    pub ranking: Option<&'a Ranking>,
+}
+
+impl Judged<'_> {
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::new(self.checked, self.ranking)
+    }
+
+    /// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
+    pub fn sentence(&self, subject: &str) -> Option<String> {
+        let checked = self.checked;
+        Some(match self.verdict() {
+            Verdict::Works => return None,
+            Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
+            Verdict::Crashes => {
+                let crash = checked.findings.iter().find(|found| CRASHES.contains(&found.code));
+                let why = crash.map(|found| format!(": {}", found.message)).unwrap_or_default();
+                capitalised(&format!("{subject} crashes the scheduler{why}."))
+            }
+            Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
+                "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
+                all(jobs)
+            )),
+            Verdict::Fails { failing, evaluated, kind, consequence } => {
+                let jobs = if failing == evaluated {
+                    all(evaluated)
+                } else {
+                    format!("{failing} of {}", count(evaluated, "job"))
+                };
+                capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}."))
+            }
+            Verdict::Ties { jobs } => {
+                capitalised(&format!("{subject} orders nothing: {} have the same value.", all(jobs)))
+            }
+        })
+    }
+}
+
+/// `the one job`, `all 44 jobs`.
+fn all(jobs: usize) -> String {
+    if jobs == 1 { "the one job".to_owned() } else { format!("all {jobs} jobs") }
+}
+
+/// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
+fn refusal(checked: &Checked) -> String {
+    let error = checked.findings.iter().find(|found| found.severity == Severity::Error);
+    error.map_or_else(|| checked.validation.message.to_owned(), |found| found.message.to_string())
+}
+
+/// A sentence from a clause.
+pub(super) fn capitalised(clause: &str) -> String {
+    let mut characters = clause.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// The errors and warnings about a formula, one line each.
+pub(super) fn brief_findings<'a>(checked: &Checked) -> Option<Section<'a>> {
+    brief(checked.findings.iter().map(|found| (found, String::new())))
+}
+
+/// The errors and warnings about two formulas, one line each; one that both have is listed once.
+pub(super) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<Section<'a>> {
+    let has = |findings: &[Diagnostic], found: &Diagnostic| {
+        findings.iter().any(|known| known.code == found.code && known.message == found.message)
+    };
+    let (old, new) = (&checked.old.findings, &checked.new.findings);
+    let of_new = new.iter().map(|found| (found, if has(old, found) { "both" } else { "new" }));
+    let of_old = old.iter().filter(|found| !has(new, found)).map(|found| (found, "old"));
+    brief(of_new.chain(of_old).map(|(found, side)| (found, format!(" {side}:"))))
+}
+
+fn brief<'f, 'a>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Option<Section<'a>> {
+    let mut findings: Vec<_> = findings.filter(|(found, _)| found.severity != Severity::Note).collect();
+    findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
+    let line = |(found, side): &(&Diagnostic, String)| {
+        let severity = if found.severity == Severity::Error { "error" } else { "warning" };
+        format!("{severity}[{}]{side} {}", found.code, found.message)
+    };
+    let mut lines: Vec<String> = findings.iter().take(MAX_FINDINGS).map(line).collect();
+    if findings.len() > MAX_FINDINGS {
+        lines.push(format!("and {} more: jsf check", count(findings.len() - MAX_FINDINGS, "finding")));
+    }
+    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
+}
