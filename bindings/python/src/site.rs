@@ -212,15 +212,9 @@ impl Site {
 
     /// The ranked queue.
     fn ranked(&self, given: &Given, record_origins: bool) -> PyResult<RankedQueue> {
-        let mut known = 0;
-        let mut count_warnings = |jobs: &SiteJobs| {
-            known = jobs.warnings.len();
-            Ok(())
-        };
-        let request =
-            RankRequest { record_origins, on_read: Some(&mut count_warnings), ..RankRequest::from(&given.parsed) };
+        let request = RankRequest { record_origins, ..RankRequest::from(&given.parsed) };
         let mut queue = self.site.rank(request).map_err(|error| site_error(&error))?;
-        queue.warnings.splice(known..known, doubts(&queue.findings));
+        queue.warnings.splice(..0, doubts(&queue.findings));
         queue.warnings.splice(..0, self.site.warnings().iter().cloned());
         Ok(queue)
     }
@@ -313,14 +307,9 @@ fn inputs(table: &JobTable, name: &str, rows: impl Iterator<Item = usize>) -> Ve
 }
 
 fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
-    let mut doubted = Vec::new();
-    let mut note_doubts = |jobs: &ComparedJobs| {
-        doubted = doubts(jobs.findings.old.iter().chain(&jobs.findings.new));
-        doubted.dedup();
-        Ok(())
-    };
-    let request = CompareRequest { on_read: Some(&mut note_doubts), ..CompareRequest::new(&old.parsed, &new.parsed) };
-    let compared = site.compare(request).map_err(|error| site_error(&error))?;
+    let compared = site.compare(CompareRequest::new(&old.parsed, &new.parsed)).map_err(|error| site_error(&error))?;
+    let mut doubted = doubts(compared.findings.old.iter().chain(&compared.findings.new));
+    doubted.dedup();
     let (table, sides) = (&compared.table, &compared.sides);
     let rows = compared_rows(&compared.comparison);
     let jobs: Vec<_> = rows.iter().map(|ranked| compared.comparison.job(ranked.row())).collect();
@@ -337,6 +326,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
     columns.floats("old_score", rows.iter().map(|ranked| score(&sides.old.ranking, ranked.row())));
     columns.floats("new_score", rows.iter().map(|ranked| score(&sides.new.ranking, ranked.row())));
     columns.integers("moved", jobs.iter().map(|job| job.moved()));
+    let decides = OldNew { old: sides.old.decides(&compared), new: sides.new.decides(&compared) };
     let report = CompareReport {
         formulas: OldNew { old: &old.text, new: &new.text },
         table,
@@ -344,6 +334,8 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         comparison: &compared.comparison,
         rows: &[],
         rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
+        decides: OldNew { old: &decides.old, new: &decides.new },
+        judged: OldNew::default(),
     };
     let document = written(|out| CompareJson.write(&report, out))?;
     columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted), document)

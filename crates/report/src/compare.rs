@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::RankedRow;
 pub use super::compare_csv::CompareCsv;
 pub use super::compare_document::{ComparePageParts, ListedJobs, compare_document};
 pub use super::compare_json::CompareJson;
+use super::{Judged, RankedRow};
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, OldNew, Ranking};
+use job_sort_formula::rank::{Comparison, OldNew, Ranking, SummandAgreement};
 
 /// A comparison, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,10 @@ pub struct CompareReport<'a> {
     pub rows: &'a [RankedRow],
     /// The rules that either ranking follows, such as the policy: a heading and a text each.
     pub rules: OldNew<&'a [(&'static str, String)]>,
+    /// What each summand of the formulas decides of its order.
+    pub decides: OldNew<&'a [SummandAgreement]>,
+    /// The result of checking the formulas, for people.
+    pub judged: OldNew<Option<Judged<'a>>>,
 }
 
 /// A format that a comparison can be written in.

@@ -3,17 +3,26 @@
 use std::cmp::Reverse;
 
 use job_sort_formula::fairshare::{ShareTable, ShareTree};
-use job_sort_formula::rank::{Consequence, GroupChange, JobMove, OldNew, Ranking, Transitions};
+use job_sort_formula::rank::{Comparison, Consequence, GroupChange, JobMove, OldNew, Ranking, Transitions};
+use jsf_openpbs::check::Verdict;
 
 use crate::charts::{self, SLOPES, Slope};
 use crate::compare::CompareReport;
-use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
+use crate::decides::decides_section;
+use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::groups::group_sections;
 use crate::shares_document::tree_section;
-use crate::words::count;
+use crate::verdict::{Judged, brief_findings, brief_findings_of_sides, capitalised};
+use crate::words::{count, signed_significant, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
+/// The first jobs of the order, of which the headline says how many are others.
+const FIRST: usize = 10;
+/// The mean place of fewer jobs is that of single jobs.
+const MIN_JOBS: usize = 3;
+/// The most entities, groups and queues on the first screen.
+const MAX_WHO: usize = 10;
 /// The number of ids in a line.
 const MAX_IDS: usize = 5;
 /// A measure of fairness that changes by less is about the same: one job more or less among the first ten can do that.
@@ -46,7 +55,14 @@ pub fn compare_document<'a>(
     let comparison = report.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
     let mut sections = vec![Section::formulas(report.formulas.old, report.formulas.new)];
-    sections.extend(listed_jobs(report, listed));
+    sections.extend(findings(report));
+    sections.extend(decides_section(report.decides));
+    if is_changed {
+        sections.extend(who_section(report));
+    }
+    let is_asked = listed.top.is_some() || listed.is_filtered;
+    let jobs = listed_jobs(report, listed).into_iter();
+    sections.extend(jobs.map(|section| if is_asked { section } else { section.in_full() }));
     if let Some(page) = page {
         sections.extend(Section::findings(page.findings));
         if is_changed {
@@ -54,7 +70,7 @@ pub fn compare_document<'a>(
         }
     }
     if is_changed {
-        sections.extend(group_sections(comparison, false));
+        sections.extend(group_sections(comparison, false).into_iter().map(Section::in_full));
     }
     if let Some(page) = page {
         sections.push(all_jobs(report));
@@ -66,7 +82,7 @@ pub fn compare_document<'a>(
         headline: headline(report),
         facts: facts(report),
         sections,
-        read_on: "",
+        read_on: "--report FILE.html, jsf simulate for waits",
     }
 }
 
@@ -74,11 +90,35 @@ pub fn compare_document<'a>(
 pub(super) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
     let formulas = [report.formulas.old, report.formulas.new].map(|formula| [("formula", formula.to_owned())]);
     let mut facts = Fact::of_sides(OldNew { old: &formulas[0][..], new: &formulas[1][..] });
-    facts.extend(Fact::of_sides(report.rules));
-    facts.extend(agreement_fact(report));
-    facts.extend(Fact::list(summary_lines(report)));
-    facts.extend(transition_facts(report));
+    facts.extend(moves_fact(report));
+    let details = Fact::of_sides(report.rules).into_iter().chain(agreement_fact(report));
+    let details = details.chain(Fact::list(summary_lines(report))).chain(transition_facts(report));
+    facts.extend(details.map(Fact::in_full));
     facts
+}
+
+/// The findings about the formulas, one line each.
+fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
+    let OldNew { old, new } = report.judged.map(|judged| judged.map(|judged| judged.checked));
+    match report.formulas.old == report.formulas.new {
+        true => brief_findings(new?),
+        false => brief_findings_of_sides(OldNew { old: old?, new: new? }),
+    }
+}
+
+/// How far the jobs move, in one line.
+fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
+    let comparison = report.comparison;
+    let OldNew { old, new } = report.rankings.map(Ranking::ties);
+    let mean = comparison.footrule as f64 / comparison.jobs as f64;
+    let text = format!(
+        "{} up, {} down; {} places on average, at most {}; ties {old} → {new}",
+        comparison.up,
+        comparison.down,
+        significant(mean),
+        comparison.largest
+    );
+    (comparison.moved() > 0).then(|| Fact::new("moves", text))
 }
 
 /// What tau-b is, on the scale that it has.
@@ -87,58 +127,156 @@ fn agreement_fact(report: CompareReport<'_>) -> Option<Fact> {
     Some(Fact::new("agreement", format!("tau-b {tau:.2} (1 is the same order, 0 an unrelated one, -1 the reverse)")))
 }
 
-/// How many jobs move, how far the orders agree, and who gains and who loses most.
+/// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains and who loses most.
 pub(super) fn headline(report: CompareReport<'_>) -> String {
+    let new = report.judged.new.and_then(|judged| judged.sentence("the new formula"));
+    let is_one = report.formulas.old == report.formulas.new;
+    let old = report.judged.old.filter(|judged| !is_one && !judged.verdict().has_effect());
+    let old = old.and_then(|judged| judged.sentence("the old formula"));
+    let judged = [report.judged.old, report.judged.new];
+    let has_effect = judged.into_iter().flatten().all(|judged| judged.verdict().has_effect());
+    let works = |judged: Option<Judged<'_>>| judged.is_some_and(|judged| judged.verdict() == Verdict::Works);
+    let other = match (has_effect, works(report.judged.old), works(report.judged.new)) {
+        (false, _, true) => Some("The new formula works for every job.".to_owned()),
+        (false, true, _) => Some("The old formula works for every job.".to_owned()),
+        _ => None,
+    };
+    let effect = has_effect.then(|| effect(report));
+    new.into_iter().chain(old).chain(other).chain(effect).collect::<Vec<_>>().join(" ")
+}
+
+/// How far the new order agrees with the old one, and who gains and who loses most.
+fn effect(report: CompareReport<'_>) -> String {
     let comparison = report.comparison;
-    if comparison.jobs == 0 {
-        return "No job is considered under both, so no places can be compared.".to_owned();
-    }
-    let mut sentence = match (comparison.moved(), comparison.jobs) {
-        (0, 1) => "The one job keeps its place".to_owned(),
-        (0, 2) => "Both jobs keep their places".to_owned(),
-        (0, jobs) => format!("All {jobs} jobs keep their places"),
-        (1, jobs) => format!("1 of {jobs} jobs changes its place"),
-        (moved, jobs) => format!("{moved} of {jobs} jobs change their places"),
+    let mut sentences = match (comparison.moved(), comparison.jobs) {
+        (_, 0) => return "No job is considered under both, so no places can be compared.".to_owned(),
+        (0, 1) => vec!["The one job keeps its place.".to_owned()],
+        (0, 2) => vec!["Both jobs keep their places.".to_owned()],
+        (0, jobs) => vec![format!("All {jobs} jobs keep their places.")],
+        _ => [agreement_sentence(comparison)].into_iter().chain(who_moves(comparison)).collect(),
     };
-    sentence += &match comparison.tau_b {
-        _ if comparison.moved() == 0 => String::new(),
-        Some(tau) => format!(", and the scores order them {} (tau-b {tau:.2})", agreement(tau)),
-        None => ", and one of the sides gives all of them the same score".to_owned(),
-    };
-    if let Some(entity) = comparison.entities.first().filter(|entity| entity.won() > 0) {
-        sentence += &format!("; {} gains most ({})", name(&entity.name), places(entity));
-    }
-    if let Some(entity) = comparison.entities.last().filter(|entity| entity.won() < 0) {
-        sentence += &format!(", {} loses most ({})", name(&entity.name), places(entity));
-    }
     let Transitions { start, stop } = &comparison.being_considered;
     for (rows, verb) in [(start, "start"), (stop, "stop")] {
         if !rows.is_empty() {
-            sentence += &format!("; {} being considered", starting(rows.len(), verb));
+            sentences.push(format!("{} being considered.", capitalised(&starting(rows.len(), verb))));
         }
     }
-    sentence + "."
+    sentences.join(" ")
+}
+
+/// How far the orders agree.
+fn agreement_sentence(comparison: &Comparison) -> String {
+    let moved = match comparison.moved() {
+        1 => format!("1 of {} jobs changes its place", comparison.jobs),
+        moved => format!("{moved} of {} jobs change their places", comparison.jobs),
+    };
+    let Some(tau) = comparison.tau_b else { return format!("{}.", capitalised(&moved)) };
+    let others = comparison.overlap.iter().find(|(first, _)| *first == FIRST && *first < comparison.jobs);
+    let effect = match others {
+        Some((first, shared)) if shared < first => format!("{} of the first {first} jobs are others", first - shared),
+        _ => moved,
+    };
+    format!("The new order is {} (tau-b {tau:.2}): {effect}.", agreement(tau))
+}
+
+/// Who gains and who loses most, by the mean place of a job.
+fn who_moves(comparison: &Comparison) -> Option<String> {
+    let who = moving_groups(comparison);
+    let gains = who
+        .first()
+        .filter(|who| who.gain > 0.0)
+        .map(|who| format!("{} gains most ({})", who.words(), who.places(comparison)));
+    let loses = who
+        .last()
+        .filter(|who| who.gain < 0.0)
+        .map(|who| format!("{} loses most ({})", who.words(), who.places(comparison)));
+    let clauses: Vec<String> = gains.into_iter().chain(loses).collect();
+    (!clauses.is_empty()).then(|| format!("{}.", capitalised(&clauses.join(", "))))
+}
+
+/// An entity, a group or a queue, and how its jobs move on average.
+struct Who<'c> {
+    kind: &'static str,
+    name: String,
+    change: &'c GroupChange,
+    mean: OldNew<f64>,
+    /// How many places a job gains on average.
+    gain: f64,
+}
+
+impl Who<'_> {
+    /// `queue `large``; an entity has its name alone.
+    fn words(&self) -> String {
+        format!("{}`{}`", self.kind, self.name)
+    }
+
+    fn places(&self, comparison: &Comparison) -> String {
+        let OldNew { old, new } = self.mean;
+        format!(
+            "{} of {} jobs, mean place {} → {}",
+            self.change.jobs,
+            comparison.jobs,
+            significant(old),
+            significant(new)
+        )
+    }
+}
+
+/// The entities, groups and queues with enough jobs to speak of a mean; those that gain most come first.
+fn moving_groups(comparison: &Comparison) -> Vec<Who<'_>> {
+    let kinds = [("", &comparison.entities), ("group ", &comparison.groups), ("queue ", &comparison.queues)];
+    let changes = kinds.into_iter().flat_map(|(kind, changes)| changes.iter().map(move |change| (kind, change)));
+    let changes = changes.filter(|(_, change)| !change.name.is_empty() && change.jobs >= MIN_JOBS);
+    let who = changes.filter_map(|(kind, change)| {
+        let mean = change.mean_rank()?;
+        let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
+        Some(Who { kind, name, change, mean, gain: mean.old - mean.new })
+    });
+    let mut who: Vec<Who<'_>> = who.collect();
+    who.sort_by(|left, right| right.gain.total_cmp(&left.gain));
+    who
+}
+
+/// The entities, groups and queues, with those that gain and those that lose most at the ends.
+fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
+    let who = moving_groups(report.comparison);
+    let has_first = report.comparison.jobs > FIRST;
+    let mut columns = vec![
+        Column::text("who gains and loses", 9),
+        Column::number("jobs", 6),
+        Column::number("mean place old → new", 8),
+        Column::number("gained", 7),
+    ];
+    columns.extend(has_first.then(|| Column::number(format!("in first {FIRST} old → new"), 5)));
+    let rows = who.iter().map(|who| {
+        let OldNew { old, new } = who.mean;
+        let first =
+            who.change.top.iter().find(|(first, _)| *first == FIRST).map(|(_, counts)| *counts).unwrap_or_default();
+        let mut cells = vec![
+            Cell::text(format!("{}{}", who.kind, who.name)),
+            Cell::Count(who.change.jobs),
+            Cell::Written(format!("{} → {}", significant(old), significant(new)), Some(new)),
+            Cell::Written(signed_significant(who.gain), Some(who.gain)),
+        ];
+        cells
+            .extend(has_first.then(|| Cell::Written(format!("{} → {}", first.old, first.new), Some(first.new as f64))));
+        cells
+    });
+    let table = Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_WHO));
+    (!who.is_empty()).then(|| Section::new("").in_text().table(table))
 }
 
 /// What a value of tau-b means.
 fn agreement(tau: f64) -> &'static str {
     match tau {
-        1.0.. => "exactly alike",
-        0.9.. => "nearly alike",
-        0.6.. => "much alike",
-        0.3.. => "somewhat alike",
-        -0.3.. => "quite differently",
-        -0.9.. => "largely the other way round",
-        _ => "the other way round",
+        1.0.. => "exactly the old one",
+        0.9.. => "nearly the old one",
+        0.6.. => "much like the old one",
+        0.3.. => "somewhat like the old one",
+        -0.3.. => "unrelated to the old",
+        -0.9.. => "largely the reverse of the old",
+        _ => "the reverse of the old",
     }
-}
-
-fn name(name: &str) -> String {
-    if name.is_empty() { "who has no entity".to_owned() } else { format!("`{name}`") }
-}
-
-fn places(change: &GroupChange) -> String {
-    format!("{} with {}", count(change.won().unsigned_abs() as usize, "place"), count(change.jobs, "job"))
 }
 
 /// `1 job starts`, `2 jobs start`.
@@ -159,7 +297,7 @@ fn summary_lines(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
         let sum = comparison.footrule;
         let most = comparison.largest;
         let mean = sum as f64 / comparison.jobs as f64;
-        lines.push(("moves:", format!("{mean:.1} places on average, {most} at most, {sum} in all (footrule)")));
+        lines.push(("places:", format!("{mean:.1} places on average, {most} at most, {sum} in all (footrule)")));
     }
     let overlap = comparison.overlap.iter().filter(|(first, _)| *first < comparison.jobs);
     let overlap: Vec<String> =

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::compare::{CompareFormat, CompareReport};
+use super::decides::{DecidingSummand, decides_json};
 
 /// One JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,13 @@ struct Document<'a> {
     queues: Vec<Group<'a>>,
     sizes: Vec<Group<'a>>,
     fairness: Value,
+    decides: OldNewSummands<'a>,
+}
+
+#[derive(Serialize)]
+struct OldNewSummands<'a> {
+    old: Vec<DecidingSummand<'a>>,
+    new: Vec<DecidingSummand<'a>>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +96,7 @@ impl CompareFormat for CompareJson {
             queues: comparison.queues.iter().map(Group::new).collect(),
             sizes: comparison.sizes.iter().map(Group::new).collect(),
             fairness: both_fairness(report),
+            decides: OldNewSummands { old: decides_json(report.decides.old), new: decides_json(report.decides.new) },
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n")

@@ -58,8 +58,10 @@ pub(super) fn decides_section<'a>(sides: OldNew<&[SummandAgreement]>) -> Option<
             Cell::significant(summand.high),
         ]
     };
-    let new = by_agreement(sides.new).map(|summand| row("new", summand));
-    let old = by_agreement(sides.old).map(|summand| row("old", summand));
+    // a formula that is one summand agrees with itself
+    let several = sides.map(|summands| if summands.len() > 1 { summands } else { &[] });
+    let new = by_agreement(several.new).map(|summand| row("new", summand));
+    let old = by_agreement(several.old).map(|summand| row("old", summand));
     let rows: Vec<Vec<Cell<'a>>> = new.chain(old).collect();
     (!rows.is_empty()).then(|| Section::new("what decides").table(Table::from_rows(columns, rows)))
 }

@@ -33,6 +33,11 @@ pub(super) fn significant(number: f64) -> String {
     grouped(text)
 }
 
+/// A change for people, with its sign and three significant digits.
+pub(super) fn signed_significant(change: f64) -> String {
+    if change > 0.0 { format!("+{}", significant(change)) } else { significant(change) }
+}
+
 /// A part of a whole for people: three significant digits, at most four decimals.
 pub(super) fn percent(part: f64) -> String {
     let percent = part * 100.0;

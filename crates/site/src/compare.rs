@@ -14,7 +14,7 @@ use super::applied_tree::{AppliedTree, require_own_shares};
 use super::jobs::ColumnsRequest;
 use super::rank::require_values;
 use super::role::Role;
-use super::{Listener, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 
 /// The inputs that give the size of a job.
 pub(super) const SIZES: [&str; 2] = ["ncpus", "nodect"];
@@ -35,6 +35,7 @@ pub struct ComparedJobs {
 }
 
 /// Two rankings of the same jobs that are compared.
+#[derive(Clone, Copy)]
 pub struct CompareRequest<'a> {
     /// The old formula.
     pub old: &'a Formula,
@@ -43,18 +44,12 @@ pub struct CompareRequest<'a> {
     pub new_site: Option<&'a Site>,
     /// The new formula.
     pub new: &'a Formula,
-    /// Whether there is a comparison although a job fails under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
-    pub keep_failed: bool,
-    /// Is called with the jobs as soon as they are read, before they are ranked. An error that it returns is that of the
-    /// comparison.
-    pub on_read: Option<Listener<'a, ComparedJobs>>,
 }
 
 impl<'a> CompareRequest<'a> {
-    /// Two formulas at the same site; a job that fails under
-    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) is an error.
+    /// Two formulas at the same site.
     pub fn new(old: &'a Formula, new: &'a Formula) -> Self {
-        Self { old, new_site: None, new, keep_failed: false, on_read: None }
+        Self { old, new_site: None, new }
     }
 }
 
@@ -65,6 +60,8 @@ pub struct ComparedQueue {
     pub table: JobTable,
     /// The names that the formulas may use: the site's, and those that only its jobs contain.
     pub schema: Schema,
+    /// The findings about the text of each formula and its names.
+    pub findings: OldNew<Vec<Diagnostic>>,
     /// Either ranking.
     pub sides: OldNew<ComparedSide>,
     /// What changes.
@@ -107,24 +104,32 @@ impl Site {
     /// # Errors
     /// As for [`rank`](Self::rank); or the new site's entity gives it other jobs.
     pub fn compare(&self, request: CompareRequest<'_>) -> Result<ComparedQueue, SiteError> {
-        let CompareRequest { old, new_site, new, keep_failed, on_read } = request;
-        let new_site = new_site.unwrap_or(self);
-        let jobs = self.compared_jobs(old, new_site, new)?;
-        if let Some(on_read) = on_read {
-            on_read(&jobs)?;
-        }
-        let old_program = old.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let new_program = new.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let compared = self.compare_jobs(old_program, new_site, new_program, jobs)?;
-        if !keep_failed {
-            require_values(&compared.table, &compared.sides.old.ranking)?;
-            require_values(&compared.table, &compared.sides.new.ranking)?;
-        }
+        let compared = self.compare_read(request, self.read_for_comparison(request)?)?;
+        require_values(&compared.table, &compared.sides.old.ranking)?;
+        require_values(&compared.table, &compared.sides.new.ranking)?;
         Ok(compared)
     }
 
-    /// Reads the jobs for a comparison.
-    fn compared_jobs(&self, formula: &Formula, new: &Self, new_formula: &Formula) -> Result<ComparedJobs, SiteError> {
+    /// The second half of [`compare`](Self::compare): ranks the jobs twice, also if one fails under
+    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
+    ///
+    /// # Errors
+    /// A formula is not arithmetic, or the tree cannot be read.
+    pub fn compare_read(&self, request: CompareRequest<'_>, jobs: ComparedJobs) -> Result<ComparedQueue, SiteError> {
+        let CompareRequest { old, new_site, new } = request;
+        let old_program = old.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let new_program = new.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        self.compare_jobs(old_program, new_site.unwrap_or(self), new_program, jobs)
+    }
+
+    /// The first half of [`compare`](Self::compare): reads the jobs with the columns that both formulas need, and finds what is
+    /// to be said of their texts.
+    ///
+    /// # Errors
+    /// The jobs cannot be read, or the new site's entity gives it other jobs.
+    pub fn read_for_comparison(&self, request: CompareRequest<'_>) -> Result<ComparedJobs, SiteError> {
+        let CompareRequest { old: formula, new_site, new: new_formula } = request;
+        let new = new_site.unwrap_or(self);
         let mut names = [formula.names(), new_formula.names(), new.order_columns(), SIZES.to_vec()].concat();
         if self.tree.is_none() || new.tree.is_none() {
             names.push("fairshare_perc");
@@ -163,7 +168,7 @@ impl Site {
         new_program: Program,
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
-        let ComparedJobs { mut table, new_table, schema, mut warnings, .. } = jobs;
+        let ComparedJobs { mut table, new_table, schema, findings, mut warnings } = jobs;
         let has_one_table = new_table.is_none() && self.has_shares_of(new);
         if has_one_table {
             let inputs = [old_program.inputs(), new_program.inputs()].concat();
@@ -172,7 +177,7 @@ impl Site {
             let new = new.compared_side(new_program, &table, tree.as_ref());
             let trees = OldNew { old: assessed(&tree), new: assessed(&tree) };
             let comparison = compare(&old, &new, OldNew { old: &table, new: &table }, trees);
-            return Ok(ComparedQueue { table, schema, sides: OldNew { old, new }, comparison, warnings });
+            return Ok(ComparedQueue { table, schema, findings, sides: OldNew { old, new }, comparison, warnings });
         }
         let mut new_table = new_table.unwrap_or_else(|| table.clone());
         let old_tree = self.fill_for_comparison(old_program.inputs(), &mut table, &mut warnings)?;
@@ -184,6 +189,7 @@ impl Site {
         Ok(ComparedQueue {
             table: new_table,
             schema,
+            findings,
             sides: OldNew { old: old_side, new: new_side },
             comparison,
             warnings,
@@ -226,12 +232,14 @@ impl Site {
 impl ComparedQueue {
     /// Compares two rankings without a tree. The warnings are those of the new one.
     pub(super) fn from_ranked(old: RankedQueue, new: RankedQueue) -> Self {
-        let (warnings, schema) = (new.warnings.clone(), new.schema.clone());
+        let warnings = new.warnings.clone();
+        let schema = new.schema.clone();
+        let findings = OldNew { old: old.findings.clone(), new: new.findings.clone() };
         let (old_table, old) = ComparedSide::from_ranked(old);
         let (table, new) = ComparedSide::from_ranked(new);
         let tables = OldNew { old: &old_table, new: &table };
         let comparison = compare(&old, &new, tables, OldNew { old: None, new: None });
-        Self { table, schema, sides: OldNew { old, new }, comparison, warnings }
+        Self { table, schema, findings, sides: OldNew { old, new }, comparison, warnings }
     }
 }
 

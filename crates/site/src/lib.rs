@@ -124,9 +124,6 @@ pub struct Site {
     warnings: Vec<Message>,
 }
 
-/// A function of the caller for a first result, before the longer part of the work. An error that it returns ends the work.
-type Listener<'a, T> = &'a mut dyn FnMut(&T) -> Result<(), SiteError>;
-
 impl Site {
     /// Opens a folder or a tar archive by the usual names of the files in it, see [`SiteFiles::open`].
     ///

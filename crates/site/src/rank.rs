@@ -12,7 +12,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
-use super::{Listener, SharesRequest, Site, SiteError, SiteJobs};
+use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
 pub struct RankRequest<'a> {
@@ -22,17 +22,12 @@ pub struct RankRequest<'a> {
     pub limit: usize,
     /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`] shows.
     pub record_origins: bool,
-    /// Whether there is a ranking although a job fails under [`OnError::Fail`].
-    pub keep_failed: bool,
-    /// Is called with the jobs as soon as they are read, before they are ranked. An error that it returns is that of the
-    /// ranking.
-    pub on_read: Option<Listener<'a, SiteJobs>>,
 }
 
 impl<'a> From<&'a Formula> for RankRequest<'a> {
-    /// All ranks; a job that fails under [`OnError::Fail`] is an error.
+    /// All ranks.
     fn from(formula: &'a Formula) -> Self {
-        Self { formula, limit: usize::MAX, record_origins: false, keep_failed: false, on_read: None }
+        Self { formula, limit: usize::MAX, record_origins: false }
     }
 }
 
@@ -72,17 +67,29 @@ impl Site {
     /// # Errors
     /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`].
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
-        let RankRequest { formula, limit, record_origins, keep_failed, on_read } = request.into();
-        let mut jobs = self.read_jobs(formula, false, record_origins)?;
-        jobs.findings = lint(formula.expr(), &jobs.schema);
-        if let Some(on_read) = on_read {
-            on_read(&jobs)?;
-        }
-        let ranked = self.rank_jobs(jobs, limit, &SharesRequest::default())?;
-        if !keep_failed {
-            require_values(&ranked.table, &ranked.ranking)?;
-        }
+        let request = request.into();
+        let ranked = self.rank_read(self.read_for(&request)?, request.limit)?;
+        require_values(&ranked.table, &ranked.ranking)?;
         Ok(ranked)
+    }
+
+    /// The first half of [`rank`](Self::rank): reads the jobs with the columns that the formula needs, compiles the formula and
+    /// finds what is to be said of its text.
+    ///
+    /// # Errors
+    /// The jobs cannot be read.
+    pub fn read_for(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let mut jobs = self.read_jobs(request.formula, false, request.record_origins)?;
+        jobs.findings = lint(request.formula.expr(), &jobs.schema);
+        Ok(jobs)
+    }
+
+    /// The second half of [`rank`](Self::rank): ranks the jobs, also if one fails under [`OnError::Fail`].
+    ///
+    /// # Errors
+    /// The tree cannot be read, or the formula is not arithmetic.
+    pub fn rank_read(&self, jobs: SiteJobs, limit: usize) -> Result<RankedQueue, SiteError> {
+        self.rank_jobs(jobs, limit, &SharesRequest::default())
     }
 
     /// Ranks jobs that were read for a formula, with the usage that a request assumes.

@@ -22,7 +22,7 @@ use super::policy::PolicyName;
 use super::role::Role;
 use super::source::FileSource;
 use super::tree::SiteTree;
-use super::{Listener, Site, SiteError};
+use super::{Site, SiteError};
 
 /// The number of bytes by which a log is recognised.
 const HEAD: u64 = 64 << 10;
@@ -41,9 +41,6 @@ pub struct SimulateRequest<'a> {
     pub decay_period: Option<u64>,
     /// The factor of a decay; `None`: as in the `sched_config`, else 0.5.
     pub decay_factor: Option<f64>,
-    /// Is called with the findings about the text of the formula before the simulation. An error that it returns is that of the
-    /// simulation.
-    pub on_lint: Option<Listener<'a, Vec<Diagnostic>>>,
     /// Follows the simulation.
     pub observer: &'a mut dyn Observer,
 }
@@ -56,7 +53,7 @@ impl<'a> SimulateRequest<'a> {
         rules: SimulationOptions,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        Self { formula, workload, rules, decay_period: None, decay_factor: None, on_lint: None, observer }
+        Self { formula, workload, rules, decay_period: None, decay_factor: None, observer }
     }
 }
 
@@ -72,8 +69,6 @@ pub struct SimulatedQueue {
     /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an entity that the tree does not
     /// have, and no list without a tree.
     pub shares: Option<Vec<Option<f64>>>,
-    /// The findings about the text of the formula and its names.
-    pub findings: Vec<Diagnostic>,
     /// What the simulation leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -102,17 +97,18 @@ impl Site {
         read_logs(sources, WorkloadBuilder::with_inputs(inputs))
     }
 
+    /// The findings about the text of a formula and its names.
+    pub fn lint(&self, formula: &Formula) -> Vec<Diagnostic> {
+        lint(formula.expr(), &self.schema)
+    }
+
     /// Runs a workload through time under a formula. Fair share is charged to the site's tree, where every entity begins with
     /// a usage of 1.
     ///
     /// # Errors
     /// The formula is not arithmetic, it needs fair share and the site has no tree, or the tree cannot be built.
     pub fn simulate(&self, request: SimulateRequest<'_>) -> Result<SimulatedQueue, SiteError> {
-        let SimulateRequest { formula, workload, rules, decay_period, decay_factor, on_lint, observer } = request;
-        let findings = lint(formula.expr(), &self.schema);
-        if let Some(on_lint) = on_lint {
-            on_lint(&findings)?;
-        }
+        let SimulateRequest { formula, workload, rules, decay_period, decay_factor, observer } = request;
         let program = &formula.compile(&self.schema).map_err(|_| SiteError::NotArithmetic)?;
         let decay = self.simulated_decay(decay_period, decay_factor);
         let mut warnings = Vec::new();
@@ -150,7 +146,7 @@ impl Site {
         }
         let limits = self.run_limits(workload);
         let shares = self.entity_shares(workload)?;
-        Ok(SimulatedQueue { schedule, decay, limits, shares, findings, warnings })
+        Ok(SimulatedQueue { schedule, decay, limits, shares, warnings })
     }
 
     /// The limits of running jobs that matter to a workload, in words.

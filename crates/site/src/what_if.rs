@@ -142,7 +142,9 @@ impl WhatIf {
         let new = site.compared_side(new, &table, tree.as_ref());
         let comparison = compared(&old, &new, &table, tree.as_ref());
         let names = names.into_iter().map(str::to_owned).collect();
-        let queue = ComparedQueue { table, schema: schema.clone(), sides: OldNew { old, new }, comparison, warnings };
+        let findings = OldNew::default();
+        let queue =
+            ComparedQueue { table, schema: schema.clone(), findings, sides: OldNew { old, new }, comparison, warnings };
         Ok(HeldJobs { names, schema, tree, queue, formula: String::new() })
     }
 

@@ -8,14 +8,12 @@ use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::error_findings;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::RankedRow;
 use jsf_report::compare::{
     CompareCsv, CompareFormat, CompareJson, ComparePageParts, CompareReport, ListedJobs, compare_document,
     compared_rows,
 };
-use jsf_site::{
-    CompareRequest, ComparedJobs, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles,
-};
+use jsf_report::{Judged, RankedRow};
+use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
 use super::document::{Shown, write_as_markdown, write_text};
@@ -41,24 +39,15 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &old_site, arguments.format.is_document());
     warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
-    let mut progress = Some(Progress::start("reading the jobs"));
-    let mut findings = None;
-    let mut shown_warnings = 0;
-    let compared = old_site.compare(CompareRequest {
-        new_site: Some(new_site),
-        keep_failed: true,
-        on_read: Some(&mut |jobs: &ComparedJobs| {
-            progress = None;
-            warn_all(&jobs.warnings);
-            shown_warnings = jobs.warnings.len();
-            findings = Some(jobs.findings.clone());
-            progress = Some(Progress::start("ranking the jobs"));
-            Ok(())
-        }),
-        ..CompareRequest::new(old, new)
-    });
+    let request = CompareRequest { new_site: Some(new_site), ..CompareRequest::new(old, new) };
+    let progress = Progress::start("reading the jobs");
+    let mut jobs = old_site.read_for_comparison(request)?;
     drop(progress);
-    let Some(mut findings) = findings else { return compared.map(|_| Outcome::Fine).map_err(CliError::from) };
+    warn_all(&std::mem::take(&mut jobs.warnings));
+    let mut findings = jobs.findings.clone();
+    let progress = Progress::start("ranking the jobs");
+    let compared = old_site.compare_read(request, jobs);
+    drop(progress);
     let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
     let has_error_finding = findings.old.iter().chain(&findings.new).any(|found| found.severity == Severity::Error);
     if arguments.format.is_document()
@@ -67,14 +56,26 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         findings.old.extend(error_findings(&compared.table, &compared.sides.old.ranking));
         findings.new.extend(error_findings(&compared.table, &compared.sides.new.ranking));
     }
-    drawn.draw(&findings);
+    if compared.is_err() || !arguments.format.is_document() || arguments.text.full {
+        drawn.draw(&findings);
+    }
     let compared = match compared {
         Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
         compared => compared?,
     };
-    warn_all(&compared.warnings[shown_warnings..]);
+    warn_all(&compared.warnings);
     let rows = rows(arguments, new_site, &compared)?;
     let OldNew { old, new } = &compared.sides;
+    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let checked = is_for_people.then(|| OldNew {
+        old: old_site.check_compared(&submitted.old, &compared, old),
+        new: new_site.check_compared(&submitted.new, &compared, new),
+    });
+    let decides = match arguments.format {
+        CompareFormatName::Csv if arguments.report.is_none() => OldNew::default(),
+        _ => OldNew { old: old.decides(&compared), new: new.decides(&compared) },
+    };
+    let judged = |checked, ranking| Judged { checked, ranking: Some(ranking) };
     let compare_report = CompareReport {
         formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
         table: &compared.table,
@@ -82,6 +83,11 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         comparison: &compared.comparison,
         rows: &rows,
         rules: OldNew { old: &old.rules, new: &new.rules },
+        decides: OldNew { old: &decides.old, new: &decides.new },
+        judged: OldNew {
+            old: checked.as_ref().map(|checked| judged(&checked.old, &old.ranking)),
+            new: checked.as_ref().map(|checked| judged(&checked.new, &new.ranking)),
+        },
     };
     let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };
     if let Some(path) = &arguments.report {

@@ -5,7 +5,7 @@ use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::jobs::FoundJobs;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{JobFilter, RankedRow};
-use jsf_site::{FormulaText, RankRequest, RankedQueue, Site, SiteError, SiteJobs};
+use jsf_site::{FormulaText, RankRequest, RankedQueue, Site, SiteError};
 
 use super::args::{FilterArgs, JobArgs, QueueArgs};
 use super::{CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
@@ -49,33 +49,20 @@ pub(super) fn with_ranked_queue(
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, wanted.is_document);
     warn_all(site.warnings());
-    let mut progress = Some(Progress::start("reading the jobs"));
-    let mut rows = Vec::new();
-    let mut shown_warnings = 0;
-    let ranked = site.rank(RankRequest {
-        limit: wanted.limit,
-        record_origins: wanted.origins,
-        keep_failed: true,
-        on_read: Some(&mut |jobs: &SiteJobs| {
-            progress = None;
-            warn_all(&jobs.warnings);
-            shown_warnings = jobs.warnings.len();
-            let drawn = jobs.findings.iter().filter(|found| jobs.program.is_none() || (wanted.shown)(found));
-            draw_submitted(&source, &submitted, drawn.cloned());
-            if let Some(arguments) = wanted.jobs.filter(|_| jobs.program.is_some()) {
-                rows = arguments.rows(&jobs.table)?;
-            }
-            progress = Some(Progress::start("ranking the jobs"));
-            Ok(())
-        }),
-        ..RankRequest::from(formula)
-    });
+    let request = RankRequest { record_origins: wanted.origins, ..RankRequest::from(formula) };
+    let progress = Progress::start("reading the jobs");
+    let mut jobs = site.read_for(&request)?;
     drop(progress);
-    let mut queue = match ranked {
-        Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
-        ranked => ranked?,
-    };
-    queue.warnings.drain(..shown_warnings);
+    warn_all(&std::mem::take(&mut jobs.warnings));
+    let drawn = jobs.findings.iter().filter(|found| jobs.program.is_none() || (wanted.shown)(found));
+    draw_submitted(&source, &submitted, drawn.cloned());
+    if jobs.program.is_none() {
+        return Ok(Outcome::Findings);
+    }
+    let rows = wanted.jobs.map(|arguments| arguments.rows(&jobs.table)).transpose()?.unwrap_or_default();
+    let progress = Progress::start("ranking the jobs");
+    let queue = site.rank_read(jobs, wanted.limit)?;
+    drop(progress);
     run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, rows })
 }
 

@@ -1,13 +1,12 @@
 //! `jsf simulate`
 
-use std::cell::OnceCell;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
+use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError, ScorePrecision};
 use job_sort_formula::{Formula, Schema};
@@ -269,18 +268,16 @@ fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]
 }
 
 /// Shows how far a simulation is, and ends it after Ctrl-C.
-struct Counter<'p> {
-    progress: &'p OnceCell<Progress>,
+struct Counter {
+    progress: Progress,
     jobs: usize,
     /// After how many starts it ends because Ctrl-C ended the one before there.
     most: Option<usize>,
 }
 
-impl Observer for Counter<'_> {
+impl Observer for Counter {
     fn progress(&mut self, started: usize) -> ControlFlow<()> {
-        if let Some(progress) = self.progress.get() {
-            progress.show_fraction(started, self.most.unwrap_or(self.jobs));
-        }
+        self.progress.show_fraction(started, self.most.unwrap_or(self.jobs));
         let is_over = match self.most {
             Some(most) => started >= most,
             None => IS_INTERRUPTED.load(Ordering::Relaxed),
@@ -320,20 +317,16 @@ fn simulate(
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
     let interrupted = before.filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
-    let progress = OnceCell::new();
-    let mut counter = Counter { progress: &progress, jobs: workload.jobs().len(), most };
+    let found = site.lint(formula);
+    draw_submitted(source, &submitted, found.iter().cloned());
+    end_simulation_at_interrupt();
+    let mut counter = Counter { progress: Progress::start("simulating"), jobs: workload.jobs().len(), most };
     let simulated = site.simulate(SimulateRequest {
         decay_period: arguments.decay,
         decay_factor: arguments.decay_factor,
-        on_lint: Some(&mut |findings: &Vec<Diagnostic>| {
-            draw_submitted(source, &submitted, findings.iter().cloned());
-            end_simulation_at_interrupt();
-            progress.get_or_init(|| Progress::start("simulating"));
-            Ok(())
-        }),
         ..SimulateRequest::new(formula, workload, rules, &mut counter)
     });
-    drop(progress);
+    drop(counter);
     let simulated = match simulated {
         Err(SiteError::NotArithmetic) => return Ok(None),
         simulated => simulated?,
@@ -355,8 +348,8 @@ fn simulate(
     let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
     let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
     let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
-    let is_fine = !fails && !simulated.findings.iter().any(|found| found.severity == Severity::Error);
-    let mut findings = drawn(source, &submitted, &simulated.findings);
+    let is_fine = !fails && !found.iter().any(|found| found.severity == Severity::Error);
+    let mut findings = drawn(source, &submitted, &found);
     let warnings = warnings.into_iter().map(|warning| ("warning", warning));
     findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
     Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))

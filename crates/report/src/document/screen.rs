@@ -14,8 +14,6 @@ use crate::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
 const MIN_ROWS: usize = 3;
-/// The number of characters in the last line, where the terminal does not limit it.
-const FOOTER_WIDTH: usize = 80;
 
 /// A section as lines.
 struct Chunk<'d> {
@@ -62,7 +60,7 @@ pub(super) fn write(
     }
     match footer(&chunks, &hidden, document.read_on) {
         footer if footer.is_empty() => Ok(()),
-        footer => writeln!(out, "{}", fitted(&footer, style.prose_width.unwrap_or(FOOTER_WIDTH))),
+        footer => writeln!(out, "{}", style.cut(&footer)),
     }
 }
 
@@ -88,6 +86,7 @@ fn chunk<'d>(style: TerminalStyle, section: &'d Section<'_>, height: usize) -> i
     for block in &section.blocks {
         match block {
             Block::Table(table) => pieces.extend(table_pieces(style, table, height)),
+            Block::List(items) => pieces.push(Piece::Lines(items.iter().map(|item| style.cut(item)).collect())),
             _ => pieces.push(Piece::Lines(style.lines(|out| style.write_block(block, out))?)),
         }
     }
@@ -119,7 +118,7 @@ fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
 fn leave_out_chunks(chunks: &mut Vec<Chunk<'_>>, most: usize, hidden: &mut Vec<String>) {
     while chunks.len() > 1 && line_count(chunks) > most {
         let heading = chunks.pop().map_or("", |chunk| chunk.heading);
-        hidden.insert(0, if heading.is_empty() { "more".to_owned() } else { heading.to_owned() });
+        hidden.insert(0, if heading.is_empty() { "a table".to_owned() } else { heading.to_owned() });
     }
 }
 
@@ -143,10 +142,15 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str) -> String {
     }
 }
 
-/// A line of at most this width, with an ellipsis where it is cut.
-fn fitted(line: &str, width: usize) -> String {
-    let line = printable(line);
-    if line.width() > width { cut(&line, width) } else { line.into_owned() }
+impl TerminalStyle {
+    /// A line of at most the terminal's width, with an ellipsis where it is cut.
+    fn cut(self, line: &str) -> String {
+        let line = printable(line);
+        match self.prose_width {
+            Some(width) if line.width() > width => cut(&line, width),
+            _ => line.into_owned(),
+        }
+    }
 }
 
 impl Chunk<'_> {
