@@ -152,11 +152,13 @@ impl Site {
             let options = ExplainOptions { to, ..ExplainOptions::default() };
             let explanations = self.site.explain(&queue, &rows, &options);
             let explanations = explanations.map_err(|error| site_error(&error))?;
+            let decides = queue.decides();
             let report = ExplainReport {
                 formula: &given.text,
                 queue: &queue,
                 explanations: &explanations,
                 rules: &queue.rules,
+                decides: &decides,
                 usage_unit: &explanations.usage_unit,
             };
             written(|out| write_explanations(&report, out))
@@ -292,7 +294,7 @@ fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Ta
         schema: &queue.schema,
         rules: &[],
         decides: &decides,
-        judged: None,
+        checked: None,
     };
     let document = written(|out| Json.write(&report, out))?;
     columns.finish(warnings, document)
@@ -335,7 +337,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         rows: &[],
         rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
         decides: OldNew { old: &decides.old, new: &decides.new },
-        judged: OldNew::default(),
+        checked: OldNew::default(),
     };
     let document = written(|out| CompareJson.write(&report, out))?;
     columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted), document)

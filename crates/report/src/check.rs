@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use jsf_openpbs::check::{Checked, JobCounts};
+use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 
 use crate::document::{Document, Fact, Section};
 use crate::finding::{FormulaSource, draw_finding, few_of_each_code};
+use crate::verdict::verdict_sentence;
 use crate::words::count;
 
 /// The most guessed names that are listed; the others are counted.
@@ -53,10 +54,20 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     Document {
         command: "jsf check",
         title: "Check of a formula".to_owned(),
-        headline: format!("qmgr: {}", answer(report)),
+        headline: headline(report),
         facts,
         sections: if findings.blocks.is_empty() { Vec::new() } else { vec![findings] },
         read_on: "",
+    }
+}
+
+/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept.
+fn headline(report: CheckReport<'_>) -> String {
+    let answer = format!("qmgr: {}", answer(report));
+    let is_refused = report.checked.verdict == Verdict::Refused;
+    match verdict_sentence(report.checked, "it").filter(|_| !is_refused) {
+        Some(sentence) => format!("{answer}. {sentence}"),
+        None => answer,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
+use super::RankedRow;
 pub use super::compare_csv::CompareCsv;
 pub use super::compare_document::{ComparePageParts, ListedJobs, compare_document};
 pub use super::compare_json::CompareJson;
-use super::{Judged, RankedRow};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, OldNew, Ranking, SummandAgreement};
+use jsf_openpbs::check::Checked;
 
 /// A comparison, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +28,7 @@ pub struct CompareReport<'a> {
     /// What each summand of the formulas decides of its order.
     pub decides: OldNew<&'a [SummandAgreement]>,
     /// The result of checking the formulas, for people.
-    pub judged: OldNew<Option<Judged<'a>>>,
+    pub checked: OldNew<Option<&'a Checked>>,
 }
 
 /// A format that a comparison can be written in.

@@ -12,7 +12,7 @@ use crate::decides::decides_section;
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::groups::group_sections;
 use crate::shares_document::tree_section;
-use crate::verdict::{Judged, brief_findings, brief_findings_of_sides, capitalised};
+use crate::verdict::{brief_findings, brief_findings_of_sides, capitalised, verdict_sentence};
 use crate::words::{count, signed_significant, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
@@ -99,7 +99,7 @@ pub(super) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
 
 /// The findings about the formulas, one line each.
 fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
-    let OldNew { old, new } = report.judged.map(|judged| judged.map(|judged| judged.checked));
+    let OldNew { old, new } = report.checked;
     match report.formulas.old == report.formulas.new {
         true => brief_findings(new?),
         false => brief_findings_of_sides(OldNew { old: old?, new: new? }),
@@ -129,14 +129,14 @@ fn agreement_fact(report: CompareReport<'_>) -> Option<Fact> {
 
 /// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains and who loses most.
 pub(super) fn headline(report: CompareReport<'_>) -> String {
-    let new = report.judged.new.and_then(|judged| judged.sentence("the new formula"));
+    let new = report.checked.new.and_then(|checked| verdict_sentence(checked, "the new formula"));
     let is_one = report.formulas.old == report.formulas.new;
-    let old = report.judged.old.filter(|judged| !is_one && !judged.verdict().has_effect());
-    let old = old.and_then(|judged| judged.sentence("the old formula"));
-    let judged = [report.judged.old, report.judged.new];
-    let has_effect = judged.into_iter().flatten().all(|judged| judged.verdict().has_effect());
-    let works = |judged: Option<Judged<'_>>| judged.is_some_and(|judged| judged.verdict() == Verdict::Works);
-    let other = match (has_effect, works(report.judged.old), works(report.judged.new)) {
+    let old = report.checked.old.filter(|checked| !is_one && !checked.verdict.has_effect());
+    let old = old.and_then(|checked| verdict_sentence(checked, "the old formula"));
+    let both = [report.checked.old, report.checked.new];
+    let has_effect = both.into_iter().flatten().all(|checked| checked.verdict.has_effect());
+    let works = report.checked.map(|checked| checked.is_some_and(|checked| checked.verdict == Verdict::Works));
+    let other = match (has_effect, works.old, works.new) {
         (false, _, true) => Some("The new formula works for every job.".to_owned()),
         (false, true, _) => Some("The old formula works for every job.".to_owned()),
         _ => None,

@@ -6,6 +6,7 @@ mod json;
 mod sentence;
 
 use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::SummandAgreement;
 use jsf_site::{Explanation, Explanations, PolicyName, PolicyShares, RankedQueue};
 
 use crate::excluded;
@@ -25,6 +26,8 @@ pub struct ExplainReport<'a> {
     pub explanations: &'a Explanations,
     /// The rules that the ranking follows: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
+    /// What each summand decides of the order.
+    pub decides: &'a [SummandAgreement],
     /// The unit of fair-share usage.
     pub usage_unit: &'a str,
 }

@@ -51,7 +51,6 @@ pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 pub use shares_document::{SharesHead, shares_document};
 pub use simulation_document::{simulated_change_document, simulation_document, validation_sentence};
-pub use verdict::Judged;
 pub use words::waiting_time;
 
 use job_sort_formula::diagnostic::Span;
@@ -61,6 +60,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::inputs;
 use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError, SummandAgreement};
 use job_sort_formula::schema::Schema;
+use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
 
 /// A ranking, ready to be written.
@@ -87,7 +87,7 @@ pub struct RankReport<'a> {
     /// What each summand decides of the order.
     pub decides: &'a [SummandAgreement],
     /// The result of checking the formula, for people.
-    pub judged: Option<Judged<'a>>,
+    pub checked: Option<&'a Checked>,
 }
 
 /// The summands of a formula, with their values for each job.

@@ -14,7 +14,7 @@ use crate::decides::decides_line;
 use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::groups::group_sections;
 use crate::shares_document::tree_section;
-use crate::verdict::brief_findings;
+use crate::verdict::{brief_findings, verdict_sentence};
 use crate::words::{count, grouped, significant};
 use crate::{Line, RankReport};
 
@@ -46,7 +46,7 @@ pub struct RankPageParts<'a> {
 /// The document of a ranking; `page` is what only a page shows.
 pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>) -> Document<'a> {
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
-    sections.extend(report.judged.and_then(|judged| brief_findings(judged.checked)));
+    sections.extend(report.checked.and_then(brief_findings));
     if let Some(page) = page {
         sections.extend(Section::findings(page.findings));
         sections.extend(values_section(report));
@@ -75,8 +75,8 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
 
 /// The verdict on the formula, then which job is first, then how many jobs are ranked.
 fn headline(report: RankReport<'_>) -> String {
-    let verdict = report.judged.and_then(|judged| judged.sentence("the formula"));
-    let has_effect = report.judged.is_none_or(|judged| judged.verdict().has_effect());
+    let verdict = report.checked.and_then(|checked| verdict_sentence(checked, "the formula"));
+    let has_effect = report.checked.is_none_or(|checked| checked.verdict.has_effect());
     let first = first_job(report).filter(|_| has_effect);
     verdict.into_iter().chain(first).chain([job_counts(report)]).collect::<Vec<_>>().join(" ")
 }
@@ -211,7 +211,7 @@ fn with_unit(report: RankReport<'_>, name: &str) -> String {
 }
 
 /// A heading of at most [`MAX_HEADING`] characters, the beginning and the end of the text.
-fn cut_in_the_middle(text: &str) -> String {
+pub(super) fn cut_in_the_middle(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= MAX_HEADING {
         return text.to_owned();

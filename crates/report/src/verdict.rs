@@ -1,7 +1,7 @@
 //! The verdict on a formula as a sentence, which every command begins with, and its findings in one line each.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{OldNew, Ranking};
+use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, Verdict};
 
 use crate::document::Section;
@@ -12,49 +12,27 @@ const MAX_FINDINGS: usize = 3;
 /// The codes of the findings that a verdict of a crash is based on.
 const CRASHES: [&str; 3] = ["JSF302", "JSF401", "JSF405"];
 
-/// A formula that was checked on a queue, as a sentence names it.
-#[derive(Debug, Clone, Copy)]
-pub struct Judged<'a> {
-    /// The result of the check.
-    pub checked: &'a Checked,
-    /// The ranking by the formula, if there is one.
-    pub ranking: Option<&'a Ranking>,
-}
-
-impl Judged<'_> {
-    /// The verdict.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::new(self.checked, self.ranking)
-    }
-
-    /// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
-    pub fn sentence(&self, subject: &str) -> Option<String> {
-        let checked = self.checked;
-        Some(match self.verdict() {
-            Verdict::Works => return None,
-            Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
-            Verdict::Crashes => {
-                let crash = checked.findings.iter().find(|found| CRASHES.contains(&found.code));
-                let why = crash.map(|found| format!(": {}", found.message)).unwrap_or_default();
-                capitalised(&format!("{subject} crashes the scheduler{why}."))
-            }
-            Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
-                "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
-                all(jobs)
-            )),
-            Verdict::Fails { failing, evaluated, kind, consequence } => {
-                let jobs = if failing == evaluated {
-                    all(evaluated)
-                } else {
-                    format!("{failing} of {}", count(evaluated, "job"))
-                };
-                capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}."))
-            }
-            Verdict::Ties { jobs } => {
-                capitalised(&format!("{subject} orders nothing: {} have the same value.", all(jobs)))
-            }
-        })
-    }
+/// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
+pub(super) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {
+    Some(match checked.verdict {
+        Verdict::Works => return None,
+        Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
+        Verdict::Crashes => {
+            let crash = checked.findings.iter().find(|found| CRASHES.contains(&found.code));
+            let why = crash.map(|found| format!(": {}", found.message)).unwrap_or_default();
+            capitalised(&format!("{subject} crashes the scheduler{why}."))
+        }
+        Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
+            "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
+            all(jobs)
+        )),
+        Verdict::Fails { failing, evaluated, kind, consequence } => {
+            let jobs =
+                if failing == evaluated { all(evaluated) } else { format!("{failing} of {}", count(evaluated, "job")) };
+            capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}."))
+        }
+        Verdict::Ties { jobs } => capitalised(&format!("{subject} orders nothing: {} have the same value.", all(jobs))),
+    })
 }
 
 /// `the one job`, `all 44 jobs`.

@@ -32,7 +32,6 @@ use crate::finding::FormulaSource;
 use crate::groups::group_sections;
 use crate::printable::{printable, printable_lines};
 use crate::shares_document::tree_section;
-use crate::verdict::Judged;
 
 const TEMPLATE: &str = include_str!("what_if/what_if.html");
 const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
@@ -127,7 +126,6 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let rows = if shown.is_complete { compared_rows(&queue.comparison) } else { Vec::new() };
     let formula = what_if.formula()?;
     let checked = what_if.check(formula).ok();
-    let judged = checked.as_ref().map(|checked| Judged { checked, ranking: Some(&queue.sides.new.ranking) });
     let decides = queue.sides.as_ref().map(|side| side.decides(queue));
     let report = CompareReport {
         formulas: OldNew { old: what_if.in_force(), new: formula },
@@ -137,7 +135,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         rows: &rows,
         rules: queue.sides.as_ref().map(|side| &*side.rules),
         decides: decides.as_ref().map(Vec::as_slice),
-        judged: OldNew { old: None, new: judged },
+        checked: OldNew { old: None, new: checked.as_ref() },
     };
     let mut sections = Vec::new();
     if shown.is_complete {

@@ -8,11 +8,11 @@ use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::error_findings;
 use jsf_openpbs::submission::FormulaSubmission;
+use jsf_report::RankedRow;
 use jsf_report::compare::{
     CompareCsv, CompareFormat, CompareJson, ComparePageParts, CompareReport, ListedJobs, compare_document,
     compared_rows,
 };
-use jsf_report::{Judged, RankedRow};
 use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
@@ -75,7 +75,6 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         CompareFormatName::Csv if arguments.report.is_none() => OldNew::default(),
         _ => OldNew { old: old.decides(&compared), new: new.decides(&compared) },
     };
-    let judged = |checked, ranking| Judged { checked, ranking: Some(ranking) };
     let compare_report = CompareReport {
         formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
         table: &compared.table,
@@ -84,9 +83,9 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         rows: &rows,
         rules: OldNew { old: &old.rules, new: &new.rules },
         decides: OldNew { old: &decides.old, new: &decides.new },
-        judged: OldNew {
-            old: checked.as_ref().map(|checked| judged(&checked.old, &old.ranking)),
-            new: checked.as_ref().map(|checked| judged(&checked.new, &new.ranking)),
+        checked: OldNew {
+            old: checked.as_ref().map(|checked| &checked.old),
+            new: checked.as_ref().map(|checked| &checked.new),
         },
     };
     let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };

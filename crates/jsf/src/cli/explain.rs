@@ -44,11 +44,13 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     warn_all(&queue.warnings);
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&queue.rules);
+    let decides = queue.decides();
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
         explanations: &explanations,
         rules: &rules,
+        decides: &decides,
         usage_unit: &explanations.usage_unit,
     };
     let draw = |job: &Explanation, style: DrawingStyle| {

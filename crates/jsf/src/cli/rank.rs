@@ -7,9 +7,7 @@ use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::{
-    Csv, Json, Judged, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document,
-};
+use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
 use jsf_site::{RankedQueue, Site};
 
 use super::args::{RankArgs, RankFormatName, note_idle};
@@ -52,7 +50,7 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
         schema: &ranked.schema,
         rules: &rules,
         decides: &decides,
-        judged: checked.as_ref().map(|checked| Judged { checked, ranking: Some(&ranked.ranking) }),
+        checked: checked.as_ref(),
     };
     if let Some(path) = &arguments.report {
         let errors = shown_errors(&ranked, &rows);

@@ -325,6 +325,7 @@ fn with_report<T>(
         queue: &queue,
         explanations: &explanations,
         rules: &rules,
+        decides: &[],
         usage_unit: &explanations.usage_unit,
     })
 }

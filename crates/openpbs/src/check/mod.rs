@@ -78,6 +78,8 @@ pub struct Checked {
     /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula with an error for every job
     /// crashes it only at its next start, which is the finding `JSF402`.
     pub crashes_scheduler: bool,
+    /// The worst that happens with the formula.
+    pub verdict: Verdict,
     /// The jobs of the queue, if there is one.
     pub jobs: Option<JobCounts>,
     /// All findings, in the order of their spans in the submitted text.
@@ -161,6 +163,7 @@ impl Checked {
                 return Self {
                     validation,
                     crashes_scheduler: false,
+                    verdict: Verdict::Refused,
                     jobs: None,
                     findings,
                     warnings: Vec::new(),
@@ -191,11 +194,13 @@ impl Checked {
         findings.extend(single_quote(submitted.text(), &validation));
         sort_by_span(&mut findings);
         let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
+        let crashes_scheduler =
+            crashes_on_queue || findings.iter().any(predicts_crash) || is_always_complex(formula, schema);
+        let is_refused = validation.accepted == Some(false);
         Self {
+            verdict: Verdict::new(is_refused, crashes_scheduler, &findings, queue.map(|queue| queue.ranking)),
             validation,
-            crashes_scheduler: crashes_on_queue
-                || findings.iter().any(predicts_crash)
-                || is_always_complex(formula, schema),
+            crashes_scheduler,
             jobs: site.queue.as_ref().map(JobCounts::new),
             findings,
             warnings: Vec::new(),

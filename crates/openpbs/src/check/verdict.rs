@@ -1,10 +1,8 @@
 //! What becomes of a formula on a queue, in one word: the worst that happens.
 
 use job_sort_formula::Ranking;
-use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::Consequence;
-
-use super::Checked;
 
 /// What becomes of a formula, the worst that happens. A verdict is greater than those that are less bad.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,20 +39,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict on a formula that was checked, and on its ranking of a queue, if there is one. Whether it crashes the
-    /// scheduler is not said of a formula that no scheduler of OpenPBS evaluates.
-    pub fn new(checked: &Checked, ranking: Option<&Ranking>) -> Self {
-        if checked.validation.accepted == Some(false) {
+    /// The verdict on a formula with these findings, and on its ranking of a queue, if there is one.
+    pub(super) fn new(is_refused: bool, crashes: bool, findings: &[Diagnostic], ranking: Option<&Ranking>) -> Self {
+        if is_refused {
             return Self::Refused;
         }
-        if checked.crashes_scheduler {
+        if crashes {
             return Self::Crashes;
         }
         let Some(ranking) = ranking else { return Self::Works };
         let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
         let first = ranking.scores().errors().next().map(|(_, error)| error);
-        let crashes_at_start =
-            checked.findings.iter().any(|found| found.code == "JSF402" && found.severity == Severity::Error);
+        let crashes_at_start = findings.iter().any(|found| found.code == "JSF402" && found.severity == Severity::Error);
         match first {
             Some(error) if crashes_at_start => Self::CrashesAtStart { jobs: evaluated, kind: error.kind() },
             Some(error) => Self::Fails {

@@ -13,12 +13,14 @@ use jsf_site::{
     Wait,
 };
 
+use crate::decides::decides_line;
 use crate::document::{Cell, Column, Document, DrawingStyle, Fact, Section, Table};
 use crate::explain::sentence::{sentence, significant, state_words, tied};
 use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
+use crate::rank_document::cut_in_the_middle;
 use crate::shares_document::shares_table;
-use crate::waiting_time;
+use crate::{TermColumns, waiting_time};
 
 /// The heading over what decides between the job and a neighbour.
 const DECIDED_BY: &str = "difference of the values, largest term first";
@@ -26,6 +28,10 @@ const DECIDED_BY: &str = "difference of the values, largest term first";
 const SIGNS: &str = "minus: the other job has more";
 /// A change to more than this multiple of the largest amount of any job is left out.
 const PLAUSIBLE: f64 = 10.0;
+/// The most jobs of which the headline has a sentence.
+const MAX_SENTENCES: usize = 2;
+/// The most summands that have a column.
+const MAX_TERM_COLUMNS: usize = 4;
 /// The most levels of parts that are drawn.
 const MAX_LEVELS: usize = 40;
 /// The most characters of a part of the formula, however wide the table is.
@@ -41,10 +47,6 @@ pub type DrawError<'a> = &'a dyn Fn(&Explanation, DrawingStyle) -> Option<String
 /// The document of one or more explanations.
 pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>) -> Document<'a> {
     let jobs = &report.explanations.jobs;
-    let headline = match jobs.as_slice() {
-        [only] => sentence(&report, only),
-        _ => format!("Why {} jobs have their places", jobs.len()),
-    };
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(jobs.iter().flat_map(|job| {
         let of = if jobs.len() > 1 { format!(" of {}", report.table().id(job.row)) } else { String::new() };
@@ -53,11 +55,32 @@ pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>
     Document {
         command: "jsf explain",
         title: "Why a job has its place".to_owned(),
-        headline: format!("{headline}."),
-        facts: Fact::list(report.rules.iter().cloned()),
+        headline: headline(report),
+        facts: facts(report),
         sections,
-        read_on: "",
+        read_on: "jsf trajectory --job ID",
     }
+}
+
+/// Why the first jobs have their places, a sentence each.
+fn headline(report: ExplainReport<'_>) -> String {
+    let jobs = &report.explanations.jobs;
+    let mut sentences: Vec<String> =
+        jobs.iter().take(MAX_SENTENCES).map(|job| format!("{}.", sentence(&report, job))).collect();
+    match jobs.len().saturating_sub(MAX_SENTENCES) {
+        0 => {}
+        1 => sentences.push("1 more job is explained below.".to_owned()),
+        more => sentences.push(format!("{more} more jobs are explained below.")),
+    }
+    sentences.join(" ")
+}
+
+/// The formula, what decides the order, and, in full, the rules.
+fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
+    let rules = Fact::list(report.rules.iter().cloned());
+    let rules = rules.into_iter().map(|fact| if fact.heading == "formula" { fact } else { fact.in_full() });
+    let decides = Some(decides_line(report.decides)).filter(|line| !line.is_empty());
+    rules.chain(decides.map(|line| Fact::new("decides", line))).collect()
 }
 
 /// The sections of a job; `of` names it in their headings, if there are several.
@@ -69,19 +92,23 @@ fn job_sections<'a>(
 ) -> Vec<Section<'a>> {
     let mut sections = Vec::new();
     if !of.is_empty() {
-        sections.push(Section::new(report.table().id(job.row)).prose(format!("{}.", sentence(&report, job))));
+        let sentence = format!("{}.", sentence(&report, job));
+        sections.push(Section::new(report.table().id(job.row)).prose(sentence).in_full());
     }
     if job.result.as_ref().is_some_and(Result::is_err) {
-        sections.push(Section::new("").drawn(move |style| draw_error(job, style).unwrap_or_default()));
+        sections.push(Section::new("").drawn(move |style| draw_error(job, style).unwrap_or_default()).in_full());
     }
-    sections.extend(terms_section(job, of));
-    sections.extend(inputs_section(job, of));
-    sections.extend(parts_section(report, job, of));
-    sections.extend(shares_section(report, job, of));
+    sections.extend(job.reached.map(|reached| Section::new("").prose(waiting_sentence(&report, job, reached))));
     sections.extend(neighbours_section(report, job, of));
     sections.extend(job.goal.into_iter().flat_map(|goal| changes_sections(goal, report, job)));
-    sections.extend(job.reached.map(|reached| Section::new("").prose(waiting_sentence(&report, job, reached))));
-    sections.extend(notes_section(report, job, of));
+    let details = [
+        terms_section(job, of),
+        inputs_section(job, of),
+        parts_section(report, job, of),
+        shares_section(report, job, of),
+        notes_section(report, job, of),
+    ];
+    sections.extend(details.into_iter().flatten().map(Section::in_full));
     sections
 }
 
@@ -136,29 +163,45 @@ fn shares_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str)
 /// The jobs ahead and behind, with the job itself between them.
 fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let rank = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
+    let terms = TermColumns::new(&report.queue.program);
+    let has_terms = (2..=MAX_TERM_COLUMNS).contains(&terms.texts().count());
     let neighbours = job.above.iter().rev().chain(&job.below);
+    let decided = |one: &Neighbour| match has_terms {
+        true if one.decided_by == Some(Criterion::Value) => String::new(),
+        true => one.reason.clone(),
+        false => decision(&report, job, one),
+    };
+    let terms = has_terms.then_some(&terms);
     let mut rows: Vec<_> =
-        neighbours.map(|one| neighbour_cells(report, one.rank, one.row, decision(&report, job, one))).collect();
-    rows.insert(job.above.len(), neighbour_cells(report, rank, job.row, "this job".to_owned()));
-    let columns = vec![
-        Column::number("rank", 9),
-        Column::id("job", 9),
-        Column::text("entity", 4),
-        Column::number("value", 8),
-        Column::wrapped(DECIDED_BY, 9),
-    ];
-    Some(Section::new(format!("neighbours{of} ({SIGNS})")).table(Table::from_rows(columns, rows)))
+        neighbours.map(|one| neighbour_cells(report, one.rank, one.row, terms, decided(one))).collect();
+    rows.insert(job.above.len(), neighbour_cells(report, rank, job.row, terms, "this job".to_owned()));
+    let mut columns =
+        vec![Column::number("rank", 9), Column::id("job", 9), Column::text("entity", 4), Column::number("value", 8)];
+    columns
+        .extend(terms.into_iter().flat_map(TermColumns::texts).map(|text| Column::number(cut_in_the_middle(text), 9)));
+    columns.push(Column::wrapped(if has_terms { "note" } else { DECIDED_BY }, 7));
+    let heading = if has_terms { format!("neighbours{of}") } else { format!("neighbours{of} ({SIGNS})") };
+    Some(Section::new(heading).table(Table::from_rows(columns, rows)))
 }
 
-fn neighbour_cells(report: ExplainReport<'_>, rank: usize, row: usize, decided: String) -> Vec<Cell<'_>> {
+fn neighbour_cells<'a>(
+    report: ExplainReport<'a>,
+    rank: usize,
+    row: usize,
+    terms: Option<&TermColumns<'_>>,
+    decided: String,
+) -> Vec<Cell<'a>> {
     let table = report.table();
-    vec![
+    let mut cells = vec![
         Cell::Count(rank),
         Cell::text(table.id(row)),
         Cell::prose(table.entity(row)),
         Cell::score(report.value(row)),
-        Cell::prose(decided),
-    ]
+    ];
+    let values = terms.into_iter().flat_map(|terms| terms.values(table, row));
+    cells.extend(values.map(|value| value.as_ref().and_then(nearest_double).map_or(Cell::Missing, Cell::significant)));
+    cells.push(Cell::prose(decided));
+    cells
 }
 
 /// How much the job lacks to a rank, and which inputs give it.
@@ -287,14 +330,14 @@ fn waiting_sentence(report: &ExplainReport<'_>, job: &Explanation, reached: Rank
             format!("it has no rank while it is not considered: {}", because)
         }
         Wait::Never if job.inputs.iter().all(|input| input.name != "eligible_time") => {
-            format!("it never reaches rank {rank} by waiting: the formula does not read `eligible_time`")
+            overtakes_nobody("the formula does not read `eligible_time`", job)
         }
         Wait::Unknown => {
             format!(
                 "when it reaches rank {rank} takes too long to find out: the formula changes the order too irregularly"
             )
         }
-        Wait::Never if reached.gain_alike => format!("it never reaches rank {rank} by waiting: all jobs gain alike"),
+        Wait::Never if reached.gain_alike => overtakes_nobody("all jobs gain alike", job),
         Wait::Never => format!(
             "it does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
             waiting_time(reached.within)
@@ -305,6 +348,16 @@ fn waiting_sentence(report: &ExplainReport<'_>, job: &Explanation, reached: Rank
             waiting_time(wait)
         ),
     }
+}
+
+/// Why waiting changes nothing, and what does.
+fn overtakes_nobody(because: &str, job: &Explanation) -> String {
+    let ahead = match job.rank.map_or(0, |rank| rank - 1) {
+        0 => String::new(),
+        1 => "; it moves up when the job ahead starts".to_owned(),
+        jobs => format!("; it moves up when one of the {jobs} jobs ahead starts"),
+    };
+    format!("Waiting overtakes nobody, as {because}{ahead}.")
 }
 
 /// The unit of an input; seconds also as days, hours and minutes.

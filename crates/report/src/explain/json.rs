@@ -8,6 +8,7 @@ use jsf_openpbs::number_format;
 use jsf_site::{Against, Cause, Explanation, Neighbour, RankReached, SmallestChange, Wait};
 use serde_json::{Value, json};
 
+use crate::decides::decides_json;
 use crate::document::MAX_VALUE;
 use crate::explain::document::{MAX_CODE, part};
 use crate::explain::sentence::sentence;
@@ -25,7 +26,10 @@ const MAX_LISTED: usize = 10;
 /// `out` cannot be written.
 pub fn write_json(report: &ExplainReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let jobs: Vec<Value> = report.explanations.jobs.iter().map(|explained| job(report, explained)).collect();
-    serde_json::to_writer_pretty(&mut *out, &json!({"formula": report.formula, "jobs": jobs}))?;
+    serde_json::to_writer_pretty(
+        &mut *out,
+        &json!({"formula": report.formula, "jobs": jobs, "decides": decides_json(report.decides)}),
+    )?;
     out.write_all(b"\n")
 }
 
