@@ -186,11 +186,11 @@ mod tests {
             title: "ranking".to_owned(),
             headline: "`12.vm` is first.".to_owned(),
             facts: vec![Fact::new("formula:", "a*b\n"), Fact::new("policy:", "pbs")],
-            sections: vec![Section::new("jobs").table(table.limit(RowLimit::First(1)))],
+            sections: vec![Section::new("jobs").table(table.limit(crate::document::RowLimit::First(1)))],
             read_on: "",
         };
         let mut out = Vec::new();
-        write_markdown(&document, "jsf rank 'a`b'", &mut out).unwrap();
+        write_markdown(&document, "jsf rank 'a`b'", true, &mut out).unwrap();
         let expected = format!(
             "### ranking\n\n**`12.vm` is first.**\n\n- **formula:** `a*b`\n- **policy:** pbs\n\n#### Jobs\n\n\
              | rank | job | term |\n| --: | --- | --- |\n| 1 | 12.vm | <code>a&#124;b</code> |\n\n\
