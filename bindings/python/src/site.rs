@@ -16,8 +16,8 @@ use jsf_report::explain::{ExplainReport, write_json as write_explanations};
 use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
 use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
-    CompareRequest, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, Role,
-    SharesRequest, Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,
+    CompareRequest, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
+    Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,
 };
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

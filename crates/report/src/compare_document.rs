@@ -57,7 +57,7 @@ pub fn compare_document<'a>(
     let mut sections = vec![Section::formulas(report.formulas.old, report.formulas.new)];
     sections.extend(findings(report));
     sections.extend(decides_section(report.decides));
-    if is_changed {
+    if is_changed && has_effect(report) {
         sections.extend(who_section(report));
     }
     let is_asked = listed.top.is_some() || listed.is_filtered;
@@ -118,7 +118,7 @@ fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
         significant(mean),
         comparison.largest
     );
-    (comparison.moved() > 0).then(|| Fact::new("moves", text))
+    (comparison.moved() > 0 && has_effect(report)).then(|| Fact::new("moves", text))
 }
 
 /// What tau-b is, on the scale that it has.
@@ -133,8 +133,7 @@ pub(super) fn headline(report: CompareReport<'_>) -> String {
     let is_one = report.formulas.old == report.formulas.new;
     let old = report.checked.old.filter(|checked| !is_one && !checked.verdict.has_effect());
     let old = old.and_then(|checked| verdict_sentence(checked, "the old formula"));
-    let both = [report.checked.old, report.checked.new];
-    let has_effect = both.into_iter().flatten().all(|checked| checked.verdict.has_effect());
+    let has_effect = has_effect(report);
     let works = report.checked.map(|checked| checked.is_some_and(|checked| checked.verdict == Verdict::Works));
     let other = match (has_effect, works.old, works.new) {
         (false, _, true) => Some("The new formula works for every job.".to_owned()),
@@ -143,6 +142,12 @@ pub(super) fn headline(report: CompareReport<'_>) -> String {
     };
     let effect = has_effect.then(|| effect(report));
     new.into_iter().chain(old).chain(other).chain(effect).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether both formulas order jobs, so that the orders can be compared.
+fn has_effect(report: CompareReport<'_>) -> bool {
+    let both = [report.checked.old, report.checked.new];
+    both.into_iter().flatten().all(|checked| checked.verdict.has_effect())
 }
 
 /// How far the new order agrees with the old one, and who gains and who loses most.

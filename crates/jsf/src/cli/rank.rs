@@ -5,8 +5,9 @@ use std::io::Write;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
 use job_sort_formula::{JobTable, Ranking};
-use jsf_openpbs::check::error_findings_of;
+use jsf_openpbs::check::{Checked, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
 use jsf_site::{RankedQueue, Site};
 
@@ -37,7 +38,7 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| site.check_ranked(submitted, &ranked));
+    let checked = is_for_people.then(|| checked(arguments, site, submitted, &ranked, &rows));
     let decides = if is_for_people || arguments.format == RankFormatName::Json { ranked.decides() } else { Vec::new() };
     let report = RankReport {
         formula: &source.text,
@@ -79,6 +80,22 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     let cannot_work = ranked.findings.iter().any(|found| found.severity == Severity::Error)
         || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
     Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The result of checking the formula. With a filter, what is found in jobs that are not shown is no finding.
+fn checked(
+    arguments: &RankArgs,
+    site: &Site,
+    submitted: &FormulaSubmission<'_>,
+    ranked: &RankedQueue,
+    rows: &[RankedRow],
+) -> Checked {
+    let mut checked = site.check_ranked(submitted, ranked);
+    if !arguments.filter.filter().is_empty() {
+        checked.findings.retain(|found| !matches!(found.code, "JSF301" | "JSF302" | "JSF311" | "JSF402"));
+        checked.findings.extend(shown_errors(ranked, rows));
+    }
+    checked
 }
 
 /// Which findings are drawn on standard error: one screen for people lists them itself.

@@ -324,7 +324,7 @@ fn control_characters_do_not_reach_the_terminal() {
 
 #[test]
 fn findings_of_one_kind_are_shown_ten_times() {
-    let text = stdout(&jsf(&["check", &["fair_share_perc"; 14].join(" + ")]));
+    let text = stdout(&jsf(&["check", &["fair_share_perc"; 14].join(" + "), "--full"]));
     assert_eq!(text.matches("warning[JSF203]").count(), 10, "{text}");
     assert!(text.contains("and 4 more findings JSF203"), "{text}");
 }

@@ -271,7 +271,8 @@ fn fact<'t>(text: &'t str, heading: &str) -> &'t str {
 #[test]
 fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
     let site = ["--site", "examples/site"];
-    let compared = |old: &str, new: &str| stdout(&jsf(&[&["compare", "--old", old, "--new", new], &site[..]].concat()));
+    let compared =
+        |old: &str, new: &str| stdout(&jsf(&[&["compare", "--full", "--old", old, "--new", new], &site[..]].concat()));
     let (works, fails) = ("fairshare_factor", "eligible_tme");
     for (old, new, expected) in [
         (works, fails, "not compared: the new formula fails for all jobs that are considered"),
@@ -301,7 +302,7 @@ fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
 #[test]
 fn errors_and_ties_are_counted() {
     let arguments = ["compare", "--old", "1 / (ncpus - 48)", "--new", "5", "--site", "examples/site"];
-    let text = success(&jsf(&arguments));
+    let text = success(&jsf(&[&arguments[..], &["--full"]].concat()));
     let document = json(&jsf(&[&arguments[..], &["--format", "json"]].concat()));
     let summary = &document["summary"];
     let evaluated = summary["evaluated"]["new"].as_u64().expect("a number");
@@ -325,7 +326,7 @@ fn errors_and_ties_are_counted() {
 #[test]
 fn the_findings_say_whose_they_are() {
     let findings = |old: &str, new: &str| {
-        stderr(&jsf(&["compare", "--old", old, "--new", new, "--site", "examples/site", "--color", "never"]))
+        stderr(&jsf(&["compare", "--full", "--old", old, "--new", new, "--site", "examples/site", "--color", "never"]))
     };
     // the old formula fails for some jobs, the new one has a name that nothing has
     let text = findings("1 / (ncpus - 48)", "eligible_tme");

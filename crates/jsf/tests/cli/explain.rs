@@ -126,7 +126,7 @@ fn a_failing_job_shows_the_guilty_part_and_the_others() {
     let job = &failed["jobs"][0];
     assert_eq!((&job["error"]["kind"], &job["exact"]), (&json!("division by zero"), &Value::Null));
     assert_eq!(job["same_error"]["count"], json!(failing.len() - 1));
-    let text = success(&jsf(&[&["explain", "1/(ncpus - 1)", "--job", failing[0]], &SITE[..]].concat()));
+    let text = success(&jsf(&[&["explain", "1/(ncpus - 1)", "--full", "--job", failing[0]], &SITE[..]].concat()));
     assert!(text.contains("^") && text.contains("`1/(ncpus - 1)` fails with \"division by zero\""), "{text}");
 }
 
@@ -158,20 +158,23 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
         assert!(stderr(&output).contains(expected), "{rank}: {}", stderr(&output));
     }
     let never = success(&jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "5"], &SITE[..]].concat()));
-    assert!(never.contains("never reaches rank 5 by waiting: the formula does not read `eligible_time`"), "{never}");
+    let expected =
+        "Waiting overtakes nobody, as the formula does not read `eligible_time`; it moves up when one of the 16 jobs";
+    assert!(never.contains(expected), "{never}");
 }
 
 #[test]
 fn what_a_job_lacks_is_shown_where_no_single_input_gives_it() {
     let formula = "fairshare_factor * 100 + eligible_time / 3600";
-    for (job, lacking) in [("184277", "310.7192"), ("184905", "368.1506")] {
+    for (job, lacking, ahead) in [("184277", "310.7192", 6), ("184905", "368.1506", 23)] {
         let text = success(&jsf(&[&["explain", formula, "--job", job, "--to", "1"], &SITE[..]].concat()));
         let expected = format!(
             "\nrank 1 is `184103.kestrel` with 420.9681: {lacking} more are needed; no single input gives that\n\
-             left out: `eligible_time` (all jobs wait alike)\n\n\
-             it never reaches rank 1 by waiting: all jobs gain alike\n"
+             left out: `eligible_time` (all jobs wait alike)\n"
         );
         assert!(text.contains(&expected), "{text}");
+        let waiting = format!("all jobs gain alike; it moves up when one of the {ahead} jobs ahead starts.\n");
+        assert!(text.contains(&waiting), "{text}");
     }
     let squared = "fairshare_factor * 100 + eligible_time * eligible_time";
     let text = success(&jsf(&[&["explain", squared, "--job", "184905", "--to", "1"], &SITE[..]].concat()));

@@ -142,7 +142,10 @@ fn csv_has_the_columns_of_ndjson() {
 #[test]
 fn the_table_says_which_rules_were_used() {
     let site = ["--queue", "examples/site/qstat.json", "--sched-priv", "examples/site/sched_priv"];
-    let text = success(&jsf(&[&["rank", "fairshare_factor * walltime", "--top", "3", "--inputs"], &site[..]].concat()));
+    let text =
+        success(&jsf(
+            &[&["rank", "fairshare_factor * walltime", "--top", "3", "--inputs", "--full"], &site[..]].concat()
+        ));
     let head: Vec<&str> = text.lines().skip(2).take_while(|line| !line.is_empty()).collect();
     assert_eq!(head[0], "formula: fairshare_factor * walltime");
     assert!(
@@ -152,7 +155,8 @@ fn the_table_says_which_rules_were_used() {
     );
     assert!(head[2].starts_with("order:   ") && head[2].contains("value of the formula, then"), "{text}");
     assert!(text.contains("fairshare_factor  walltime (s)  note"), "{text}");
-    let text = success(&jsf_with_input(&["rank", "mem", "--queue", "-", "--inputs", "--threshold", "-1"], JOBS));
+    let text =
+        success(&jsf_with_input(&["rank", "mem", "--queue", "-", "--inputs", "--threshold", "-1", "--full"], JOBS));
     assert!(text.contains("threshold: -1\n") && text.contains("mem (kb)") && !text.contains("policy:"), "{text}");
 }
 
@@ -176,7 +180,7 @@ fn the_first_rows_decide_the_widths_of_a_long_table() {
     let job = |number: usize| format!("{{\"id\":\"{number}\",\"queue\":\"workq\",\"resources\":{{\"ncpus\":1}}}}\n");
     let long = "{\"id\":\"9999.a-much-longer-name\",\"queue\":\"workq\",\"resources\":{\"ncpus\":1}}\n";
     let queue = (0..3000).map(job).chain([long.to_owned()]).collect::<String>();
-    let text = success(&jsf_with_input(&["rank", "ncpus", "--queue", "-"], &queue));
+    let text = success(&jsf_with_input(&["rank", "ncpus", "--queue", "-", "--full"], &queue));
     let rows: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("rank")).collect();
     assert_eq!(rows[..2], ["rank  job  entity  queue  value  note", "   1  0    -       workq      1"]);
     assert_eq!(rows[3001], "3001  9999.a-much-longer-name  -  workq      1");
@@ -268,16 +272,20 @@ fn a_resource_of_the_site_that_no_formula_can_use_is_read_and_reported() {
 fn the_errors_of_jobs_that_are_not_shown_are_counted_and_not_drawn() {
     let of = |more: &[&str]| {
         let arguments = ["rank", "1 / (ncpus - 1)", "--queue", "-", "--tree", TREE];
-        let output = jsf_with_input(&[&arguments, more].concat(), JOBS);
-        (success(&output), stderr(&output))
+        let screen = success(&jsf_with_input(&[&arguments, more].concat(), JOBS));
+        let output = jsf_with_input(&[&arguments, more, &["--full"]].concat(), JOBS);
+        (screen, success(&output), stderr(&output))
     };
     for filter in [&["--job", "12"][..], &["--entity", "Bob"], &["--queue-name", "express"], &["--top", "1"]] {
-        let (text, drawn) = of(filter);
+        let (screen, text, drawn) = of(filter);
+        assert!(screen.starts_with("The formula fails for 1 of 4 jobs (division by zero)"), "{filter:?}: {screen}");
+        assert_eq!(screen.contains("JSF301"), filter[0] == "--top", "{filter:?}: {screen}");
         assert!(text.contains("\nwith an error: 1 job: division by zero\n"), "{filter:?}: {text}");
         assert!(!drawn.contains("JSF301"), "{filter:?}: {drawn}");
     }
     for filter in [&[][..], &["--job", "15"], &["--entity", "Ted,Bob"]] {
-        let (_, drawn) = of(filter);
+        let (screen, _, drawn) = of(filter);
+        assert!(screen.contains("\nerror[JSF301] division by zero for 1 job: `15.vm"), "{filter:?}: {screen}");
         assert!(drawn.contains("error[JSF301]: division by zero for 1 job: `15.vm"), "{filter:?}: {drawn}");
     }
 }

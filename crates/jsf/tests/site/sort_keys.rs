@@ -22,7 +22,7 @@ fn ranked(keys: &[&str], more: &[&str]) -> (String, String, String) {
     };
     let (config, queue) = (path("sched_config", &config), path("jobs.json", &jobs.to_string()));
     let groups = path("resource_group", "Suzy 10 root 60\nBob 11 root 40\n");
-    let arguments = ["rank", "1", "--queue", &queue, "--sched-config", &config, "--resource-group", &groups];
+    let arguments = ["rank", "1", "--full", "--queue", &queue, "--sched-config", &config, "--resource-group", &groups];
     let output = jsf(&[&arguments[..], more].concat());
     let text = success(&output);
     let order = text.lines().find(|line| line.starts_with("order:")).expect("a line").to_owned();

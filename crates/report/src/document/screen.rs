@@ -222,6 +222,6 @@ mod tests {
         }
         let lines = screen(&document([100, 2]), 24);
         assert_eq!(lines.len(), 24);
-        assert_eq!(lines[23], "more: jsf explain --job ID, --full (89 more jobs, the rules, sizes)");
+        assert_eq!(lines[23], "more: jsf explain --job ID, --full (88 more jobs, the rules, sizes)");
     }
 }

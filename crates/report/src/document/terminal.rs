@@ -167,7 +167,7 @@ impl TerminalStyle {
         }
         match layout.dropped().as_slice() {
             [] => Ok(()),
-            dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
+            dropped => self.write_prose(&format!("columns left out: {}; --wide shows all", dropped.join(", ")), out),
         }
     }
 }

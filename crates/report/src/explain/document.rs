@@ -179,7 +179,7 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
         vec![Column::number("rank", 9), Column::id("job", 9), Column::text("entity", 4), Column::number("value", 8)];
     columns
         .extend(terms.into_iter().flat_map(TermColumns::texts).map(|text| Column::number(cut_in_the_middle(text), 9)));
-    columns.push(Column::wrapped(if has_terms { "note" } else { DECIDED_BY }, 7));
+    columns.push(if has_terms { Column::wrapped("note", 7) } else { Column::wrapped(DECIDED_BY, 9) });
     let heading = if has_terms { format!("neighbours{of}") } else { format!("neighbours{of} ({SIGNS})") };
     Some(Section::new(heading).table(Table::from_rows(columns, rows)))
 }
