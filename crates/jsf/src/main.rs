@@ -5,7 +5,6 @@ mod cli;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use jsf_report::printable;
 
 fn main() -> ExitCode {
@@ -16,7 +15,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let result = match cli::args::Cli::try_parse() {
+    let result = match cli::parse(std::env::args_os()) {
         Ok(arguments) => cli::run(&arguments).map(ExitCode::from),
         Err(answer) => cli::print_answer(answer).map_err(cli::CliError::from),
     };

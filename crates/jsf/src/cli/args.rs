@@ -49,7 +49,7 @@ pub struct Cli {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ColorArgs {
     /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     color: When,
 }
 
@@ -144,12 +144,15 @@ The script only reads and needs no root. What it cannot read is noted in missing
 /// The source of the formula.
 #[derive(Debug, Clone, Args)]
 pub struct FormulaArgs {
-    /// The text of the formula, alone or pasted as `job_sort_formula = …`, `set server job_sort_formula = "…"` or
-    /// `qmgr -c '…'`; - is standard input
+    /// The formula; - is standard input
+    ///
+    /// The text of the formula, alone or pasted as `job_sort_formula = …`, `set server job_sort_formula = "…"` or `qmgr
+    /// -c '…'`
     #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: Option<String>,
-    /// The file that contains the formula: plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or
-    /// JSON; - is standard input
+    /// The file that contains the formula
+    ///
+    /// Plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or JSON; - is standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
 }
@@ -170,7 +173,9 @@ pub struct QueueArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// The job_sort_formula_threshold, instead of the server's: a job whose value is at most X does not run
+    /// Use X as the job_sort_formula_threshold
+    ///
+    /// It counts instead of the server's: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     pub threshold: Option<f64>,
 }
@@ -178,15 +183,21 @@ pub struct QueueArgs {
 /// The jobs of a queue that are shown; all of them if nothing is given.
 #[derive(Debug, Args)]
 pub struct FilterArgs {
-    /// Show only this job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
-    /// or repeat the option
+    /// Show only this job
+    ///
+    /// An id with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat
+    /// the option
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
-    /// Show only the jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole
-    /// queue; separate several by commas, or repeat the option
+    /// Show only jobs of this entity
+    ///
+    /// The jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole queue;
+    /// separate several by commas, or repeat the option
     #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
-    /// Show only the jobs of this queue; separate several by commas, or repeat the option
+    /// Show only the jobs of this queue
+    ///
+    /// Separate several by commas, or repeat the option
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub queue_name: Vec<String>,
 }
@@ -194,7 +205,9 @@ pub struct FilterArgs {
 /// The jobs that a command is about.
 #[derive(Debug, Args)]
 pub struct JobArgs {
-    /// The job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat the
+    /// The job, such as 12 or 12.vm
+    ///
+    /// With or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat the
     /// option
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name, required = true)]
     pub job: Vec<String>,
@@ -203,10 +216,14 @@ pub struct JobArgs {
 /// How much is shown to people.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct TextArgs {
-    /// Show everything, and not one screen of 24 lines
+    /// Show everything, and not one screen
+    ///
+    /// A screen has 24 lines
     #[arg(long)]
     pub full: bool,
-    /// Show all columns in full, however wide the terminal is
+    /// Show all columns in full
+    ///
+    /// However wide the terminal is
     #[arg(long)]
     pub wide: bool,
 }
@@ -214,8 +231,10 @@ pub struct TextArgs {
 /// How CSV is written.
 #[derive(Debug, Args)]
 pub struct CsvArgs {
-    /// For a spreadsheet: with --format csv, write a ' before each =, +, - or @ with which a text, or a part of it after a
-    /// separator such as ;, begins, so that the spreadsheet does not compute it
+    /// Guard the cells of CSV for a spreadsheet
+    ///
+    /// With --format csv, write a ' before each =, +, - or @ with which a text, or a part of it after a separator such
+    /// as ;, begins, so that the spreadsheet does not compute it
     #[arg(long)]
     pub csv_safe: bool,
 }
@@ -282,7 +301,9 @@ pub struct RankArgs {
     /// Show the inputs of the formula for each job
     #[arg(long)]
     pub inputs: bool,
-    /// Show the summands of the formula for each job, with their signs, as `sprio -l` does: added up they are the value
+    /// Show the summands of the formula for each job
+    ///
+    /// With their signs, as `sprio -l` does: added up they are the value
     #[arg(long)]
     pub terms: bool,
     /// How much is shown to people.
@@ -294,7 +315,9 @@ pub struct RankArgs {
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
-    /// Also write the result to FILE as a page for a browser, with charts
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
@@ -336,28 +359,39 @@ pub struct CheckArgs {
     /// The formula, and the queue on which it is tried.
     #[command(flatten)]
     pub queue: QueueArgs,
-    /// Print the formula with all safe fixes applied; the fixes and the remaining findings go to standard error
+    /// Print the formula with all safe fixes applied
+    ///
+    /// The fixes and the remaining findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,
     /// Like --fix, but also apply fixes that may be wrong
     #[arg(long, conflicts_with = "format")]
     pub unsafe_fixes: bool,
-    /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr, if no finding is an error and, with
-    /// jobs, the formula was tried on one, or if it is the formula of the site; findings go to standard error
+    /// Print the qmgr command that sets the formula
+    ///
+    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with jobs, the formula was
+    /// tried on one, or if it is the formula of the site; findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub qmgr: bool,
-    /// With --qmgr: print the command even if a finding is an error or the formula was tried on no job
+    /// With --qmgr: print the command in any case
+    ///
+    /// Even if a finding is an error or the formula was tried on no job
     #[arg(long, requires = "qmgr")]
     pub force: bool,
-    /// Treat these findings as errors: a code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by
-    /// commas, or repeat the option
+    /// Treat these findings as errors
+    ///
+    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or repeat the option
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,
-    /// Do not show these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins. A
-    /// hidden error still keeps --qmgr from printing the command
+    /// Do not show these findings
+    ///
+    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error still keeps --qmgr
+    /// from printing the command
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
-    /// Report only these findings, given as for --deny, and syntax errors
+    /// Report only these findings, and syntax errors
+    ///
+    /// Given as for --deny
     #[arg(long, value_name = "CODE")]
     pub select: Vec<String>,
     /// How much is shown to people.
@@ -467,7 +501,9 @@ pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-    /// Do not print the formula; exit with 1 if it is not formatted
+    /// Exit with 1 if the formula is not formatted
+    ///
+    /// The formula is not printed
     #[arg(long)]
     pub check: bool,
 }
@@ -495,10 +531,14 @@ Examples:
   jsf pbsfs --sched-priv examples/site/sched_priv -p
   jsf pbsfs -t --sched-priv examples/site/sched_priv")]
 pub struct PbsfsArgs {
-    /// The scheduler's folder with resource_group, usage and sched_config; may be given among the arguments too
+    /// The scheduler's folder sched_priv
+    ///
+    /// The folder with resource_group, usage and sched_config; may be given among the arguments too
     #[arg(long, value_name = "DIR")]
     pub sched_priv: Option<PathBuf>,
-    /// The site whose sched_priv it is, as for `jsf rank`; may be given among the arguments too
+    /// The site whose sched_priv it is
+    ///
+    /// As for `jsf rank`; may be given among the arguments too
     #[arg(long, value_name = "PATH", conflicts_with = "sched_priv")]
     pub site: Option<PathBuf>,
     /// The arguments of pbsfs

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::command::{jsf, stdout, success};
+use crate::command::{command, jsf, stdout, success};
 
 /// The names of all commands.
 fn commands() -> Vec<String> {
@@ -60,4 +60,46 @@ fn the_examples_run_as_they_stand() {
         let is_silent = example.contains('>') || example.contains("--check") || example.contains("--out");
         assert!(is_silent || !stdout(&output).is_empty(), "{example}: {message}");
     }
+}
+
+/// The lines of `-h` where a line has so many characters.
+fn short_help(arguments: &[&str], columns: &str) -> Vec<String> {
+    let output = command().args(arguments).arg("-h").env("COLUMNS", columns).output().expect("jsf starts");
+    success(&output).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn short_help_is_one_screen_with_examples_and_a_line_for_each_option() {
+    for name in commands() {
+        let help = success(&jsf(&[&name, "--help"]));
+        for columns in ["80", "100"] {
+            let lines = short_help(&[&name], columns);
+            assert!(lines.len() <= 40, "{name} in {columns} columns: {}", lines.join("\n"));
+            let shown = examples(&lines.join("\n"));
+            assert!((1..=3).contains(&shown.len()), "{name}: {shown:?}");
+            assert_eq!(shown, examples(&help)[..shown.len()], "{name}");
+            // only an option begins a line of the options: none goes on in a second one
+            let sections = lines.split(|line| line.is_empty());
+            let options = sections.filter(|section| section[0].ends_with("ptions:") || section[0] == "Two formulas:");
+            for line in options.flat_map(|section| &section[1..]) {
+                assert!(line.trim_start().starts_with('-') && line.len() <= 80, "{name}: {line}");
+            }
+        }
+        let has_context = help.contains("\nContext:\n");
+        let context = short_help(&[&name], "80").into_iter().filter(|line| line.starts_with("context: --s"));
+        assert_eq!(context.count(), usize::from(has_context), "{name}");
+        assert!(!short_help(&[&name], "80").iter().any(|line| line.contains("--slurm-conf")), "{name}");
+    }
+    assert!(short_help(&[], "80").len() <= 40);
+}
+
+#[test]
+fn long_help_keeps_the_values_of_options_and_the_notes() {
+    let help = success(&jsf(&["rank", "--help"]));
+    for text in
+        ["Possible values:", "One JSON object per job", "--slurm-conf", "Columns of CSV, and keys of JSON"]
+    {
+        assert!(help.contains(text), "{text}: {help}");
+    }
+    assert!(success(&jsf(&["pbsfs", "-h"])).contains("-c ENTITY1 ENTITY2"));
 }

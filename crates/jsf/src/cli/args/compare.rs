@@ -32,26 +32,36 @@ Exit codes: 0 success, 1 a formula is invalid or fails for every job, or a job o
 Examples:
   jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' \\
       --site examples/site
-  jsf compare --old-file examples/formulas/pp718.txt --new 'ncpus' \\
-      --queue examples/site/qstat.json --tree examples/site/tree.json --format csv
+  jsf compare --old-file examples/formulas/pp718.txt --new ncpus --format csv \\
+      --queue examples/site/qstat.json --tree examples/site/tree.json
   jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20")]
 pub struct CompareArgs {
-    /// The old formula, alone or pasted as for `jsf rank`; - is standard input [default: the site's]
+    /// The old formula [default: the site's]
+    ///
+    /// Alone or pasted as for `jsf rank`; - is standard input
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub old: Option<String>,
-    /// The new formula [default: the site's; the old one where another difference is given]
+    /// The new formula [default: the site's]
+    ///
+    /// The default is the old one where another difference is given
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub new: Option<String>,
-    /// The file that contains the old formula, as for `jsf rank -f`; - is standard input
+    /// The file that contains the old formula
+    ///
+    /// As for `jsf rank -f`; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "old")]
     pub old_file: Option<PathBuf>,
     /// The file that contains the new formula
     #[arg(long, value_name = "FILE", conflicts_with = "new")]
     pub new_file: Option<PathBuf>,
-    /// The old fair-share tree, as for --tree, or a resource_group
+    /// The old fair-share tree
+    ///
+    /// As for --tree, or a resource_group
     #[arg(long, value_name = "FILE")]
     pub old_tree: Option<PathBuf>,
-    /// The new fair-share tree, as for --tree, or a resource_group
+    /// The new fair-share tree
+    ///
+    /// As for --tree, or a resource_group
     #[arg(long, value_name = "FILE")]
     pub new_tree: Option<PathBuf>,
     /// The old fair-share policy, as for --policy
@@ -66,7 +76,9 @@ pub struct CompareArgs {
     /// The new sched_config, as for --sched-config
     #[arg(long, value_name = "FILE")]
     pub new_sched_config: Option<PathBuf>,
-    /// The old job_sort_formula_threshold: a job whose value is at most X does not run
+    /// The old job_sort_formula_threshold
+    ///
+    /// A job whose value is at most X does not run
     #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
     pub old_threshold: Option<f64>,
     /// The new job_sort_formula_threshold
@@ -75,10 +87,14 @@ pub struct CompareArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Exit with 1 if a job that is among the first N of either order changes its place
+    /// Exit with 1 if one of the first N jobs moves
+    ///
+    /// A job that is among the first N of either order, and changes its place
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub fail_on_change: Option<usize>,
-    /// List only the first N jobs of the new order; in a table the N that gain and the N that lose most places
+    /// List only the first N jobs of the new order
+    ///
+    /// In a table the N that gain and the N that lose most places
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
     /// The jobs to list.
@@ -93,7 +109,9 @@ pub struct CompareArgs {
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
-    /// Also write the result to FILE as a page for a browser, with charts
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }

@@ -39,9 +39,13 @@ pub struct ExplainArgs {
     /// The jobs.
     #[command(flatten)]
     pub jobs: JobArgs,
-    /// Also say when the job reaches rank N, if all considered jobs keep waiting and nothing else changes
+    /// Also say when the job reaches rank N
+    ///
+    /// If all considered jobs keep waiting and nothing else changes
     #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
     pub to: Option<u32>,
+    /// The longest wait for --to
+    ///
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within, requires = "to")]
     pub within: u64,
@@ -51,7 +55,9 @@ pub struct ExplainArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
     pub format: ExplainFormatName,
-    /// Also write the result to FILE as a page for a browser, with charts
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }

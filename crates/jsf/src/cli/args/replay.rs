@@ -26,7 +26,9 @@ Examples:
   jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv \\
       --queue examples/site/qstat.json")]
 pub struct ReplayArgs {
-    /// The log of pbs_sched, plain or compressed (.gz, .zst); - is standard input
+    /// The log of pbs_sched; - is standard input
+    ///
+    /// Plain or compressed (.gz, .zst)
     #[arg(value_name = "LOG")]
     pub log: PathBuf,
     /// The formula.

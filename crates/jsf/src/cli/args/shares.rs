@@ -37,18 +37,23 @@ pub struct SharesArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Show only this entity, or this group and all below it: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION
-    /// for an association of one partition; separate several by commas, or repeat the option
+    /// Show only this entity or group
+    ///
+    /// With the group all below it. NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association of
+    /// one partition; separate several by commas, or repeat the option
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
-    /// The entities with pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
+    /// The entities with pending jobs
+    ///
+    /// For the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
     pub active: Vec<String>,
     /// What to assume about the usage.
     #[command(flatten)]
     pub assumed: AssumedUsage,
-    /// With --charge or --decay, and --queue: the formula that gives the jobs their places [default: the site's, else
-    /// fairshare_factor]
+    /// The formula that gives the jobs their places
+    ///
+    /// With --charge or --decay, and --queue [default: the site's, else fairshare_factor]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub formula: Option<String>,
     /// The file that contains this formula
@@ -60,7 +65,9 @@ pub struct SharesArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
     pub format: SharesFormatName,
-    /// Also write the result to FILE as a page for a browser, with charts
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
@@ -90,12 +97,16 @@ impl SharesFormatName {
 /// The options that assume another usage.
 #[derive(Debug, Args)]
 struct UsageOptions {
-    /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage: RawUsage of Slurm is
-    /// TRES-seconds (billing). --charge and --decay act in the order in which they are given
+    /// What if: add usage to an entity
+    ///
+    /// It is named as for --entity; the amount is in the unit of the tree's usage: RawUsage of Slurm is TRES-seconds
+    /// (billing). --charge and --decay act in the order in which they are given
     #[arg(long, value_name = "NAME=AMOUNT")]
     charge: Vec<Charge>,
-    /// What if: decay all usage by this much time: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS
-    /// decays in whole periods of fairshare_decay_time
+    /// What if: decay all usage by this much time
+    ///
+    /// Seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS decays in whole periods of
+    /// fairshare_decay_time
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     decay: Vec<u64>,
 }

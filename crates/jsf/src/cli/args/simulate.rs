@@ -89,36 +89,51 @@ pub struct SimulateArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-    /// The formula before a change: the log is simulated under it and under --new [default: FORMULA, or the site's]
+    /// The formula before a change
+    ///
+    /// The log is simulated under it and under --new [default: FORMULA, or the site's]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
     pub old: Option<String>,
-    /// The formula after a change [default: FORMULA, or the site's]
+    /// The formula after a change
+    ///
+    /// [default: FORMULA, or the site's]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
     pub new: Option<String>,
-    /// The file that contains the old formula, as for -f
+    /// The file that contains the old formula
+    ///
+    /// As for -f
     #[arg(long, value_name = "FILE", conflicts_with = "old", help_heading = "Two formulas")]
     pub old_file: Option<PathBuf>,
     /// The file that contains the new formula
     #[arg(long, value_name = "FILE", conflicts_with = "new", help_heading = "Two formulas")]
     pub new_file: Option<PathBuf>,
-    /// A log of jobs, or a folder of logs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON; repeat the
-    /// option for several; - is standard input
+    /// A log of jobs, or a folder of logs
+    ///
+    /// Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON; repeat the option for several; - is
+    /// standard input
     #[arg(long, value_name = "FILE", required_unless_present = "generate")]
     pub workload: Vec<PathBuf>,
-    /// Instead of a log, generate this many jobs that are plausible for the machine, after the model of Lublin and Feitelson
-    /// (2003)
+    /// Instead of a log, generate this many jobs
+    ///
+    /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
     #[arg(long, value_name = "JOBS", conflicts_with = "workload", value_parser = generated_jobs)]
     pub generate: Option<usize>,
-    /// With --generate: the fraction of the machine that the jobs would hold if none waited
+    /// With --generate: the load
+    ///
+    /// The fraction of the machine that the jobs would hold if none waited
     #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load)]
     pub load: f64,
-    /// With --generate: the seed of the random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate")]
+    /// With --generate: the seed
+    ///
+    /// The seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed)]
     pub seed: u64,
     /// The number of processors of the machine
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
     pub processors: u32,
-    /// Which jobs may start even though an earlier job does not fit
+    /// Which jobs may start earlier
+    ///
+    /// Even though an earlier job does not fit
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     pub backfill: Backfill,
     /// The site.
@@ -130,14 +145,20 @@ pub struct SimulateArgs {
     /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
-    /// Leave out of the statistics the jobs submitted within this time of the first, while the machine fills up
+    /// Leave out the first jobs
+    ///
+    /// Those submitted within this time of the first, while the machine fills up, are not in the statistics
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub warm_up: Option<u64>,
-    /// Replace the names of entities and groups by u1, u2 … and g1, g2 … in everything that is written
+    /// Replace the names of entities and groups
+    ///
+    /// By u1, u2 … and g1, g2 … in everything that is written
     #[arg(long)]
     pub anonymise: bool,
-    /// Report how far the simulated waits differ from those in the log, to judge the simulation under the formula that was in
-    /// force
+    /// Compare the waits with those in the log
+    ///
+    /// Report how far the simulated waits differ from those in the log, to judge the simulation under the formula that
+    /// was in force
     #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
     pub validate: bool,
     /// How much is shown to people.
@@ -149,7 +170,9 @@ pub struct SimulateArgs {
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
-    /// Also write the result to FILE as a page for a browser, with charts
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
@@ -186,6 +209,19 @@ fn decay_period(text: &str) -> Result<u64, String> {
 fn generated_jobs(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|jobs| (1..=MAX_JOBS).contains(jobs));
     number.ok_or_else(|| format!("expected a number of jobs from 1 to {MAX_JOBS}"))
+}
+
+/// Parses the size of the machine.
+fn processors(text: &str) -> Result<u32, String> {
+    match text.parse::<i128>() {
+        Ok(..1) => Err("`--processors` must be at least 1".to_owned()),
+        Ok(number) => u32::try_from(number).map_err(|_| format!("`--processors` must be at most {}", u32::MAX)),
+        Err(_) => Err("expected a number of processors, such as 128".to_owned()),
+    }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
 }
 
 fn load(text: &str) -> Result<f64, String> {

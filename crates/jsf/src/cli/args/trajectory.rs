@@ -36,8 +36,10 @@ pub struct TrajectoryArgs {
     /// The jobs.
     #[command(flatten)]
     pub jobs: JobArgs,
-    /// How long to follow the jobs: a number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00;
-    /// from a minute to a year (8784 hours)
+    /// How long to follow the jobs
+    ///
+    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a minute to a year
+    /// (8784 hours)
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
     /// How much is shown to people.
