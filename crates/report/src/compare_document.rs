@@ -6,14 +6,14 @@ use job_sort_formula::fairshare::{ShareTable, ShareTree};
 use job_sort_formula::rank::{Comparison, Consequence, GroupChange, JobMove, OldNew, Ranking, Transitions};
 use jsf_openpbs::check::Verdict;
 
-use crate::charts::{self, SLOPES, Slope};
+use crate::charts::{self, Displacements, MAX_SLOPES, Slope, places_words};
 use crate::compare::CompareReport;
 use crate::decides::decides_section;
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::groups::group_sections;
 use crate::shares_document::tree_section;
 use crate::verdict::{brief_findings, brief_findings_of_sides, capitalised, verdict_sentence};
-use crate::words::{count, signed_significant, significant};
+use crate::words::{count, grouped, signed_significant, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
@@ -448,7 +448,18 @@ fn keep_first<K: Ord>(moves: &mut Vec<JobMove>, first: usize, key: impl Fn(&JobM
 fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
     let mut moves: Vec<JobMove> = moves_of(report).collect();
     moves.sort_by_key(|job| (Reverse(job.moved().map_or(u64::MAX, i64::unsigned_abs)), job.new, job.row));
-    Section::new("jobs").on_page().prose("Those that move farthest first.").table(table_of_moves(report, moves))
+    let section = Section::new("jobs").on_page().prose("Those that move farthest first.");
+    let section = if report.comparison.moved() > 0 { section.chart(move || ranks_chart(report)) } else { section };
+    section.table(table_of_moves(report, moves))
+}
+
+/// The new rank of each job over its old one.
+fn ranks_chart(report: CompareReport<'_>) -> Chart {
+    let most = report.comparison.considered.old.max(report.comparison.considered.new);
+    let moves: Vec<JobMove> = moves_of(report).collect();
+    let svg = charts::ranks(&moves, |job| job_name(report, job.row), most);
+    let legend = [DIRECTIONS[0], DIRECTIONS[1], ("same", "keeps its place")];
+    Chart { summary: "Old and new rank as a chart", ..Chart::new(svg, &legend) }
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
@@ -478,62 +489,113 @@ fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
     })
 }
 
-/// The charts of how the jobs move.
+/// Where the jobs come from and go to, and how far they move.
 pub(super) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
-    let comparison = report.comparison;
-    let most = comparison.considered.old.max(comparison.considered.new);
-    let first = most.min(SLOPES);
-    let of_slopes = match first < most {
-        true => format!(
-            "Every line is a job, from its place in the old order to its place in the new one. A job that is among the first \
-             {first} of one order only has a short line, and its place in the other order beside it."
-        ),
-        false => "Every line is a job, from its place in the old order to its place in the new one.".to_owned(),
-    };
-    let of_ranks = match charts::is_dense(report.rows.len()) {
-        true => {
-            "Above the diagonal are the jobs that gain places, below it those that lose some. The stronger the \
-             colour of a cell, the more jobs it has."
-        }
-        false => {
-            "Every point is a job. Above the diagonal are the jobs that gain places, below it those that lose some."
-        }
-    };
-    let heading = if first < most { format!("the first {first} jobs") } else { "every job's place".to_owned() };
-    let sections = [
-        Section::new(heading)
-            .prose(of_slopes)
-            .chart(move || with_directions(charts::slopes(&slopes_of(report, first), first))),
-        Section::new("how far jobs move")
-            .prose("Every bar counts the jobs that move that far.")
-            .chart(move || with_directions(charts::displacements(&places_of(report)))),
-        Section::new("old and new rank").prose(of_ranks).chart(move || {
-            let moves: Vec<JobMove> = moves_of(report).collect();
-            with_directions(charts::ranks(&moves, |job| job_name(report, job.row), most))
-        }),
-    ];
-    sections.into_iter().map(Section::on_page).collect()
+    let most = report.comparison.considered.old.max(report.comparison.considered.new);
+    let places = if most <= MAX_SLOPES { slopes_section(report, most) } else { bands_section(report, most) };
+    vec![places.on_page(), displacements_section(report).on_page()]
 }
 
-/// A chart whose colours are the directions in which jobs move.
-fn with_directions(svg: String) -> Chart {
-    Chart { svg, legend: vec![("up", "gains places"), ("down", "loses places"), ("same", "keeps its place")] }
+/// The meaning of the colours of marks that are jobs.
+const DIRECTIONS: [(&str, &str); 2] = [("up", "gains places"), ("down", "loses places")];
+
+/// A line for each job, and the new order.
+fn slopes_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
+    let section = Section::new("every job's place").chart(move || {
+        let slopes = moves_of(report).map(|job| Slope { name: job_name(report, job.row), job });
+        let legend = [DIRECTIONS[0], DIRECTIONS[1], ("same", "keeps its place")];
+        let svg = charts::slopes(&slopes.collect::<Vec<_>>(), most);
+        Chart { is_wide: true, ..Chart::new(svg, &legend) }
+    });
+    section.table(new_order(report).folded("The new order as a table"))
+}
+
+/// The jobs in the new order, each with an arrow for how far it moved; those that are no longer considered are last.
+fn new_order(report: CompareReport<'_>) -> Table<'_> {
+    let columns = vec![
+        Column::number("place", 9),
+        Column::number("moved", 9),
+        Column::number("before", 8),
+        Column::text("job", 9),
+    ];
+    let mut moves: Vec<JobMove> = moves_of(report).collect();
+    moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
+    let rows = moves.into_iter().map(move |job| {
+        vec![
+            Cell::count(job.new),
+            job.moved().map_or(Cell::Missing, Cell::Arrow),
+            Cell::count(job.old),
+            Cell::text(job_name(report, job.row)),
+        ]
+    });
+    Table::from_rows(columns, rows)
+}
+
+/// Of the jobs in each band of the old order, how many are in which band of the new one.
+fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
+    let bands = bands(most);
+    let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
+    columns.extend(bands.iter().map(|(first, last)| Column::number(format!("now {}", band(*first, *last)), 8)));
+    columns.push(Column::number("now not considered", 7));
+    let of = |rank: Option<usize>| {
+        rank.and_then(|rank| bands.iter().position(|(_, last)| rank <= *last)).unwrap_or(bands.len())
+    };
+    let mut counts = vec![vec![0usize; bands.len() + 1]; bands.len() + 1];
+    for job in moves_of(report) {
+        counts[of(job.old)][of(job.new)] += 1;
+    }
+    let names = bands.iter().map(|(first, last)| band(*first, *last)).chain(["not considered".to_owned()]);
+    let rows = names.zip(counts).map(|(name, counts)| {
+        let jobs = counts.iter().sum();
+        let counts = counts.into_iter().map(Cell::Count);
+        [Cell::text(name), Cell::Count(jobs)].into_iter().chain(counts).collect()
+    });
+    let note = "Of the jobs in each part of the old order, how many are in which part of the new one.";
+    Section::new("from where to where").prose(note).table(Table::from_rows(columns, rows))
+}
+
+/// The places 1 to 10, 11 to 100, and so on.
+fn bands(most: usize) -> Vec<(usize, usize)> {
+    let mut bands = vec![(1, 10)];
+    while let Some(&(_, last)) = bands.last()
+        && last < most
+    {
+        bands.push((last + 1, last.saturating_mul(10)));
+    }
+    if let Some(last) = bands.last_mut() {
+        last.1 = last.1.min(most);
+    }
+    bands
+}
+
+fn band(first: usize, last: usize) -> String {
+    grouped(&format!("{first} to {last}"))
+}
+
+/// How many jobs move how far.
+fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
+    let moves: Vec<i64> = moves_of(report).filter_map(|job| job.moved()).collect();
+    let unchanged = moves.iter().filter(|moved| **moved == 0).count();
+    let note = match unchanged {
+        0 => "No job keeps its place.".to_owned(),
+        1 => format!("1 job of {} keeps its place.", moves.len()),
+        _ => format!("{unchanged} jobs of {} keep their places.", moves.len()),
+    };
+    let displacements = Displacements::new(&moves);
+    let rows: Vec<Vec<Cell<'_>>> = displacements
+        .bars()
+        .filter(|(.., jobs)| *jobs > 0)
+        .map(|(low, high, jobs)| vec![Cell::text(places_words(low, high)), Cell::Count(jobs)])
+        .collect();
+    let table = Table::from_rows(vec![Column::text("moved", 9), Column::number("jobs", 9)], rows);
+    let section = Section::new("how far jobs move").prose(note);
+    let section = section.chart(move || Chart::new(displacements.draw(), &DIRECTIONS));
+    section.table(table.folded("The bars as a table"))
 }
 
 /// The moves of the jobs that the report lists.
 fn moves_of(report: CompareReport<'_>) -> impl Iterator<Item = JobMove> {
     report.rows.iter().map(move |ranked| report.comparison.job(ranked.row()))
-}
-
-/// The jobs that are among the first ones of either order.
-fn slopes_of(report: CompareReport<'_>, first: usize) -> Vec<Slope> {
-    let shown = moves_of(report).filter(|job| [job.old, job.new].iter().flatten().any(|rank| *rank <= first));
-    shown.map(|job| Slope { name: job_name(report, job.row), job }).collect()
-}
-
-/// How many places each job gains.
-fn places_of(report: CompareReport<'_>) -> Vec<i64> {
-    moves_of(report).filter_map(|job| job.moved()).collect()
 }
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {
@@ -547,6 +609,13 @@ fn job_name(report: CompareReport<'_>, row: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bands_cover_all_places() {
+        assert_eq!(bands(61), [(1, 10), (11, 61)]);
+        assert_eq!(bands(10_000), [(1, 10), (11, 100), (101, 1000), (1001, 10_000)]);
+        assert_eq!(band(10_001, 100_000), "10,001 to 100,000");
+    }
 
     #[test]
     fn small_changes_of_fairness_are_none() {

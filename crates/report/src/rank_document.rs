@@ -174,9 +174,18 @@ fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
     let section = Section::new("value over rank").on_page().prose(note).chart(move || {
         let values = report.ranking.scores().values();
         let ordered: Vec<f64> = order.iter().map(|&row| values[row]).collect();
-        Chart { svg: charts::values(&ordered), legend: Vec::new() }
+        Chart::new(charts::values(&ordered), &[])
     });
-    (order.len() > 1).then_some(section)
+    let tenths = (0..=10).map(|tenth| tenth * order.len().saturating_sub(1) / 10);
+    let mut shown: Vec<usize> = tenths.collect();
+    shown.dedup();
+    shown.truncate(order.len());
+    let rows = shown.into_iter().map(|index| {
+        let score = report.ranking.score(order[index]).map(|score| score.value);
+        vec![Cell::Count(index + 1), Cell::score(score)]
+    });
+    let table = Table::from_rows(vec![Column::number("rank", 9), Column::number("value", 9)], rows);
+    (order.len() > 1).then(|| section.table(table.folded("Some of the values as a table")))
 }
 
 /// The jobs, in the order of the report.

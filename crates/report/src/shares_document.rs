@@ -9,7 +9,7 @@ use job_sort_formula::python::MAX_EXACT_FLOAT;
 use job_sort_formula::rank::{Comparison, JobMove};
 use serde_json::Value;
 
-use crate::charts::{Icicle, USAGE_LEGEND, icicle, share_part, usage_part};
+use crate::charts::shares::{Dots, LEGEND};
 use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::shares::{
     PolicyView, association, changes, depths, difference, end_of_path, entities_in_both, number, numbers, shares,
@@ -75,19 +75,34 @@ fn excess(view: &PolicyView<'_>, node: NodeId) -> f64 {
     usage_part(view.tree, node) - share_part(view.shares, node)
 }
 
-/// The tree as a chart, and what the chart shows as a table.
+/// The entities whose usage is farthest from their shares as a chart, and the tree as a table.
 pub(super) fn tree_section<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Section<'a> {
-    let Icicle { chart, omitted } = icicle(tree, shares);
-    let omitted = match omitted {
-        0 => String::new(),
-        1 => " 1 node without a visible share is not drawn.".to_owned(),
-        more => format!(" {} nodes without a visible share are not drawn.", grouped(&more.to_string())),
+    let dots = Dots::new(tree, shares);
+    let note = match dots.omitted() {
+        0 => "Those farthest above their shares come first; entities without shares are on top.".to_owned(),
+        omitted => format!(
+            "The entities without shares, and the 15 farthest above and the 15 farthest below their shares; {} {} not drawn.",
+            grouped(&omitted.to_string()),
+            if omitted == 1 { "other is" } else { "others are" }
+        ),
     };
-    let note = "The wider a node, the larger its share of the machine. The colour compares its part of the usage with that \
-                share.";
-    let section = Section::new("fair-share tree").on_page().prose(format!("{note}{omitted}"));
-    let section = section.chart(move || Chart { svg: chart.clone(), legend: USAGE_LEGEND.to_vec() });
+    let section = Section::new("fair-share tree").on_page();
+    let section = match dots.is_empty() {
+        true => section,
+        false => section.prose(note).chart(move || Chart::new(dots.draw(), &LEGEND)),
+    };
     section.table(parts_table(tree, shares).folded("The tree as a table"))
+}
+
+/// The part of the machine that is a node's share.
+fn share_part(shares: &ShareTable, node: NodeId) -> f64 {
+    shares.get(node).map_or(0.0, |shares| shares.fairshare_perc)
+}
+
+/// The part of all usage that is a node's, or is below it.
+fn usage_part(tree: &ShareTree, node: NodeId) -> f64 {
+    let total = tree.usage(tree.root());
+    if total > 0.0 { tree.usage(node) / total } else { 0.0 }
 }
 
 /// The share of each node, and its part of the usage.

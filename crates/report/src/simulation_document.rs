@@ -6,10 +6,11 @@ use std::cmp::Reverse;
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    Difference, Distribution, EntityUse, Fairness, GroupDifference, GroupStatistics, Period, Summary, Validation,
+    Difference, Distribution, EntityUse, Fairness, GroupDifference, GroupStatistics, MeanChange, Period, Summary,
+    Validation,
 };
 
-use crate::charts::waits::{self, Course, WaitStrip};
+use crate::charts::waits::{self, Course, FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::simulated_change::SimulatedChangeReport;
 use crate::simulation::{JobLine, SimulationReport};
@@ -18,25 +19,7 @@ use crate::words::{count, seconds, signed_seconds, waiting_time};
 /// Text shows at most so many groups: those with the most processor time, or half as many that lose and that gain most.
 const MAX_GROUPS: usize = 20;
 /// The most groups of a chart: those whose waits change most, or with most processor time.
-const MAX_STRIPS: usize = 20;
-const OF_WAITS: &str = "A box holds the middle half of the waits, its mark is the median, its point the mean; the line ends where 95 % \
-     of the jobs have started.";
-const SIDES: [(&str, &str); 4] = [
-    ("same", "old formula"),
-    ("up", "new formula, shorter mean wait"),
-    ("down", "new formula, longer mean wait"),
-    (class(1.0, false), "pale: may be chance"),
-];
-
-/// The class of a change of a wait: the colour of a loss for a longer one, paler if that may be chance.
-const fn class(change: f64, is_significant: bool) -> &'static str {
-    match (change > 0.0, is_significant) {
-        (true, true) => "down",
-        (true, false) => "down density-2",
-        (false, true) => "up",
-        (false, false) => "up density-2",
-    }
-}
+const MAX_DRAWN: usize = 20;
 
 /// The headings of the tables of classes of jobs, and of their first columns.
 const CLASSES: [(&str, &str); 5] = [
@@ -53,19 +36,12 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(Section::findings(findings));
     sections.push(Section::new("all jobs").table(summary_table(&[report])));
-    for (heading, groups) in [("group", &statistics.groups), ("entity", &statistics.entities)] {
-        let strips = by_processor_time(groups).into_iter().map(|group| {
-            let name = shown_name(&group.name).to_owned();
-            (name, vec![("up", "", group.wait)])
-        });
-        sections.extend(waits_section(heading, groups.len(), strips.collect(), &[]));
-    }
-    sections.extend(over_time(&[("up", "", report)]));
-    let classes =
-        [&statistics.entities, &statistics.groups, &statistics.queues, &statistics.sizes, &statistics.lengths];
-    let classes = CLASSES.into_iter().zip(classes);
+    sections.extend(over_time(&[("new", "", report)]));
+    let classes = CLASSES.into_iter().zip(classes_of(report));
     let named = classes.filter(|(_, groups)| groups.iter().any(|group| !group.name.is_empty()));
-    sections.extend(named.map(|((heading, column), groups)| Section::new(heading).table(group_table(column, groups))));
+    sections.extend(named.map(|((heading, column), groups)| {
+        with_spreads(Section::new(heading).table(group_table(column, groups)), column, groups)
+    }));
     sections.extend(periods_section(&[report]));
     sections.extend(shares_section(&[report]));
     sections.push(longest_waits(report));
@@ -89,23 +65,19 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     let mut sections = vec![Section::formulas(old.formula, new.formula)];
     sections.extend(Section::findings(findings));
     sections.push(Section::new("all jobs").table(summary_table(&[old, new])));
-    for (heading, groups, sides) in [
-        ("group", &difference.groups, [&*old.statistics.groups, &*new.statistics.groups]),
-        ("entity", &difference.entities, [&*old.statistics.entities, &*new.statistics.entities]),
-    ] {
-        let strips = by_change(groups).into_iter().map(|group| strips(group, sides));
-        sections.extend(waits_section(heading, groups.len(), strips.collect(), &SIDES));
-    }
-    sections.extend(over_time(&[("same", "old formula", old), ("up", "new formula", new)]));
     let classes =
         [&difference.entities, &difference.groups, &difference.queues, &difference.sizes, &difference.lengths];
     let mut note = interval_note(difference);
-    for ((heading, column), groups) in CLASSES.into_iter().zip(classes) {
+    let sides = classes_of(old).into_iter().zip(classes_of(new));
+    for (((heading, column), groups), (old, new)) in CLASSES.into_iter().zip(classes).zip(sides) {
         if groups.iter().any(|group| !group.name.is_empty()) {
             let section = Section::new(heading).prose(std::mem::take(&mut note));
-            sections.push(section.table(difference_table(column, groups)));
+            let section = with_forest(section, column, difference.wait, groups);
+            let section = section.table(difference_table(column, groups).folded("The differences as a table"));
+            sections.push(with_spreads_of_sides(section, column, groups, OldNew { old, new }));
         }
     }
+    sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
     sections.extend(periods_section(&[old, new]));
     sections.extend(shares_section(&[old, new]));
     sections.push(largest_changes(old, new));
@@ -123,6 +95,12 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
         sections,
         read_on: "",
     }
+}
+
+/// The entities, groups, queues, sizes and run times of a side.
+fn classes_of(report: SimulationReport<'_>) -> [&[GroupStatistics]; 5] {
+    let statistics = report.statistics;
+    [&statistics.entities, &statistics.groups, &statistics.queues, &statistics.sizes, &statistics.lengths]
 }
 
 /// The answer for one formula, in one sentence.
@@ -224,15 +202,6 @@ fn by_processor_time(groups: &[GroupStatistics]) -> Vec<&GroupStatistics> {
     order
 }
 
-/// The groups, those whose waits change most first if there are many.
-fn by_change(groups: &[GroupDifference]) -> Vec<&GroupDifference> {
-    let mut order: Vec<&GroupDifference> = groups.iter().collect();
-    if order.len() > MAX_STRIPS {
-        order.sort_by(|one, other| other.wait.difference().abs().total_cmp(&one.wait.difference().abs()));
-    }
-    order
-}
-
 /// How a quantity of all jobs is shown.
 #[derive(Clone, Copy)]
 enum Quantity {
@@ -316,68 +285,79 @@ fn fairness_rows(old: &Fairness, new: &Fairness) -> Vec<Vec<Cell<'static>>> {
     rows
 }
 
-/// The distributions of the waits of some groups; no section for fewer than two.
-fn waits_section<'a>(
-    what: &str,
-    all: usize,
-    mut groups: Vec<(String, Vec<WaitStrip>)>,
-    legend: &'static [(&'static str, &'static str)],
-) -> Option<Section<'a>> {
-    groups.truncate(MAX_STRIPS);
-    let omitted = match all - groups.len() {
-        0 => String::new(),
-        more if legend.is_empty() => format!(" {more} with less processor time are not drawn."),
-        more => format!(" {more} whose waits change less are not drawn."),
-    };
-    let section = Section::new(format!("waits by {what}")).on_page().prose(format!("{OF_WAITS}{omitted}"));
-    let is_one = groups.len() < 2;
-    let section = section.chart(move || {
-        let groups: Vec<(&str, Vec<WaitStrip>)> =
-            groups.iter().map(|(name, strips)| (&**name, strips.clone())).collect();
-        Chart { svg: waits::waits(&groups), legend: legend.to_vec() }
+/// The section with a chart of how the mean waits of all jobs and of some groups change.
+fn with_forest<'a>(section: Section<'a>, what: &'a str, all: MeanChange, groups: &'a [GroupDifference]) -> Section<'a> {
+    section.chart(move || {
+        let of_groups = most_changed(groups).map(|group| (shown_name(&group.name), group.wait));
+        let rows: Vec<_> = std::iter::once(("all jobs", all)).chain(of_groups).collect();
+        Chart::new(waits::forest(what, &rows), &FOREST_LEGEND)
+    })
+}
+
+/// The groups, or of many those at both ends, where the waits change most.
+fn most_changed(groups: &[GroupDifference]) -> impl Iterator<Item = &GroupDifference> {
+    let (first, last) = RowLimit::Ends(MAX_DRAWN).shown(groups.len());
+    groups[..first].iter().chain(&groups[last..])
+}
+
+/// The section with a chart of the waits of half and of 95 % of the jobs under both formulas, and with its table.
+fn with_spreads_of_sides<'a>(
+    section: Section<'a>,
+    what: &'a str,
+    groups: &'a [GroupDifference],
+    sides: OldNew<&'a [GroupStatistics]>,
+) -> Section<'a> {
+    let rows: Vec<_> = most_changed(groups)
+        .filter_map(|group| Some((shown_name(&group.name), [waits_of(sides.old, group)?, waits_of(sides.new, group)?])))
+        .collect();
+    let headings = ["half, old", "half, new", "95 %, old", "95 %, new"].map(|heading| Column::number(heading, 5));
+    let columns = std::iter::once(Column::id(what, 9)).chain(headings).collect();
+    let cells = rows.clone().into_iter().map(|(name, [old, new])| {
+        let waits = [old.median, new.median, old.p95, new.p95].map(Cell::Duration);
+        std::iter::once(Cell::text(name)).chain(waits).collect()
     });
-    (!is_one).then_some(section)
+    let table = Table::from_rows(columns, cells).folded("The waits of half and of 95 % of the jobs as a table");
+    let section = section.chart(move || {
+        let groups: Vec<_> = rows.iter().map(|(name, sides)| (*name, sides.to_vec())).collect();
+        Chart::new(waits::spreads(what, &groups), &SPREAD_LEGEND)
+    });
+    section.table(table)
 }
 
-/// The waits of a group under both formulas.
-fn strips(group: &GroupDifference, sides: [&[GroupStatistics]; 2]) -> (String, Vec<WaitStrip>) {
-    let [old, new] = sides.map(|groups| waits_of(groups, &group.name));
-    let class = class(group.wait.difference(), group.wait.is_significant());
-    let strips = [old.map(|waits| ("same", "old: ", waits)), new.map(|waits| (class, "new: ", waits))];
-    (shown_name(&group.name).to_owned(), strips.into_iter().flatten().collect())
+fn waits_of(groups: &[GroupStatistics], group: &GroupDifference) -> Option<Distribution> {
+    groups.iter().find(|known| known.name == group.name).map(|known| known.wait)
 }
 
-fn waits_of(groups: &[GroupStatistics], name: &str) -> Option<Distribution> {
-    groups.iter().find(|known| known.name == name).map(|known| known.wait)
+/// The section with a chart of the waits of half and of 95 % of the jobs of the groups with most processor time.
+fn with_spreads<'a>(section: Section<'a>, what: &'a str, groups: &'a [GroupStatistics]) -> Section<'a> {
+    section.chart(move || {
+        let order = by_processor_time(groups).into_iter().take(MAX_DRAWN);
+        let rows: Vec<_> = order.map(|group| (shown_name(&group.name), vec![group.wait])).collect();
+        Chart::new(waits::spreads(what, &rows), &SPREAD_LEGEND_OF_ONE)
+    })
 }
 
 /// A side of a chart: its class, its name, and its report.
 type ChartSide<'a> = (&'static str, &'static str, SimulationReport<'a>);
 
 /// How much of the machine is in use over time, and how many jobs wait.
-fn over_time<'a>(sides: &[ChartSide<'a>]) -> Vec<Section<'a>> {
+fn over_time<'a>(sides: &[ChartSide<'a>]) -> Option<Section<'a>> {
     let used = course(sides, |period| period.utilisation * 100.0);
     let queue = course(sides, |period| period.mean_queue);
     if used.iter().all(|(.., periods)| periods.is_empty()) {
-        return Vec::new();
+        return None;
     }
-    let legend: Vec<(&str, &str)> = match sides {
-        [_] => Vec::new(),
-        _ => sides.iter().map(|(class, name, _)| (*class, *name)).collect(),
-    };
+    let legend: &[_] = if sides.len() == 1 { &[] } else { &SPREAD_LEGEND };
     let longest = queue.iter().flat_map(|(.., periods)| periods).map(|(.., jobs)| *jobs).fold(0.0, f64::max);
-    let of_use = Chart {
-        svg: waits::course(&used, "%", 100.0, "How many per cent of the processors are in use over time"),
-        legend: legend.clone(),
-    };
-    let of_queue = Chart { svg: waits::course(&queue, "jobs", longest, "How many jobs wait over time"), legend };
-    let charts = [("use of the machine over time", of_use), ("waiting jobs over time", of_queue)];
-    let charts = charts.into_iter().map(|(heading, chart)| Section::new(heading).chart(move || chart.clone()));
-    let tables = sides.iter().map(|(_, name, report)| {
-        let heading = if name.is_empty() { "periods".to_owned() } else { format!("periods, {name}") };
-        Section::new(heading).table(period_table(*report).folded("The periods as a table"))
-    });
-    charts.chain(tables).map(Section::on_page).collect()
+    let of_use = waits::course(&used, "%", 100.0, "How many per cent of the processors are in use over time");
+    let of_queue = waits::course(&queue, "jobs", longest, "How many jobs wait over time");
+    let [of_use, of_queue] = [of_use, of_queue].map(|svg| Chart::new(svg, legend));
+    let section = Section::new("use of the machine and waiting jobs over time").on_page();
+    let section = section.chart(move || of_use.clone()).chart(move || of_queue.clone());
+    let names = ["The periods under the old formula as a table", "The periods under the new formula as a table"];
+    let names = if sides.len() == 1 { &["The periods as a table"][..] } else { &names };
+    let tables = sides.iter().zip(names).map(|((.., report), name)| period_table(*report).folded(name));
+    Some(tables.fold(section, Section::table))
 }
 
 /// A quantity of each period on each side.

@@ -10,7 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity, Span};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::syntax::NodeKind;
+use job_sort_formula::formula::syntax::{Expr, NodeId, NodeKind};
+use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::python::c_math::may_differ;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
@@ -41,6 +42,8 @@ const PAGE_SCRIPT: &str = include_str!("what_if/what_if.js");
 const MAX_FINDINGS: usize = 20;
 /// The most literals that get a slider.
 const MAX_LITERALS: usize = 40;
+/// The numbers that convert seconds, minutes, hours and days, or bytes, kB, MB and GB.
+const UNITS: [f64; 7] = [60.0, 3600.0, 86_400.0, 604_800.0, 1024.0, 1_048_576.0, 1_073_741_824.0];
 /// The most inputs that are shown beside a job.
 const MAX_INPUTS: usize = 6;
 
@@ -118,6 +121,8 @@ struct RankingUpdate {
     queue: PageSection,
     sections: Vec<PageSection>,
     warnings: Vec<String>,
+    /// Whether `qmgr` refuses the formula, so that setting it changes nothing.
+    is_refused: bool,
 }
 
 /// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was ranked.
@@ -151,6 +156,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         formulas: page_sections(&[formulas]).remove(0),
         queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
         sections: page_sections(&sections),
+        is_refused: checked.as_ref().is_some_and(|checked| checked.validation.accepted == Some(false)),
         warnings: queue.warnings.iter().map(|warning| printable(&warning.to_string()).into_owned()).collect(),
     };
     serde_json::to_string(&update).ok()
@@ -199,6 +205,8 @@ struct CheckUpdate {
     findings: Vec<ShownFinding>,
     /// How many more findings there are.
     omitted: usize,
+    /// What is wrong with the formula, as a sentence; `None` if it works.
+    sentence: Option<Vec<Piece>>,
     /// What the server and the scheduler would do.
     verdict: String,
     /// The command that sets the formula; `None` if a finding is an error.
@@ -241,6 +249,23 @@ struct ShownLiteral {
     text: String,
     value: f64,
     is_integer: bool,
+    role: LiteralRole,
+    /// What it is, such as ``weight of `fairshare_factor` ``.
+    name: String,
+}
+
+/// What a number in a formula is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum LiteralRole {
+    /// It multiplies an input.
+    Weight,
+    /// An input is divided by it.
+    Divisor,
+    /// It converts one unit into another.
+    Unit,
+    /// Anything else, such as an exponent or the argument of a function.
+    Other,
 }
 
 /// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
@@ -256,7 +281,9 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
     let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
     let report = CheckReport { source, checked: &without_findings };
     TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
+    let sentence = Judged { checked, ranking: None }.sentence("this");
     let update = CheckUpdate {
+        sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
         omitted: checked.findings.len() - findings.len(),
         findings,
         verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
@@ -330,19 +357,111 @@ fn differences(text: &str) -> Vec<String> {
 /// The numbers in a formula, in the order of the text.
 fn literals(text: &str) -> Vec<ShownLiteral> {
     let Ok(formula) = Formula::parse(text) else { return Vec::new() };
-    let mut literals: Vec<_> = formula
-        .expr()
-        .nodes()
+    let expr = formula.expr();
+    let parents = parents(expr);
+    let mut literals: Vec<_> = expr
         .iter()
-        .filter_map(|node| {
+        .filter_map(|(id, node)| {
             let NodeKind::Literal { text: digits, .. } = &node.kind else { return None };
             let value: f64 = digits.replace('_', "").parse().ok()?;
             let (start, end) = utf16_range(text, node.span);
             let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-            Some(ShownLiteral { start, end, text: digits.to_string(), value, is_integer })
+            let (role, name) = role(expr, &parents, id, value);
+            Some(ShownLiteral { start, end, text: digits.to_string(), value, is_integer, role, name })
         })
         .collect();
     literals.sort_by_key(|literal| literal.start);
     literals.truncate(MAX_LITERALS);
     literals
+}
+
+/// The node above each node, by index.
+fn parents(expr: &Expr) -> Vec<Option<NodeId>> {
+    let mut parents = vec![None; expr.nodes().len()];
+    for (id, node) in expr.iter() {
+        for child in node.kind.children() {
+            parents[child.index()] = Some(id);
+        }
+    }
+    parents
+}
+
+/// What a number is for, and its name.
+fn role(expr: &Expr, parents: &[Option<NodeId>], id: NodeId, value: f64) -> (LiteralRole, String) {
+    if UNITS.contains(&value) {
+        return (LiteralRole::Unit, format!("the unit {value}"));
+    }
+    let Some((role, names)) = factor_of(expr, parents, id) else { return (LiteralRole::Other, "number".to_owned()) };
+    let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    (role, format!("{} of {names}", if role == LiteralRole::Weight { "weight" } else { "divisor" }))
+}
+
+/// Whether a number multiplies or divides inputs, and which ones: the other factors of the product that it is in.
+fn factor_of<'e>(expr: &'e Expr, parents: &[Option<NodeId>], id: NodeId) -> Option<(LiteralRole, Vec<&'e str>)> {
+    let mut role = LiteralRole::Weight;
+    let mut below = id;
+    let mut names = BTreeSet::new();
+    // up to the sum, the function or the condition of which the product is a part
+    while let Some(above) = parents[below.index()] {
+        match &expr.node(above).kind {
+            NodeKind::Parenthesized(_) | NodeKind::Unary { .. } => {}
+            NodeKind::Binary { op: BinaryOperator::Multiply, left, right } => {
+                inputs_below(expr, if *left == below { *right } else { *left }, &mut names);
+            }
+            NodeKind::Binary { op: BinaryOperator::Divide | BinaryOperator::FloorDivide, left, right } => {
+                let is_divisor = *right == below;
+                if is_divisor {
+                    role = if role == LiteralRole::Weight { LiteralRole::Divisor } else { LiteralRole::Weight };
+                }
+                inputs_below(expr, if is_divisor { *left } else { *right }, &mut names);
+            }
+            _ => break,
+        }
+        below = above;
+    }
+    (!names.is_empty()).then(|| (role, names.into_iter().collect()))
+}
+
+/// The names below a node, but for those of functions.
+fn inputs_below<'e>(expr: &'e Expr, id: NodeId, names: &mut BTreeSet<&'e str>) {
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        match &expr.node(id).kind {
+            NodeKind::Name(name) => {
+                names.insert(&**name);
+            }
+            NodeKind::Call { positional, .. } => open.extend(positional.iter().copied()),
+            kind => open.extend(kind.children()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_weights_and_divisors_of_inputs_have_sliders() {
+        let formula =
+            "100 * fairshare_factor + eligible_time / 3600 + ncpus / 7 - -(2.5 * log(mem + 1)) + 8 * 60 + x ** 2";
+        let shown: Vec<(String, LiteralRole, String)> =
+            literals(formula).into_iter().map(|literal| (literal.text, literal.role, literal.name)).collect();
+        let expected = [
+            ("100", LiteralRole::Weight, "weight of `fairshare_factor`"),
+            ("3600", LiteralRole::Unit, "the unit 3600"),
+            ("7", LiteralRole::Divisor, "divisor of `ncpus`"),
+            ("2.5", LiteralRole::Weight, "weight of `mem`"),
+            ("1", LiteralRole::Other, "number"),
+            ("8", LiteralRole::Other, "number"),
+            ("60", LiteralRole::Unit, "the unit 60"),
+            ("2", LiteralRole::Other, "number"),
+        ];
+        assert_eq!(shown, expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned())));
+    }
+
+    #[test]
+    fn a_divisor_of_a_divisor_is_a_weight() {
+        let roles: Vec<LiteralRole> = literals("x / (y / 5) + 9 / x").into_iter().map(|literal| literal.role).collect();
+        assert_eq!(roles, [LiteralRole::Weight, LiteralRole::Weight]);
+    }
 }

@@ -75,11 +75,12 @@ impl Svg {
         );
     }
 
-    /// The chart, with a description for those who do not see it.
-    pub(super) fn finish(self, description: &str) -> String {
+    /// The chart, with a name and a description for those who do not see it.
+    pub(super) fn finish(self, name: &str, description: &str) -> String {
         format!(
-            "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
+            "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\"><desc>{}</desc>{}</svg>",
             self.height,
+            escaped(name),
             escaped(description),
             self.body
         )
@@ -134,7 +135,7 @@ mod tests {
         let mut svg = Svg::new(10.0);
         svg.text((1.0, 2.0), Anchor::End, "label", "</text><script>alert('1')</script>\u{202e}\u{1b}");
         svg.rect((0.0, 0.0), (1.0, 1.0), "bar", "\"><b>&");
-        let chart = svg.finish("a \"quoted\" <title>");
+        let chart = svg.finish("a \"quoted\" <title>", "d");
         assert!(!chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}"));
         assert!(chart.contains(r"\u{202e}\x1b") && chart.contains("&quot;&gt;&lt;b&gt;&amp;"));
         assert!(chart.contains("aria-label=\"a &quot;quoted&quot; &lt;title&gt;\""));

@@ -2,14 +2,83 @@
 
 use std::fmt::Write as _;
 
-use jsf_simulate::Distribution;
+use jsf_simulate::{Distribution, MeanChange};
 
 use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
 use super::{LEFT, y_axis, y_of};
-use crate::words::{grouped, seconds};
+use crate::words::{grouped, seconds, signed_seconds};
 
-/// The waits of a group on one side: a class, the name of the side in a title, and the distribution.
-pub(crate) type WaitStrip = (&'static str, &'static str, Distribution);
+/// The meaning of the marks of a [`forest`].
+pub(crate) const FOREST_LEGEND: [(&str, &str); 4] = [
+    ("up", "shorter, more than chance"),
+    ("down", "longer, more than chance"),
+    ("hollow up", "shorter, may be chance"),
+    ("hollow down", "longer, may be chance"),
+];
+/// The meaning of the marks of the [`spreads`] of two sides.
+pub(crate) const SPREAD_LEGEND: [(&str, &str); 2] = [("old", "old formula"), ("new", "new formula")];
+/// The meaning of the marks of the [`spreads`] of one side.
+pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] =
+    [("new", "half of the jobs have started"), ("hollow new", "95 % have started")];
+
+/// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a hollow one may be chance.
+pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
+    const ROW: f64 = 22.0;
+    const TOP: f64 = 46.0;
+    /// The column of the differences in words, on the right.
+    const WORDS: f64 = 120.0;
+    const MAX_TICKS: f64 = 7.0;
+    let left = width_of_names(groups.iter().map(|(name, _)| *name));
+    let right = WIDTH - WORDS;
+    let bottom = TOP + ROW * groups.len() as f64;
+    let mut svg = Svg::new(bottom + 8.0);
+    let ends = groups.iter().flat_map(|(_, change)| [change.low, change.high, change.difference()]);
+    let low = ends.clone().fold(0.0, f64::min);
+    let high = ends.fold(0.0, f64::max);
+    let tick = time_step((high - low).max(1.0), MAX_TICKS);
+    let low = (low / tick).floor().min(-1.0) * tick;
+    let high = (high / tick).ceil().max(1.0) * tick;
+    let x_of = |change: f64| left + (right - left) * (change - low) / (high - low);
+    let ticks = ((high - low) / tick).round() as usize;
+    for change in (0..=ticks).map(|index| low + tick * index as f64) {
+        let class = if change == 0.0 { "frame" } else { "grid" };
+        svg.line((x_of(change), TOP - 8.0), (x_of(change), bottom), class);
+        svg.text((x_of(change), TOP - 14.0), Anchor::Middle, "axis", &signed_seconds(change));
+    }
+    svg.text((x_of(0.0) - 10.0, 14.0), Anchor::End, "axis", "← shorter waits");
+    svg.text((x_of(0.0) + 10.0, 14.0), Anchor::Start, "axis", "longer waits →");
+    for (index, (name, change)) in groups.iter().enumerate() {
+        let y = TOP + ROW * (index as f64 + 0.5);
+        let difference = change.difference();
+        let direction = if difference > 0.0 { "down" } else { "up" };
+        let class = if change.is_significant() { direction.to_owned() } else { format!("hollow {direction}") };
+        let [by, from, to] = [difference, change.low, change.high].map(signed_seconds);
+        let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
+        let title = format!("{name}: {by} ({from} to {to}), {chance}");
+        svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(name, left - 14.0));
+        svg.line((x_of(change.low), y), (x_of(change.high), y), direction);
+        svg.circle((x_of(difference), y), 4.5, &class, &title);
+        svg.text((WIDTH - 4.0, y + 4.0), Anchor::End, "label", &by);
+    }
+    let name = format!("How the mean wait changes by {what}");
+    svg.finish(&name, "A mark for each difference, and a line for its interval. The table below has the same numbers.")
+}
+
+/// The room for names on the left.
+fn width_of_names<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    (longest as f64 * LETTER + 18.0).clamp(70.0, 240.0)
+}
+
+/// A step of a round time, of which at most `count` cover `span` seconds.
+fn time_step(span: f64, count: f64) -> f64 {
+    const STEPS: [f64; 15] = [
+        1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0,
+        432_000.0,
+    ];
+    let known = STEPS.into_iter().find(|step| span / step <= count);
+    known.unwrap_or_else(|| 86_400.0 * step(span / 86_400.0, count))
+}
 
 /// The waits that are labelled, in seconds.
 const TICKS: [(f64, &str); 9] = [
@@ -24,47 +93,58 @@ const TICKS: [(f64, &str); 9] = [
     (31_536_000.0, "365 d"),
 ];
 
-/// The waits of each group as a box from the quarter to three quarters of the jobs, with a line to 95 %, a mark at the median
-/// and a point at the mean. The axis is logarithmic beyond a minute.
-pub(crate) fn waits(groups: &[(&str, Vec<WaitStrip>)]) -> String {
-    const STRIP: f64 = 11.0;
-    const GAP: f64 = 10.0;
+/// The waits of each group within which half and 95 % of the jobs have started: under two formulas a line from the old to the
+/// new wait for either, under one a line between both. The axis is logarithmic beyond a minute.
+pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> String {
+    const ROW: f64 = 17.0;
+    const GAP: f64 = 9.0;
     const TOP: f64 = 30.0;
-    let longest = groups.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let left = (longest as f64 * LETTER + 14.0).clamp(60.0, 220.0);
-    let strips = groups.iter().flat_map(|(_, strips)| strips);
-    let most = strips.map(|(.., waits)| waits.p95.max(waits.mean)).fold(60.0, f64::max);
-    let heights = groups.iter().map(|(_, strips)| strips.len() as f64 * STRIP + GAP);
-    let bottom = TOP + heights.sum::<f64>();
-    let mut svg = Svg::new(bottom + 8.0);
+    /// The column of what each line is, right of the names.
+    const WHICH: f64 = 40.0;
+    let names = width_of_names(groups.iter().map(|(name, _)| *name));
+    let is_one = groups.iter().all(|(_, sides)| sides.len() < 2);
+    let rows = if is_one { 1.0 } else { 2.0 };
+    let left = if is_one { names } else { names + WHICH };
+    let most = groups.iter().flat_map(|(_, sides)| sides).map(|waits| waits.p95.max(waits.median)).fold(60.0, f64::max);
+    let bottom = TOP + groups.len() as f64 * (rows * ROW + GAP);
+    let mut svg = Svg::new(bottom + 4.0);
     for (wait, label) in TICKS.into_iter().filter(|(wait, _)| *wait <= most) {
         let x = x_of_wait(wait, most, left);
         svg.line((x, TOP - 8.0), (x, bottom), "grid");
         svg.text((x, TOP - 14.0), Anchor::Middle, "axis", label);
     }
-    let mut top = TOP;
-    for (name, strips) in groups {
-        let middle = top + strips.len() as f64 * STRIP / 2.0;
-        svg.text((left - 10.0, middle + 4.0), Anchor::End, "label", &fitting(name, left - 14.0));
-        for (index, (class, side, waits)) in strips.iter().enumerate() {
-            let y = top + index as f64 * STRIP;
-            let Distribution { mean, p25, median, p75, p95, .. } = *waits;
-            let [low, half, high, within] = [p25, median, p75, p95].map(seconds);
-            let title = format!(
-                "{name}, {side}a quarter of the jobs wait up to {low}, half up to {half}, three quarters up to {high}, 95 % up to \
-                 {within}; mean {}",
-                seconds(mean)
-            );
-            let centre = y + STRIP / 2.0;
-            let [mean, p25, median, p75, p95] = [mean, p25, median, p75, p95].map(|wait| x_of_wait(wait, most, left));
-            svg.line((p75, centre), (p95, centre), class);
-            svg.rect((p25, y + 1.0), ((p75 - p25).max(2.0), STRIP - 2.0), class, &title);
-            svg.line((median, y), (median, y + STRIP), "median");
-            svg.circle((mean, centre), 3.0, "mean", &title);
+    for (index, (name, sides)) in groups.iter().enumerate() {
+        let top = TOP + index as f64 * (rows * ROW + GAP) + GAP / 2.0;
+        let middle = top + rows * ROW / 2.0;
+        svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 14.0));
+        match sides[..] {
+            [old, new] => {
+                for (row, which, from, to) in [(0.0, "half", old.median, new.median), (1.0, "95 %", old.p95, new.p95)] {
+                    let y = top + (row + 0.5) * ROW;
+                    let title = format!("{name}: {which} of the jobs wait up to {} → {}", seconds(from), seconds(to));
+                    svg.text((left - 12.0, y + 4.0), Anchor::End, "axis", which);
+                    let [from, to] = [from, to].map(|wait| x_of_wait(wait, most, left));
+                    dumbbell(&mut svg, y, (from, "old"), (to, "new"), &title);
+                }
+            }
+            [only] => {
+                let [half, within] = [only.median, only.p95].map(seconds);
+                let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {within}");
+                let [half, within] = [only.median, only.p95].map(|wait| x_of_wait(wait, most, left));
+                dumbbell(&mut svg, middle, (within, "hollow new"), (half, "new"), &title);
+            }
+            _ => {}
         }
-        top += strips.len() as f64 * STRIP + GAP;
     }
-    svg.finish("How long the jobs of each group wait; the tables below have the numbers")
+    let name = format!("The waits of half and of 95 % of the jobs by {what}");
+    svg.finish(&name, "Two dots on a logarithmic axis for each. The table below has the same numbers.")
+}
+
+/// Two marks at their places, of which the second one is on top, and a line between them.
+fn dumbbell(svg: &mut Svg, y: f64, from: (f64, &str), to: (f64, &str), title: &str) {
+    svg.line((from.0, y), (to.0, y), "between");
+    svg.circle((from.0, y), 4.5, from.1, title);
+    svg.circle((to.0, y), 4.0, to.1, title);
 }
 
 /// Where a wait is on the axis, which begins at `left` and ends after the longest wait.
@@ -77,7 +157,7 @@ fn x_of_wait(wait: f64, most: f64, left: f64) -> f64 {
 pub(crate) type Course = (&'static str, &'static str, Vec<(i64, i64, f64)>);
 
 /// Values over time as steps. `unit` is written above the axis.
-pub(crate) fn course(courses: &[Course], unit: &str, most: f64, description: &str) -> String {
+pub(crate) fn course(courses: &[Course], unit: &str, most: f64, name: &str) -> String {
     let bottom = 200.0;
     let right = WIDTH - 20.0;
     let periods = courses.iter().flat_map(|(.., periods)| periods);
@@ -116,7 +196,7 @@ pub(crate) fn course(courses: &[Course], unit: &str, most: f64, description: &st
         }
         svg.path(&commands, class, side);
     }
-    svg.finish(description)
+    svg.finish(name, "Values over time as steps. The tables below have the same numbers.")
 }
 
 #[cfg(test)]
@@ -124,25 +204,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_side_of_a_group_has_its_box() {
-        let [old, new] = [0.0, 90_000.0].map(|mean| Distribution {
-            mean,
-            median: mean,
-            p75: mean,
-            p95: 2.0 * mean,
-            ..Distribution::default()
-        });
-        let groups = [("a", vec![("same", "old: ", old), ("up", "new: ", new)]), ("b", vec![])];
-        let chart = waits(&groups);
-        assert_eq!((chart.matches("<rect").count(), chart.matches("<circle").count()), (2, 2));
+    fn what_may_be_chance_is_hollow() {
+        let change = |new: f64, low: f64, high: f64| MeanChange { old: 0.0, new, low, high };
+        let groups = [("sure", change(-7200.0, -9000.0, -60.0)), ("unsure", change(3600.0, -600.0, 8000.0))];
+        let chart = forest("queue", &groups);
+        assert!(chart.contains("class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min), more than chance"), "{chart}");
+        assert!(chart.contains("class=\"hollow down\"><title>unsure: +1 h (-10 min to "), "{chart}");
+        assert!(chart.contains(">-2 h</text>") && chart.contains("class=\"frame\"") && !chart.contains("NaN"));
+        assert!(forest("queue", &[("none", MeanChange::default())]).contains("none: 0"));
+    }
+
+    #[test]
+    fn every_side_of_a_group_has_its_dots() {
+        let [old, new] =
+            [0.0, 90_000.0].map(|median| Distribution { median, p95: 2.0 * median, ..Distribution::default() });
+        let chart = spreads("group", &[("a", vec![old, new]), ("b", vec![])]);
+        assert_eq!((chart.matches("class=\"old\"").count(), chart.matches("class=\"new\"").count()), (2, 2));
         assert!(chart.contains(">1 d</text>") && !chart.contains(">7 d</text>") && !chart.contains("NaN"));
-        assert!(waits(&[]).starts_with("<svg"));
+        let chart = spreads("group", &[("a", vec![new])]);
+        assert_eq!((chart.matches("class=\"hollow new\"").count(), chart.matches("class=\"new\"").count()), (1, 1));
+    }
+
+    #[test]
+    fn times_of_an_axis_are_round() {
+        for (span, expected) in [(1.0, 1.0), (30.0, 5.0), (7000.0, 1800.0), (200_000.0, 43_200.0), (6e7, 8.64e6)] {
+            assert_eq!(time_step(span, 7.0), expected, "{span}");
+        }
     }
 
     #[test]
     fn a_course_of_time_is_one_line() {
         let chart =
-            course(&[("up", "new", vec![(100, 60, 0.5), (160, 30, 2.0)]), ("same", "old", vec![])], "jobs", 2.0, "d");
+            course(&[("new", "new", vec![(100, 60, 0.5), (160, 30, 2.0)]), ("old", "old", vec![])], "jobs", 2.0, "d");
         assert!(chart.contains("M60.0 157.0H") && chart.contains("V28.0H880.0") && !chart.contains("NaN"), "{chart}");
         assert!(chart.contains("minutes since the first submission"));
     }

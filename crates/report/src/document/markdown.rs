@@ -161,7 +161,7 @@ pub(super) fn capitalised(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Cell, Section};
+    use crate::document::{Cell, RowLimit, Section};
 
     #[test]
     fn text_from_outside_is_shown_as_it_is() {

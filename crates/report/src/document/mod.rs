@@ -113,13 +113,17 @@ pub struct DrawingStyle {
     pub width: Option<usize>,
 }
 
-/// A chart as SVG, and what its colours mean.
+/// A chart as SVG, and what its marks mean.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// The SVG element.
     pub svg: String,
     /// A class and its meaning each.
     pub legend: Vec<(&'static str, &'static str)>,
+    /// What opens the chart; empty for a chart that is always open.
+    pub summary: &'static str,
+    /// Whether the table that follows takes its place on a narrow screen.
+    pub is_wide: bool,
 }
 
 /// A chart that is drawn when it is shown.
@@ -134,6 +138,13 @@ impl fmt::Debug for Drawing<'_> {
 impl fmt::Debug for LazyChart<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("LazyChart")
+    }
+}
+
+impl Chart {
+    /// A chart that is always shown.
+    pub fn new(svg: String, legend: &[(&'static str, &'static str)]) -> Self {
+        Self { svg, legend: legend.to_vec(), summary: "", is_wide: false }
     }
 }
 

@@ -110,6 +110,8 @@ pub enum Cell<'a> {
     Share(f64),
     /// A number of places that are won.
     Places(i64),
+    /// A number of places that are won, as an arrow up or down.
+    Arrow(i64),
     /// How much longer a time is, in seconds, and whether that is more than chance.
     Longer(f64, bool),
     /// A bar for a part of the whole, from -1 to 1.
@@ -316,6 +318,9 @@ impl<'a> Cell<'a> {
             Self::Share(part) => Cow::Owned(percent(*part)),
             Self::Places(0) => Cow::Borrowed("0"),
             Self::Places(places) => Cow::Owned(format!("{places:+}")),
+            Self::Arrow(0) => Cow::Borrowed("="),
+            Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
+            Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
             Self::Longer(time, _) => Cow::Owned(signed_seconds(*time)),
             Self::Bar(_) => return None,
         })
@@ -325,7 +330,9 @@ impl<'a> Cell<'a> {
     pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
         let shown = self.shown()?;
         Some(match self {
-            Self::Count(_) | Self::Decimals(..) | Self::Written(..) | Self::Places(_) => Cow::Owned(grouped(&shown)),
+            Self::Count(_) | Self::Decimals(..) | Self::Written(..) | Self::Places(_) | Self::Arrow(_) => {
+                Cow::Owned(grouped(&shown))
+            }
             _ => shown,
         })
     }
@@ -340,7 +347,7 @@ impl<'a> Cell<'a> {
             Self::Longer(number, _) => Some(*number),
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
-            Self::Places(places) => Some(*places as f64),
+            Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
             Self::Missing | Self::Text(_) | Self::Prose(_) | Self::Code(_) | Self::Node { .. } | Self::Bar(_) => None,
         }
         .filter(|number| number.is_finite())
@@ -348,8 +355,8 @@ impl<'a> Cell<'a> {
 
     pub(crate) fn tone(&self) -> Tone {
         match self {
-            Self::Places(1..) => Tone::Better,
-            Self::Places(..=-1) => Tone::Worse,
+            Self::Places(1..) | Self::Arrow(1..) => Tone::Better,
+            Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
             Self::Longer(time, true) if time.round() > 0.0 => Tone::Worse,
             Self::Longer(time, true) if time.round() < 0.0 => Tone::Better,
             _ => Tone::Neutral,

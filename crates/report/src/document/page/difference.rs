@@ -6,8 +6,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::{MarkedFormula, Piece};
 use crate::printable::printable;
 
-/// The most tokens of a formula whose differences are searched for; in a longer one all of it is marked.
+/// The most tokens of a formula whose differences are searched for; in a longer one nothing is marked.
 const MAX_TOKENS: usize = 1500;
+/// Formulas that share less are two formulas: marks would be on nearly everything, and say nothing.
+const LEAST_SHARED: f64 = 0.3;
 
 /// Both formulas with the parts marked that differ, or the only one.
 pub(super) fn marked_formulas(formulas: &OldNew<String>) -> Vec<MarkedFormula> {
@@ -26,7 +28,7 @@ pub(super) fn marked_formulas(formulas: &OldNew<String>) -> Vec<MarkedFormula> {
 fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
     let tokens = OldNew { old: tokens(old), new: tokens(new) };
     if tokens.old.len().max(tokens.new.len()) > MAX_TOKENS {
-        return OldNew { old: pieces(&[old], |_| true), new: pieces(&[new], |_| true) };
+        return unmarked(old, new);
     }
     let mut is_common = OldNew { old: vec![false; tokens.old.len()], new: vec![false; tokens.new.len()] };
     for operation in capture_diff_slices(Algorithm::Patience, &tokens.old, &tokens.new) {
@@ -35,10 +37,27 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
             is_common.new[new_index..new_index + len].fill(true);
         }
     }
-    OldNew {
+    let marked = OldNew {
         old: without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
         new: without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
+    };
+    let shared = [&marked.old, &marked.new].map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
+    let all = [&marked.old, &marked.new].map(length);
+    match (shared[0] + shared[1]) as f64 >= LEAST_SHARED * (all[0] + all[1]) as f64 {
+        true => marked,
+        false => unmarked(old, new),
     }
+}
+
+/// Two texts without a mark.
+fn unmarked(old: &str, new: &str) -> OldNew<Vec<Piece>> {
+    OldNew { old: pieces(&[old], |_| false), new: pieces(&[new], |_| false) }
+}
+
+/// The number of characters that are not blank.
+fn length<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> usize {
+    let characters = pieces.into_iter().flat_map(|piece| piece.text.chars());
+    characters.filter(|character| !character.is_whitespace()).count()
 }
 
 /// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says little.
@@ -105,8 +124,9 @@ mod tests {
             ("a + b", "a + b", "a + b", "a + b"),
             ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
             ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
-            ("", "x", "", "[x]"),
-            ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
+            ("", "x", "", "x"),
+            ("pow(2, x)", "exp2(x)", "pow(2, x)", "exp2(x)"),
+            ("pow(2, ncpus)", "exp2(ncpus)", "[pow(2, ]ncpus)", "[exp2](ncpus)"),
             ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
             ("(b) + (4 * a)", "100 * a + c", "[(b) + (4] * a[)]", "[100] * a[ + c]"),
         ] {
@@ -115,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn long_formulas_are_marked_whole() {
+    fn nothing_is_marked_in_long_formulas() {
         let long = "1+".repeat(MAX_TOKENS) + "1";
         let OldNew { old: before, new: after } = marked_pieces(&long, "1");
-        assert!(before.len() == 1 && before[0].is_marked && after[0].is_marked);
+        assert!(before.len() == 1 && !before[0].is_marked && !after[0].is_marked);
     }
 }

@@ -93,20 +93,35 @@ pub(crate) struct PageFact {
     lines: Vec<Vec<Piece>>,
 }
 
-/// A section on a page. Every field is optional.
-#[derive(Debug, Default, Serialize)]
+/// A section on a page.
+#[derive(Debug, Serialize)]
 pub(crate) struct PageSection {
+    /// The name by which a link finds it.
+    id: String,
     heading: String,
-    note: Vec<Piece>,
-    formulas: Vec<MarkedFormula>,
-    /// Text with lines of its own.
-    findings: Vec<String>,
-    /// An SVG element.
-    chart: String,
+    blocks: Vec<PageBlock>,
+}
+
+/// A piece of a section on a page.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum PageBlock {
+    Note { pieces: Vec<Piece> },
+    Formulas { rows: Vec<MarkedFormula> },
+    Drawing { text: String },
+    Chart(PageChart),
+    Table(PageTable),
+}
+
+/// An SVG element, and what its marks mean.
+#[derive(Debug, Serialize)]
+struct PageChart {
+    svg: String,
     legend: Vec<LegendEntry>,
-    /// What opens and closes the table; a table without it is always shown.
+    /// What opens and closes the chart; a chart without it is always shown.
     summary: &'static str,
-    table: Option<PageTable>,
+    /// Whether the table that follows takes its place on a narrow screen.
+    is_wide: bool,
 }
 
 /// A formula in which what differs from another one is marked.
@@ -133,6 +148,10 @@ struct LegendEntry {
 
 #[derive(Debug, Serialize)]
 struct PageTable {
+    /// What the table is about, for those who do not see where it stands.
+    name: String,
+    /// What opens and closes the table; a table without it is always shown.
+    summary: &'static str,
     columns: Vec<Heading>,
     rows: Vec<Vec<PageCell>>,
     /// The note on the rows that are left out; empty if all are shown.
@@ -177,60 +196,46 @@ pub(crate) fn page_facts(facts: &[Fact]) -> Vec<PageFact> {
 
 /// The sections of a document.
 pub(crate) fn page_sections(sections: &[Section<'_>]) -> Vec<PageSection> {
-    sections.iter().filter(|section| section.medium != Medium::Text).flat_map(page_section).collect()
-}
-
-/// A section; one with several tables is several sections, of which only the first one has the heading.
-fn page_section(section: &Section<'_>) -> Vec<PageSection> {
-    let mut shown = vec![PageSection { heading: capitalised(&printable(&section.heading)), ..PageSection::default() }];
-    for block in &section.blocks {
-        if shown.last().is_some_and(|last| !last.has_room_for(block)) {
-            shown.push(PageSection::default());
-        }
-        if let Some(last) = shown.last_mut() {
-            last.add(block);
-        }
+    let mut shown: Vec<PageSection> = Vec::new();
+    for section in sections.iter().filter(|section| section.medium != Medium::Text) {
+        let heading = capitalised(&printable(&section.heading));
+        let name = section_name(&heading);
+        let same = shown.iter().filter(|known| section_name(&known.heading) == name).count();
+        let id = if same == 0 { name } else { format!("{name}-{}", same + 1) };
+        let blocks = section.blocks.iter().map(|block| page_block(block, &heading)).collect();
+        shown.push(PageSection { id, heading, blocks });
     }
     shown
 }
 
-impl PageSection {
-    /// Whether a block can follow: the template shows a note, formulas, drawings, a chart and a table, in this order.
-    fn has_room_for(&self, block: &Block<'_>) -> bool {
-        let is_open = self.chart.is_empty() && self.table.is_none();
-        match block {
-            Block::Prose(_) | Block::List(_) => {
-                is_open && self.note.is_empty() && self.formulas.is_empty() && self.findings.is_empty()
-            }
-            Block::Formulas(_) => is_open && self.findings.is_empty(),
-            Block::Drawn(_) | Block::Chart(_) => is_open,
-            Block::Table(_) => self.table.is_none(),
-        }
-    }
+/// The words of a heading, as the name of a link has them.
+fn section_name(heading: &str) -> String {
+    /// The most words of a name.
+    const MAX_WORDS: usize = 6;
+    let lower = heading.to_lowercase();
+    let words = lower.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    format!("section-{}", words.take(MAX_WORDS).collect::<Vec<_>>().join("-"))
+}
 
-    fn add(&mut self, block: &Block<'_>) {
-        match block {
-            Block::Prose(text) => self.note = sentence_pieces(text),
-            Block::List(items) => self.note = sentence_pieces(&items.join(" ")),
-            Block::Formulas(formulas) => self.formulas = marked_formulas(formulas),
-            Block::Drawn(drawing) => {
-                self.findings.push((drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }));
-            }
-            Block::Chart(chart) => {
-                let Chart { svg, legend } = (chart.0)();
-                self.chart = svg;
-                self.legend = legend.into_iter().map(|(class, text)| LegendEntry { class, text }).collect();
-            }
-            Block::Table(table) => {
-                self.summary = table.summary;
-                self.table = Some(page_table(table));
-            }
+fn page_block(block: &Block<'_>, heading: &str) -> PageBlock {
+    match block {
+        Block::Prose(text) => PageBlock::Note { pieces: sentence_pieces(text) },
+        Block::List(items) => PageBlock::Note { pieces: sentence_pieces(&items.join(" ")) },
+        Block::Formulas(formulas) => PageBlock::Formulas { rows: marked_formulas(formulas) },
+        Block::Drawn(drawing) => {
+            PageBlock::Drawing { text: (drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }) }
         }
+        Block::Chart(chart) => {
+            let Chart { svg, legend, summary, is_wide } = (chart.0)();
+            let legend = legend.into_iter().map(|(class, text)| LegendEntry { class, text }).collect();
+            PageBlock::Chart(PageChart { svg, legend, summary, is_wide })
+        }
+        Block::Table(table) => PageBlock::Table(page_table(table, heading)),
     }
 }
 
 /// The first rows of a table.
-fn page_table(table: &Table<'_>) -> PageTable {
+fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
     let columns = table.columns.iter().filter(|column| column.medium != Medium::Text);
     let headings = columns.clone().map(|column| Heading {
         heading: printable(&column.heading).into_owned(),
@@ -252,7 +257,9 @@ fn page_table(table: &Table<'_>) -> PageTable {
         0 => String::new(),
         more => format!("{} more rows are left out; --format json has all.", grouped(&more.to_string())),
     };
-    PageTable { columns: headings.collect(), rows, omitted }
+    let words = [heading, table.summary].into_iter().filter(|words| !words.is_empty());
+    let name = words.collect::<Vec<_>>().join(": ");
+    PageTable { name, summary: table.summary, columns: headings.collect(), rows, omitted }
 }
 
 impl PageCell {
@@ -300,19 +307,17 @@ fn draw_bars(cells: &[Vec<Cell<'_>>], rows: &mut [Vec<PageCell>], column: usize)
         let part = if largest > 0.0 { number.abs() / largest } else { 0.0 };
         let width = part * (100.0 - zero);
         let start = if number < 0.0 { zero - width } else { zero };
-        row[column].bar = Some(Bar { zero, start, width, class: class_of_bar(&cells[column], number) });
+        row[column].bar = Some(Bar { zero, start, width, class: class_of_bar(&cells[column]) });
     }
 }
 
-/// The class of a bar: the colour of a loss for a longer time, paler if that may be chance.
-fn class_of_bar(cell: &Cell<'_>, number: f64) -> &'static str {
-    match cell {
-        Cell::Longer(time, false) if *time > 0.0 => "down density-2",
-        Cell::Longer(_, false) => "up density-2",
-        Cell::Longer(time, true) if *time > 0.0 => "down",
-        Cell::Longer(..) => "up",
-        _ if number < 0.0 => "down",
-        _ => "up",
+/// The class of a bar: a colour only for what is better or worse, and more than chance.
+fn class_of_bar(cell: &Cell<'_>) -> &'static str {
+    match cell.tone() {
+        Tone::Better => "up",
+        Tone::Worse => "down",
+        Tone::Neutral if matches!(cell, Cell::Longer(..)) => "same",
+        Tone::Neutral => "new",
     }
 }
 
@@ -374,17 +379,24 @@ mod tests {
     #[test]
     fn the_points_of_a_column_are_aligned() {
         let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows));
+        let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows), "");
         let paddings: Vec<usize> = table.rows.iter().map(|row| row[0].padding.chars().count()).collect();
         assert_eq!(paddings, [3, 1, 0, 0, 0]);
     }
 
     #[test]
+    fn every_section_has_a_link_of_its_own() {
+        let sections = ["jobs", "Terms of \"><b>7", "terms of <b> 7", "", ""].map(Section::new);
+        let ids: Vec<String> = page_sections(&sections).into_iter().map(|section| section.id).collect();
+        assert_eq!(ids, ["section-jobs", "section-terms-of-b-7", "section-terms-of-b-7-2", "section-", "section--2"]);
+    }
+
+    #[test]
     fn bars_begin_at_the_same_zero() {
         let rows = [5, -10, 0].map(|places| vec![Cell::Places(places)]);
-        let table = page_table(&Table::from_rows(vec![Column::number("won", 9).with_bar()], rows));
+        let table = page_table(&Table::from_rows(vec![Column::number("won", 9).with_bar()], rows), "");
         let bars: Vec<_> = table.rows.iter().filter_map(|row| row[0].bar.as_ref()).collect();
         let shown: Vec<_> = bars.iter().map(|bar| (bar.zero, bar.start, bar.width, bar.class)).collect();
-        assert_eq!(shown, [(50.0, 50.0, 25.0, "up"), (50.0, 0.0, 50.0, "down"), (50.0, 50.0, 0.0, "up")]);
+        assert_eq!(shown, [(50.0, 50.0, 25.0, "up"), (50.0, 0.0, 50.0, "down"), (50.0, 50.0, 0.0, "new")]);
     }
 }

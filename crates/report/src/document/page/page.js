@@ -1,4 +1,8 @@
 "use strict";
+/** The rows of a table that are shown at first; each press of "Show more" shows so many times as many. */
+const FIRST_ROWS = 50;
+const TIMES_MORE = 4;
+
 /** Sorts the rows of a table by the column whose heading says so. */
 function sortRows(region) {
   const headings = [...region.querySelectorAll("th")];
@@ -31,28 +35,59 @@ function makeSortable(region) {
       headings.forEach((other) => other.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", direction);
       sortRows(region);
+      showRows(region);
     });
   }
 }
 
-/** Shows only the rows that contain what is searched for. */
-function makeSearchable(region) {
-  const search = region.querySelector("input");
-  if (!search) return;
-  const body = region.querySelector("tbody");
+/** Shows the first rows of those that contain what is searched for. */
+function showRows(region) {
+  const rows = region.querySelector("tbody").rows;
+  const wanted = (region.querySelector("input")?.value ?? "").toLowerCase();
+  const most = Number(region.dataset.most ?? FIRST_ROWS);
+  let found = 0;
+  for (const row of rows) {
+    const isFound = wanted === "" || row.textContent.toLowerCase().includes(wanted);
+    found += isFound ? 1 : 0;
+    row.hidden = !isFound || found > most;
+  }
   const count = region.querySelector("output");
-  search.addEventListener("input", () => {
-    const wanted = search.value.toLowerCase();
-    let shown = 0;
-    for (const row of body.rows) {
-      row.hidden = !row.textContent.toLowerCase().includes(wanted);
-      shown += row.hidden ? 0 : 1;
-    }
-    count.textContent = wanted === "" ? "" : `${shown} of ${body.rows.length} rows`;
+  if (count) count.textContent = wanted === "" ? "" : `${found} of ${rows.length} rows`;
+  const more = region.querySelector(".more");
+  if (more) {
+    more.hidden = found <= most;
+    more.textContent = `Show more (${found - most} rows)`;
+  }
+}
+
+/** Puts a button below a table of more rows than are shown at first. */
+function makeGrowing(region) {
+  if (region.querySelector(".more") || region.querySelector("tbody").rows.length <= FIRST_ROWS) return;
+  const more = document.createElement("button");
+  more.type = "button";
+  more.className = "more";
+  more.addEventListener("click", () => {
+    region.dataset.most = TIMES_MORE * Number(region.dataset.most ?? FIRST_ROWS);
+    showRows(region);
+    if (more.hidden) region.focus();
   });
+  region.querySelector("table").after(more);
+}
+
+/** Opens the tables that take the place of charts on a narrow screen. */
+function openForCharts(root) {
+  if (!matchMedia("(max-width: 40rem)").matches) return;
+  for (const chart of root.querySelectorAll("figure.wide")) {
+    const table = chart.parentElement.querySelector("details:has(.table)");
+    if (table) table.open = true;
+  }
 }
 
 for (const region of document.querySelectorAll(".table")) {
+  if (!region.querySelector("tbody")) continue;
   makeSortable(region);
-  makeSearchable(region);
+  makeGrowing(region);
+  region.querySelector("input")?.addEventListener("input", () => showRows(region));
+  showRows(region);
 }
+openForCharts(document);
