@@ -33,6 +33,7 @@ use crate::finding::FormulaSource;
 use crate::groups::group_sections;
 use crate::printable::{printable, printable_lines};
 use crate::shares_document::tree_section;
+use crate::verdict::verdict_sentence;
 
 const TEMPLATE: &str = include_str!("what_if/what_if.html");
 const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
@@ -281,7 +282,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
     let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
     let report = CheckReport { source, checked: &without_findings };
     TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
-    let sentence = Judged { checked, ranking: None }.sentence("this");
+    let sentence = verdict_sentence(checked, "this");
     let update = CheckUpdate {
         sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
         omitted: checked.findings.len() - findings.len(),

@@ -96,9 +96,7 @@ fn short_help_is_one_screen_with_examples_and_a_line_for_each_option() {
 #[test]
 fn long_help_keeps_the_values_of_options_and_the_notes() {
     let help = success(&jsf(&["rank", "--help"]));
-    for text in
-        ["Possible values:", "One JSON object per job", "--slurm-conf", "Columns of CSV, and keys of JSON"]
-    {
+    for text in ["Possible values:", "One JSON object per job", "--slurm-conf", "Columns of CSV, and keys of JSON"] {
         assert!(help.contains(text), "{text}: {help}");
     }
     assert!(success(&jsf(&["pbsfs", "-h"])).contains("-c ENTITY1 ENTITY2"));
