@@ -7,8 +7,9 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use jsf_site::WrittenDifference;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
+use crate::document::wrapped;
 use crate::printable::{printable, printable_in_place};
 
 /// The most findings of one code that are shown as text; the others are counted.
@@ -85,9 +86,12 @@ impl FormulaSource<'_> {
 pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: bool, width: Option<usize>) -> String {
     let (first_line, before) = source.first_line();
     let shown = printable_in_place(&format!("{before}{}", source.written));
-    let width = width.unwrap_or(DEFAULT_WIDTH).clamp(MIN_WIDTH, DEFAULT_WIDTH);
+    // the number of the line and ` | ` precede the formula
+    let gutter = first_line.to_string().len() + 3;
+    let line_width = width;
+    let width = width.map_or(DEFAULT_WIDTH, |width| width.saturating_sub(gutter)).clamp(MIN_WIDTH, DEFAULT_WIDTH);
     let origin = printable(source.origin);
-    let message = clipped(&finding.message);
+    let message = in_lines(clipped(&finding.message), line_width, MESSAGE_INDENT);
     let label = clipped(&finding.label);
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
@@ -108,6 +112,7 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     let title = level.primary_title(&*message).id(finding.code);
     let mut group = title.element(snippet.path(&*origin));
     let help = finding.help.as_ref().map(|help| clipped(&help.to_string()).into_owned());
+    let help = help.map(|help| in_lines(help.into(), line_width, gutter + HELP_INDENT));
     if labels.len() > drawn.len() {
         group = group.element(Level::NOTE.message(format!("and {} more places", labels.len() - drawn.len())));
     }
@@ -135,6 +140,14 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     }
 }
 
+/// A message in lines that fit into a width beside what precedes them, if there is a limit.
+fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'_, str> {
+    match width {
+        Some(width) => Cow::Owned(wrapped(&message, width.saturating_sub(indent).max(MIN_WIDTH)).join("\n")),
+        None => message,
+    }
+}
+
 /// The drawing with another column after the name and the line of the first place: the column in the whole line.
 fn with_column(drawn: &str, place: &str, column: usize) -> String {
     let found = drawn.find("--> ").and_then(|arrow| Some(arrow + drawn[arrow..].find(place)? + place.len()));
@@ -149,6 +162,10 @@ const DEFAULT_WIDTH: usize = 140;
 const MIN_WIDTH: usize = 40;
 /// The width of what is drawn beside the formula: the number of the line, and the ellipses.
 const GUTTER: usize = 12;
+/// The width of `warning[JSF101]: `.
+const MESSAGE_INDENT: usize = 17;
+/// The width of `= help: `.
+const HELP_INDENT: usize = 8;
 /// The most places that are drawn beside that of the finding; the others are counted.
 const MAX_LABELS: usize = 10;
 /// The longest message, in characters: a formula can have a name of 64 KiB.
@@ -178,7 +195,7 @@ struct Excerpt<'t> {
 
 impl<'t> Excerpt<'t> {
     fn new(whole: &'t str, first_line: usize, place: &Range<usize>, width: usize) -> Self {
-        if !whole.lines().any(|line| line.len() > width && line.width() > width) {
+        if !whole.lines().any(|line| drawn_width(line) > width) {
             return Self {
                 text: Cow::Borrowed(whole),
                 line: first_line,
@@ -195,9 +212,9 @@ impl<'t> Excerpt<'t> {
         let marked = line[at..(place.end - line_start).clamp(at, line.len())].chars().take(widest);
         let marked: usize = marked.map(columns).sum();
         let left = taken(line[..at].chars().rev(), widest.saturating_sub(marked).max(widest / 4) / 2);
-        let right = taken(line[at..].chars(), widest.saturating_sub(line[at - left..at].width()));
+        let right = taken(line[at..].chars(), widest.saturating_sub(drawn_width(&line[at - left..at])));
         // what is not needed on the right is shown on the left
-        let left = taken(line[..at].chars().rev(), widest.saturating_sub(line[at..at + right].width()));
+        let left = taken(line[..at].chars().rev(), widest.saturating_sub(drawn_width(&line[at..at + right])));
         let start = at - left;
         let end = at + right;
         let is_cut = start > 0;
@@ -225,6 +242,11 @@ impl<'t> Excerpt<'t> {
     fn snippet<A: Clone>(&self) -> Snippet<'_, A> {
         Snippet::source(&*self.text).line_start(self.line)
     }
+}
+
+/// How wide a text is drawn.
+fn drawn_width(text: &str) -> usize {
+    text.chars().map(columns).sum()
 }
 
 /// How wide a character is drawn: a tab as four blanks.

@@ -354,7 +354,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 }
 
 /// The lines of a text, broken between words, and within words that are longer than a line. There is at least one.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split_inclusive(' ') {
