@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Objection, Replay};
 use serde_json::{Value, json};
 
-use crate::document::{Document, Fact, Section};
-use crate::words::{count, waiting_time};
+use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::verdict::capitalised;
+use crate::words::{count, grouped, waiting_time};
 
 /// The most differences that the text lists, the unexplained ones first. JSON lists those that the comparison has kept, and
 /// counts the others.
@@ -118,42 +119,56 @@ fn explanation(explanation: &Explanation) -> Value {
 /// The document of a comparison: the answer, the causes that many differences have in common, and the differences.
 pub fn replay_document<'a>(replay: &'a Replay, formula: &str) -> Document<'a> {
     let compared = "the logged digits with those of the value that the formula gives here";
-    let facts = vec![Fact::new("formula", formula.trim_end()), Fact::new("compared", compared), counts(replay)];
-    let differences = differences(replay).into_iter().fold(Section::new("differences"), Section::prose);
+    let facts =
+        vec![Fact::new("formula", formula.trim_end()), Fact::new("compared", compared).in_full(), counts(replay)];
     let causes = causes(replay).into_iter().fold(Section::new("causes"), Section::prose);
-    let sections = [causes, differences].into_iter().filter(|section| !section.blocks.is_empty());
+    let sections = [causes, differences(replay)].into_iter().filter(|section| !section.blocks.is_empty());
     Document {
         command: "jsf replay",
         title: "A scheduler's log against the values here".to_owned(),
-        headline: headline(replay),
+        headline: capitalised(&headline(replay)) + ".",
         facts,
         sections: sections.collect(),
         read_on: "",
     }
 }
 
-/// A line for each difference: first those that nothing explains.
-fn differences(replay: &Replay) -> Vec<String> {
+/// A row for each difference: first those that nothing explains.
+fn differences<'a>(replay: &'a Replay) -> Section<'a> {
     let (explained, unexplained): (Vec<_>, Vec<_>) =
         replay.different.iter().partition(|different| !different.explanations.is_empty());
-    let shown = unexplained.into_iter().chain(explained).take(MAX_SHOWN);
-    let mut lines: Vec<String> = shown.map(difference_line).collect();
-    let different = replay.differing();
-    if different > MAX_SHOWN {
-        lines.push(format!("and {} more; `--format json` lists more", different - MAX_SHOWN));
+    let shown: Vec<&Difference> = unexplained.into_iter().chain(explained).take(MAX_SHOWN).collect();
+    let section = Section::new("differences");
+    if shown.is_empty() {
+        return section;
     }
-    lines
+    let columns = vec![
+        Column::number("line", 7),
+        Column::id("job", 9),
+        Column::number("logged", 8),
+        Column::number("here", 8),
+        Column::wrapped("why", 9),
+    ];
+    let section = section.table(Table::new(columns, shown.len(), move |index| difference_cells(shown[index])));
+    match replay.differing().saturating_sub(MAX_SHOWN) {
+        0 => section,
+        more => section.prose(format!("and {} more; `--format json` lists more", grouped(&more.to_string()))),
+    }
 }
 
-fn difference_line(different: &Difference) -> String {
-    let Difference { line, job, logged, ours, .. } = different;
-    let ours = ours.as_deref().unwrap_or("no value");
+fn difference_cells(different: &Difference) -> Vec<Cell<'_>> {
     let why = match (different.why(), &different.remark) {
         (Some(why), _) => why,
         (None, Some(remark)) => format!("nothing explains it: {remark}"),
         (None, None) => "nothing explains it".to_owned(),
     };
-    format!("line {line}: {job}: logged {logged}, here {ours}: {why}")
+    vec![
+        Cell::Written(different.line.to_string(), None),
+        Cell::text(&*different.job),
+        Cell::text(&*different.logged),
+        different.ours.as_deref().map_or(Cell::prose("no value"), Cell::text),
+        Cell::prose(why),
+    ]
 }
 
 /// How many values are equal, different, and not compared.

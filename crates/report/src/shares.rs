@@ -47,7 +47,7 @@ pub struct Assumed<'a> {
 
 impl<'a> PolicyView<'a> {
     /// The view of the tree as it is.
-    fn before(&self) -> Option<Self> {
+    pub(super) fn before(&self) -> Option<Self> {
         let before = self.assumed?.before;
         Some(Self { tree: before.tree(), shares: before.shares(), assumed: None, ..*self })
     }

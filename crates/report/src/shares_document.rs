@@ -5,16 +5,16 @@ use std::collections::HashMap;
 
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::MAX_EXACT_FLOAT;
-use job_sort_formula::rank::{Comparison, JobMove};
+use job_sort_formula::rank::{Comparison, JobMove, OldNew};
 use serde_json::Value;
 
 use crate::charts::shares::{Dots, LEGEND};
 use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::shares::{
-    PolicyView, association, changes, depths, difference, end_of_path, entities_in_both, number, numbers, shares,
+    Assumed, Change, PolicyView, association, changes, depths, difference, end_of_path, entities_in_both, numbers,
+    shares,
 };
-use crate::words::grouped;
+use crate::words::{grouped, percent, signed_significant, significant};
 
 /// The policies of a document, and the unit of their usage.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,13 @@ pub struct SharesHead<'a> {
     pub usage_unit: &'a str,
 }
 
+/// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest from their shares are.
+const SMALL_TREE: usize = 12;
+/// How many entities over their shares, and how many under them, the first screen has.
+const MOST_OF_EACH: usize = 5;
+/// How many entities without shares are named before the tables.
+const MOST_NAMED: usize = 5;
+
 /// The document of a tree under one policy or several.
 pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> Document<'a> {
     let mut facts = Fact::list(head.policies.iter().map(|policy| ("policy", policy.clone())));
@@ -32,42 +39,200 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
     let mut sections = Vec::new();
     if let Some(first) = views.first() {
         let is_one = views.len() == 1;
-        facts.extend(first.assumed.filter(|_| is_one).map(|assumed| Fact::new("assumed", assumed.described)));
+        let is_brief = first.assumed.is_some() || first.nodes.len() > SMALL_TREE;
+        if is_brief || !is_one {
+            facts = facts.into_iter().map(Fact::in_full).collect();
+        }
+        facts.extend(first.assumed.filter(|_| is_one).map(|assumed| assumed_fact(first, &assumed)));
         sections.push(tree_section(first.tree, first.shares));
         match first.assumed {
             Some(_) => sections.extend(views.iter().flat_map(|view| changes_sections(*view, is_one))),
-            None => sections.extend(nodes_sections(views)),
+            None => {
+                facts.extend(without_shares_fact(first));
+                sections.extend(over_and_under_section(views).filter(|_| is_brief));
+                sections.extend(nodes_sections(views).into_iter().map(|nodes| nodes.in_full_if(is_brief)));
+                sections.extend(without_shares_section(first));
+            }
         }
         sections.extend(first.assumed.and_then(|assumed| assumed.places).into_iter().flat_map(places_sections));
         let shown = views.iter().filter(|_| first.assumed.is_some() || !is_one);
         sections.extend(shown.map(|view| {
             let heading = if is_one { "shares".to_owned() } else { format!("shares under {}", view.name) };
-            Section::new(heading).on_page().table(shares_table(*view))
+            Section::new(heading).on_page().table(shares_table(*view, true))
         }));
     }
     let headline = views.first().map_or_else(String::new, headline);
     Document { command: "jsf shares", title: "Fair share".to_owned(), headline, facts, sections, read_on: "" }
 }
 
-/// The number of entities, and the one whose usage exceeds its share most.
+/// The entities that are farthest from their shares, or what the assumed usage changes.
 fn headline(view: &PolicyView<'_>) -> String {
-    let tree = view.tree;
-    let entities: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
-    let most = entities.iter().copied().max_by(|&left, &right| excess(view, left).total_cmp(&excess(view, right)));
-    let mut headline =
-        format!("The tree has {} entit{}", entities.len(), if entities.len() == 1 { "y" } else { "ies" });
-    match most.filter(|&node| excess(view, node) > 0.0) {
-        Some(node) => {
-            headline += &format!(
-                "; `{}` is farthest above its share: {:.1} % of the usage, {:.1} % of the shares.",
-                tree.name(node),
-                usage_part(tree, node) * 100.0,
-                share_part(view.shares, node) * 100.0
-            );
+    let assumed = view.assumed.and_then(|assumed| assumed_headline(view, &assumed));
+    let entities = shown_entities(view);
+    let is_part = view.nodes.len() < view.tree.len();
+    assumed.unwrap_or_else(|| match entities.as_slice() {
+        [] => "The tree has no entities.".to_owned(),
+        [one] if is_part => {
+            let factor = factor(view, Some(*one)).map(|factor| format!("; its factor is {}", significant(factor)));
+            let (name, share) = (view.tree.name(*one), percent(share_part(view.shares, *one)));
+            let used = percent(usage_part(view.tree, *one));
+            format!("`{name}` has {share} of the shares, and {used} of the usage{}.", factor.unwrap_or_default())
         }
-        None => headline += ".",
+        several => {
+            let number = grouped(&several.len().to_string());
+            let among = if is_part { format!("the {number} entities shown") } else { format!("{number} entities") };
+            farthest(view, several, &format!("Of {among}"))
+        }
+    })
+}
+
+/// Which of the entities use most more than their shares, and which most less.
+fn farthest(view: &PolicyView<'_>, entities: &[NodeId], subject: &str) -> String {
+    if view.tree.usage(view.tree.root()) <= 0.0 {
+        return format!("{subject} none has any usage.");
     }
-    headline
+    let by_excess = |left: &&NodeId, right: &&NodeId| excess(view, **left).total_cmp(&excess(view, **right));
+    let parts = |node: NodeId| {
+        let share = percent(share_part(view.shares, node));
+        format!("({} of the usage, {share} of the shares)", percent(usage_part(view.tree, node)))
+    };
+    // of those that are equally far, the first one
+    let over = entities.iter().rev().max_by(by_excess).filter(|&&node| excess(view, node) > 0.0);
+    let under = entities.iter().min_by(by_excess).filter(|&&node| excess(view, node) < 0.0);
+    let over = over.map(|&node| format!("`{}` is farthest over its share {}", view.tree.name(node), parts(node)));
+    let under = under.map(|&node| format!("`{}` is farthest under it {}", view.tree.name(node), parts(node)));
+    match (over, under) {
+        (Some(over), Some(under)) => format!("{subject} {over}, {under}."),
+        (Some(over), None) => format!("{subject} {over}."),
+        (None, _) => format!("{subject} none is over its share."),
+    }
+}
+
+/// Whose factor the assumed usage changes most, and how many jobs change their place; `None` if no factor is known.
+fn assumed_headline(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<String> {
+    let before = view.before()?;
+    let changes = shown_entities(view).into_iter().filter_map(|node| {
+        let (old, new) = (factor(&before, Some(node))?, factor(view, Some(node))?);
+        Some((node, OldNew { old, new }))
+    });
+    let changes: Vec<(NodeId, OldNew<f64>)> = changes.collect();
+    let by_size = |left: &&(NodeId, OldNew<f64>), right: &&(NodeId, OldNew<f64>)| {
+        let [left, right] = [left, right].map(|(_, factor)| (factor.new - factor.old).abs());
+        left.total_cmp(&right)
+    };
+    let (node, factor) = changes.iter().rev().max_by(by_size)?;
+    let places = assumed.places.map(|(_, _, places)| {
+        let moved = places.moves().filter(|job| job.old != job.new).count();
+        let all = places.moves().len();
+        let jobs = format!("{} of {} jobs", grouped(&moved.to_string()), grouped(&all.to_string()));
+        match moved {
+            0 => ", and no job changes its place".to_owned(),
+            1 => format!(", and {jobs} changes its place"),
+            _ => format!(", and {jobs} change their place"),
+        }
+    });
+    let name = view.tree.name(*node);
+    let change = match (factor.old == factor.new, changes.len()) {
+        (true, _) => "no factor changes".to_owned(),
+        (false, 1) => format!("the factor of `{name}` changes"),
+        (false, _) => format!("the factor of `{name}` changes most"),
+    };
+    let values = if factor.old == factor.new {
+        String::new()
+    } else {
+        format!(": {} to {}", significant(factor.old), significant(factor.new))
+    };
+    Some(format!("If {}, {change}{values}{}.", grouped(assumed.described), places.unwrap_or_default()))
+}
+
+/// What is assumed, which the headline says already if it can tell what that changes.
+fn assumed_fact(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Fact {
+    let fact = Fact::new("assumed", grouped(assumed.described));
+    if view.has_factors { fact.in_full() } else { fact }
+}
+
+/// The entities among the nodes that are shown.
+fn shown_entities(view: &PolicyView<'_>) -> Vec<NodeId> {
+    view.nodes.iter().copied().filter(|&node| view.tree.kind(node) == NodeKind::Entity).collect()
+}
+
+/// The entities that use most more than their shares, and those that use most less, in this order.
+fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
+    let first = *views.first()?;
+    let mut entities = shown_entities(&first);
+    entities.retain(|&node| share_part(first.shares, node) > 0.0);
+    entities.sort_by(|&left, &right| excess(&first, right).total_cmp(&excess(&first, left)));
+    let over = entities.iter().take_while(|&&node| excess(&first, node) > 0.0).take(MOST_OF_EACH);
+    let under = entities.iter().rev().take_while(|&&node| excess(&first, node) < 0.0).take(MOST_OF_EACH);
+    let under: Vec<NodeId> = under.copied().collect();
+    let shown: Vec<NodeId> = over.copied().chain(under.into_iter().rev()).collect();
+    let section = Section::new("farthest over and under their shares").in_text();
+    (!shown.is_empty()).then(|| section.table(entities_table(views, shown)))
+}
+
+/// Entities with their shares, their parts of the usage, and their factors under each policy.
+fn entities_table<'a>(views: &[PolicyView<'a>], entities: Vec<NodeId>) -> Table<'a> {
+    let first = views[0];
+    let views: Vec<PolicyView<'a>> = views.iter().copied().filter(|view| view.has_factors).collect();
+    let counterparts: Vec<_> = views.iter().map(|view| counterparts(first.tree, view.tree)).collect();
+    let given = [
+        Column::text("entity", 9),
+        Column::text("group", 3),
+        Column::number("share", 8),
+        Column::number("part of usage", 8),
+        Column::number("usage / share", 7),
+    ];
+    let factors = views.iter().map(|view| match views.len() {
+        1 if view.is_pbs => Column::number("factor", 7),
+        1 => Column::number("fairshare", 7),
+        _ => Column::number(view.name, 6),
+    });
+    let columns = given.into_iter().chain(factors).collect();
+    Table::new(columns, entities.len(), move |index| {
+        let node = entities[index];
+        let (share, used) = (share_part(first.shares, node), usage_part(first.tree, node));
+        let group = first.tree.parent(node).map_or("", |parent| first.tree.name(parent));
+        let ratio = if share > 0.0 { ratio(used / share) } else { Cell::Missing };
+        let name = Cell::text(shown_name(first.tree, node));
+        let factors = views.iter().zip(&counterparts).map(|(view, nodes)| {
+            let counterpart = nodes.get(node.index()).copied().flatten();
+            factor(view, counterpart).map_or(Cell::Missing, Cell::significant)
+        });
+        [name, Cell::text(group), Cell::Share(share), Cell::Share(used), ratio].into_iter().chain(factors).collect()
+    })
+}
+
+/// How many times its share an entity uses; next to nothing is written as 0.
+fn ratio(ratio: f64) -> Cell<'static> {
+    if ratio < 0.0005 { Cell::Written("0".to_owned(), Some(ratio)) } else { Cell::significant(ratio) }
+}
+
+/// The entities without shares that use something, those that use most first.
+fn without_shares(view: &PolicyView<'_>) -> Vec<NodeId> {
+    let mut entities = shown_entities(view);
+    entities.retain(|&node| share_part(view.shares, node) <= 0.0 && usage_part(view.tree, node) > 0.0);
+    entities.sort_by(|&left, &right| view.tree.usage(right).total_cmp(&view.tree.usage(left)));
+    entities
+}
+
+/// The entities without shares, and what they use.
+fn without_shares_fact(view: &PolicyView<'_>) -> Option<Fact> {
+    let entities = without_shares(view);
+    let (named, others) = entities.split_at(entities.len().min(MOST_NAMED));
+    let used = |node: &NodeId| format!("{} {}", view.tree.name(*node), percent(usage_part(view.tree, *node)));
+    let mut texts: Vec<String> = named.iter().map(used).collect();
+    if !others.is_empty() {
+        let used: f64 = others.iter().map(|&node| usage_part(view.tree, node)).sum();
+        texts.push(format!("{} more {}", grouped(&others.len().to_string()), percent(used)));
+    }
+    (!texts.is_empty()).then(|| Fact::new("without shares", format!("{} of the usage", texts.join(", "))))
+}
+
+/// All entities without shares, if some are not named before the tables.
+fn without_shares_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
+    let entities = without_shares(view);
+    let section = Section::new("entities without shares").in_text().in_full();
+    (entities.len() > MOST_NAMED).then(|| section.table(entities_table(&[*view], entities)))
 }
 
 /// How much more of the machine a node has used than its share.
@@ -127,19 +292,22 @@ fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
 
 /// The name of a node.
 fn node_cell(tree: &ShareTree, depth: usize, lines: String, node: NodeId) -> Cell<'_> {
-    // the jobs that have no entity are charged to a node without a name
-    let text = match tree.name(node) {
-        "" => "(no entity)".into(),
-        name => name.into(),
-    };
-    Cell::Node { lines, depth, text, is_code: false }
+    Cell::Node { lines, depth, text: shown_name(tree, node).into(), is_code: false }
+}
+
+/// The name of a node: the jobs that have no entity are charged to a node without one.
+fn shown_name(tree: &ShareTree, node: NodeId) -> &str {
+    match tree.name(node) {
+        "" => "(no entity)",
+        name => name,
+    }
 }
 
 /// The nodes with the numbers of the only policy, or with the factors of all of them.
 fn nodes_sections<'a>(views: &[PolicyView<'a>]) -> Vec<Section<'a>> {
     let Some(first) = views.first() else { return Vec::new() };
     let table = match views {
-        [only] => shares_table(*only),
+        [only] => shares_table(*only, true),
         _ => factors_table(views),
     };
     vec![Section::new("shares").table(table).prose(deep_nodes(*first))]
@@ -155,8 +323,8 @@ fn deep_nodes(view: PolicyView<'_>) -> String {
     }
 }
 
-/// A row for each node, with the numbers that JSON has, as far as some node has them.
-pub(super) fn shares_table(view: PolicyView<'_>) -> Table<'_> {
+/// A row for each node, with the numbers that JSON has, as far as some node has them, and perhaps its part of all usage.
+pub(super) fn shares_table(view: PolicyView<'_>, has_part: bool) -> Table<'_> {
     let names: Vec<&str> = match view.nodes.first() {
         Some(&node) => numbers(&view, node).into_iter().map(|(name, _)| name).collect(),
         None => Vec::new(),
@@ -173,22 +341,31 @@ pub(super) fn shares_table(view: PolicyView<'_>) -> Table<'_> {
     }
     let used = names.iter().zip(&is_used).filter(|(_, is_used)| **is_used);
     let columns = used.map(|(name, _)| Column::number(*name, importance(name)));
-    let columns: Vec<Column> = std::iter::once(Column::name("name", 9)).chain(columns).collect();
+    let mut columns: Vec<Column> = std::iter::once(Column::name("name", 9)).chain(columns).collect();
+    // beside the shares
+    let part = columns.iter().rposition(|column| SHARES.contains(&column.heading.as_str())).unwrap_or(0) + 1;
+    if has_part {
+        columns.insert(part, Column::number("part of usage", 7));
+    }
     let branches = Branches::new(view.tree, view.nodes);
     let depths = depths(view.tree);
     Table::new(columns, view.nodes.len(), move |index| {
         let node = view.nodes[index];
         let name = node_cell(view.tree, depths[node.index()] as usize, branches.prefix(node), node);
         let used = numbers(&view, node).into_iter().zip(&is_used).filter(|(_, is_used)| **is_used);
-        let cells = used.map(|((name, value), _)| number_cell(name, &value));
-        std::iter::once(name).chain(cells).collect()
+        let cells = used.map(|((_, value), _)| number_cell(&value));
+        let mut cells: Vec<Cell<'_>> = std::iter::once(name).chain(cells).collect();
+        if has_part {
+            cells.insert(part, Cell::Share(usage_part(view.tree, node)));
+        }
+        cells
     })
 }
 
-fn number_cell(name: &str, value: &Value) -> Cell<'static> {
+fn number_cell(value: &Value) -> Cell<'static> {
     match value {
         Value::Null => Cell::Missing,
-        _ => Cell::Written(shown_number(name, value), value.as_f64()),
+        _ => Cell::Written(shown_number(value), value.as_f64()),
     }
 }
 
@@ -205,16 +382,18 @@ fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
     Table::new(columns, first.nodes.len(), move |index| {
         let node = first.nodes[index];
         let name = node_cell(first.tree, depths[node.index()] as usize, branches.prefix(node), node);
-        let allotted = number_cell("shares", &shares(first.tree.shares(node)));
+        let allotted = number_cell(&shares(first.tree.shares(node)));
         let usage = first.tree.usage(node);
         let factors = views.iter().zip(&counterparts).map(|(view, nodes)| {
             let counterpart = nodes.get(node.index()).copied().flatten();
-            let value = number(factor(view, counterpart));
-            number_cell("factor", &value)
+            factor(view, counterpart).map_or(Cell::Missing, Cell::significant)
         });
-        [name, allotted, Cell::Written(amount(usage), Some(usage))].into_iter().chain(factors).collect()
+        [name, allotted, Cell::significant(usage)].into_iter().chain(factors).collect()
     })
 }
+
+/// The columns of shares, after which the part of the usage stands.
+const SHARES: [&str; 4] = ["shares", "perc", "raw_shares", "norm_shares"];
 
 /// The importance of a column of numbers.
 fn importance(heading: &str) -> u8 {
@@ -222,8 +401,8 @@ fn importance(heading: &str) -> u8 {
         "factor" | "fairshare" | "tickets" => 8,
         "usage" | "raw_usage" => 7,
         "shares" | "raw_shares" => 6,
-        "tree_usage" | "effective_usage" | "level_fs" => 5,
-        "perc" | "norm_shares" => 4,
+        "perc" | "norm_shares" | "level_fs" => 5,
+        "tree_usage" | "effective_usage" => 4,
         "norm_usage" => 3,
         // the factor of one of several policies
         _ => 6,
@@ -234,11 +413,13 @@ fn importance(heading: &str) -> u8 {
 fn changes_sections<'a>(view: PolicyView<'a>, is_one: bool) -> Vec<Section<'a>> {
     let mut rows = Vec::new();
     let mut changed = 0;
-    for change in changes(&view) {
+    let mut nodes: Vec<Change> = changes(&view).collect();
+    nodes.sort_by(|left, right| effect(right).total_cmp(&effect(left)));
+    for change in nodes {
         changed += 1;
         let mut name = short_path(view.tree, change.node);
         for (quantity, first, second) in change.quantities.iter().filter(|(_, first, second)| first != second) {
-            let shown = [first, second].map(|value| shown_number(quantity, value));
+            let shown = [first, second].map(shown_number);
             if shown[0] == shown[1] {
                 continue;
             }
@@ -249,7 +430,7 @@ fn changes_sections<'a>(view: PolicyView<'a>, is_one: bool) -> Vec<Section<'a>> 
                 Cell::prose(*quantity),
                 Cell::Written(before, first.as_f64()),
                 Cell::Written(after, second.as_f64()),
-                Cell::Written(by.map_or_else(String::new, |by| signed(quantity, by)), by),
+                Cell::Written(by.map_or_else(String::new, signed_significant), by),
             ]);
         }
     }
@@ -279,13 +460,10 @@ fn short_path(tree: &ShareTree, node: NodeId) -> String {
     }
 }
 
-/// A difference with its sign.
-fn signed(quantity: &str, by: f64) -> String {
-    let text = match quantity {
-        "usage" | "raw_usage" | "tickets" => amount(by),
-        _ => format!("{by:.6}"),
-    };
-    if by > 0.0 { format!("+{text}") } else { text }
+/// How much the factor of a node changes.
+fn effect(change: &Change) -> f64 {
+    let factor = change.quantities.iter().find(|(name, ..)| matches!(*name, "factor" | "fairshare"));
+    factor.and_then(|(_, first, second)| difference(first, second)).map_or(0.0, f64::abs)
 }
 
 /// The jobs that gain or lose places, and then their entities.
@@ -316,7 +494,7 @@ fn places_sections<'a>((formula, table, places): (&'a str, &'a JobTable, &'a Com
         Column::number("places won", 7),
     ];
     let section = section.table(Table::from_rows(place_columns, jobs));
-    vec![section, Section::new("places of entities").table(Table::from_rows(columns, entities))]
+    vec![Section::new("places of entities").table(Table::from_rows(columns, entities)), section.in_full()]
 }
 
 /// What the columns are measured in.
@@ -341,10 +519,13 @@ fn units(views: &[PolicyView<'_>], usage_unit: &str) -> String {
     }
 }
 
-fn shown_number(name: &str, value: &Value) -> String {
-    match (name, value.as_f64()) {
-        ("usage" | "raw_usage" | "tickets", Some(usage)) => amount(usage),
-        _ => plain(value),
+/// A number with three significant digits, or the word that stands for it; an empty text for null.
+fn shown_number(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), significant),
+        other => other.to_string(),
     }
 }
 
@@ -372,29 +553,7 @@ fn factor(view: &PolicyView<'_>, node: Option<NodeId>) -> Option<f64> {
     association(view, node).fairshare
 }
 
-/// An amount with at most two decimals, or all its digits in scientific notation where doubles are no longer exact.
-fn amount(value: f64) -> String {
-    if value.is_finite() && value.abs() >= MAX_EXACT_FLOAT {
-        return format!("{value:e}");
-    }
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// An integer as it is, another number with six decimals; an empty text for null.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64() {
-            Some(float) if !number.is_i64() && !number.is_u64() => format!("{float:.6}"),
-            _ => number.to_string(),
-        },
-        other => other.to_string(),
-    }
-}
-
-/// The deepest level that is drawn: without a limit, the lines of a chain of nodes take the square of its length.
+/// The deepest level that is drawn: else the lines of a chain of nodes take the square of its length.
 const MAX_DRAWN_DEPTH: usize = 40;
 
 /// The lines that join a node to its parent.
@@ -438,7 +597,6 @@ mod tests {
 
     use super::*;
     use crate::document::TerminalStyle;
-    use crate::shares::Assumed;
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
     fn drawn(width: Option<usize>) -> [String; 2] {

@@ -9,9 +9,9 @@ use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
-use super::document::{Document, Fact, Section};
+use super::document::{Cell, Column, Document, Fact, RowLimit, Section, Table};
 use super::printable;
-use super::words::{count, waiting_time};
+use super::words::{count, grouped, ordinal, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
@@ -23,6 +23,8 @@ const MAX_LISTED: usize = 20;
 
 /// The words for the time after that up to which a job is followed.
 pub(super) const NOT_FOLLOWED: &str = "what comes later takes too long to find out";
+/// What every rank of later takes for granted.
+const ASSUMED: &str = "if none starts and none arrives";
 /// Why a job is not followed to the end.
 const TOO_LONG: &str = "what comes later takes more work than one trajectory may do";
 
@@ -100,23 +102,45 @@ impl<'a> TrajectoryReport<'a> {
         write_csv(&["wait", "id", "eligible_time", "score", "rank", "known"], points, out)
     }
 
-    /// The document: a sentence for each job, a plot of the ranks, and a list of the overtakings.
+    /// The document: the answer, a row for each of several jobs, a list of the overtakings, and a plot of the ranks.
     pub fn document(self) -> Document<'a> {
-        let mut sentences: Vec<String> = self.trajectory.jobs.iter().map(|job| self.sentence(job)).collect();
-        let headline = match sentences.as_slice() {
-            [_] => sentences.remove(0),
-            _ => format!("The ranks of {} over {}", count(sentences.len(), "job"), self.end()),
+        let jobs = &self.trajectory.jobs;
+        let headline = match jobs.as_slice() {
+            [one] => self.sentence(one),
+            _ => self.headline(),
         };
-        let ranks = sentences.into_iter().fold(Section::new("ranks"), Section::prose);
-        let ranks = ranks.drawn(move |_| self.plot());
-        let overtakings = self.overtakings().into_iter().fold(Section::new("overtakings"), Section::prose);
+        let facts = Fact::list(self.rules.iter().cloned()).into_iter();
+        let facts = facts.map(|fact| if fact.heading == "formula" { fact } else { fact.in_full() });
+        let ranks = (jobs.len() > 1).then(|| Section::new("ranks").table(self.ranks()));
+        let plot = Section::new("ranks over time").in_full().drawn(move |_| self.plot());
         Document {
             command: "jsf trajectory",
             title: "Ranks while jobs wait".to_owned(),
             headline,
-            facts: Fact::list(self.rules.iter().cloned()),
-            sections: vec![ranks, overtakings],
+            facts: facts.collect(),
+            sections: ranks.into_iter().chain(self.overtakings()).chain([plot]).collect(),
             read_on: "",
+        }
+    }
+
+    /// Which of several jobs moves most.
+    fn headline(&self) -> String {
+        let jobs = &self.trajectory.jobs;
+        let moves = jobs.iter().filter_map(|job| Some((job, job.ranks.first()?.1?, job.ranks.last()?.1?)));
+        // of those that move as far, the first one
+        let most = moves.rev().max_by_key(|(_, first, last)| first.abs_diff(*last)).filter(|(_, a, b)| a != b);
+        let of = count(jobs.len(), "job");
+        match most {
+            Some((job, first, last)) => {
+                let moves = if last > first { "falls" } else { "rises" };
+                let end = waiting_time(job.known_until);
+                let (id, [first, last]) = (self.table.id(job.row), [first, last].map(ordinal));
+                format!(
+                    "Of {of} `{id}` {moves} most, from {first} to {last} of {} in {end}, {ASSUMED}.",
+                    grouped(&self.considered.to_string())
+                )
+            }
+            None => format!("None of {of} has another place at the end of {}, {ASSUMED}.", self.end()),
         }
     }
 
@@ -125,34 +149,61 @@ impl<'a> TrajectoryReport<'a> {
         waiting_time(self.trajectory.seconds)
     }
 
+    /// The answer about one job.
     fn sentence(&self, job: &JobTrajectory) -> String {
         let job_id = self.table.id(job.row);
         let now = self.rank_words(job.ranks.first());
         let end = waiting_time(job.known_until);
+        let turns = self.turns(job);
         let unknown = if self.is_complete(job) { String::new() } else { format!("; {NOT_FOLLOWED}") };
-        if let [_] = job.ranks.as_slice() {
-            return match job.known_until {
-                0 => format!("`{job_id}`: {now} now{unknown}"),
-                _ => format!("`{job_id}`: {now} now, and so it stays for {end}{unknown}"),
-            };
+        match job.ranks.as_slice() {
+            [_] if job.known_until == 0 => format!("`{job_id}`: {now}{unknown}."),
+            [(_, Some(_))] if turns.is_empty() => {
+                format!("`{job_id}`: {now}. For {end} no job overtakes it and it overtakes none, {ASSUMED}{unknown}.")
+            }
+            [_] => format!("`{job_id}`: {now}. For {end} its place stays the same, {ASSUMED}{unknown}."),
+            _ => {
+                let then = self.rank_words(job.ranks.last());
+                let turns: String = turns.iter().map(|turn| format!("; {turn}")).collect();
+                format!("`{job_id}`: {now} now, {then} in {end}, {ASSUMED}{turns}{unknown}.")
+            }
         }
+    }
+
+    /// Whom the job overtakes first, and who overtakes it first.
+    fn turns(&self, job: &JobTrajectory) -> Vec<String> {
         let overtakings = &self.trajectory.overtakings;
-        let mut sentence = format!("`{job_id}`: {now} now, {} in {end}", self.rank_words(job.ranks.last()));
-        if let Some(first) = overtakings.iter().find(|overtaking| overtaking.winner == job.row) {
-            let loser = self.table.id(first.loser);
-            sentence += &format!("; it first overtakes `{loser}`, in {}", waiting_time(first.wait));
-        }
-        if let Some(first) = overtakings.iter().find(|overtaking| overtaking.loser == job.row) {
-            let winner = self.table.id(first.winner);
-            sentence += &format!("; `{winner}` is the first to overtake it, in {}", waiting_time(first.wait));
-        }
-        sentence + &unknown
+        let won = overtakings.iter().find(|overtaking| overtaking.winner == job.row);
+        let lost = overtakings.iter().find(|overtaking| overtaking.loser == job.row);
+        let id = |row| self.table.id(row);
+        let won = won.map(|won| format!("it first overtakes `{}`, in {}", id(won.loser), waiting_time(won.wait)));
+        let lost = lost
+            .map(|lost| format!("`{}` is the first to overtake it, in {}", id(lost.winner), waiting_time(lost.wait)));
+        won.into_iter().chain(lost).collect()
+    }
+
+    /// A row for each job: its rank now and at the end, and its first turns.
+    fn ranks(self) -> Table<'a> {
+        let jobs = &self.trajectory.jobs;
+        let columns = vec![
+            Column::id("job", 9),
+            Column::number("rank now", 8),
+            Column::number(format!("in {}", self.end()), 8),
+            Column::wrapped("overtakings", 7),
+        ];
+        Table::new(columns, jobs.len(), move |index| {
+            let job = &jobs[index];
+            let rank = |change: Option<&(i64, Option<usize>)>| Cell::count(change.and_then(|(_, rank)| *rank));
+            let last = if self.is_complete(job) { rank(job.ranks.last()) } else { Cell::Missing };
+            let turns = self.turns(job).join("; ");
+            vec![Cell::text(self.table.id(job.row)), rank(job.ranks.first()), last, Cell::prose(turns)]
+        })
     }
 
     /// A rank of a job that begins after some wait, in words.
     fn rank_words(&self, rank: Option<&(i64, Option<usize>)>) -> String {
         match rank {
-            Some((_, Some(rank))) => format!("{rank} of {}", self.considered),
+            Some((_, Some(rank))) => format!("{} of {}", ordinal(*rank), grouped(&self.considered.to_string())),
             _ => "not considered".to_owned(),
         }
     }
@@ -197,29 +248,23 @@ impl<'a> TrajectoryReport<'a> {
         plot
     }
 
-    /// A line for each overtaking, and for each job that is not followed to the end.
-    fn overtakings(&self) -> Vec<String> {
-        let overtakings = &self.trajectory.overtakings;
-        let listed = overtakings.iter().take(MAX_LISTED);
-        let width = listed.clone().map(|overtaking| waiting_time(overtaking.wait).len()).max().unwrap_or(0);
-        let mut lines: Vec<String> = listed
-            .map(|overtaking| {
-                let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| self.table.id(row));
-                format!("in {:>width$}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))
-            })
-            .collect();
-        let is_complete = self.trajectory.jobs.iter().all(|job| self.is_complete(job));
-        if overtakings.is_empty() && is_complete {
-            lines.push("no job overtakes another one".to_owned());
-        }
-        if overtakings.len() > MAX_LISTED {
-            lines.push(format!("and {} more; --format json lists all", overtakings.len() - MAX_LISTED));
-        }
-        lines.extend(self.trajectory.jobs.iter().filter(|job| !self.is_complete(job)).map(|job| {
+    /// A row for each overtaking, and a line for each job that is not followed to the end.
+    fn overtakings(&self) -> Option<Section<'a>> {
+        let report = *self;
+        let overtakings = &report.trajectory.overtakings;
+        let columns = vec![Column::number("in", 9), Column::id("job", 9), Column::id("overtakes", 9)];
+        let rows = Table::new(columns, overtakings.len(), move |index| {
+            let overtaking = overtakings[index];
+            let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| Cell::text(report.table.id(row)));
+            vec![Cell::Duration(overtaking.wait as f64), winner, loser]
+        });
+        let unfinished = report.trajectory.jobs.iter().filter(|job| !report.is_complete(job)).map(|job| {
             let end = waiting_time(job.known_until);
-            format!("`{}` is followed for {end} only: {TOO_LONG}", self.table.id(job.row))
-        }));
-        lines
+            format!("`{}` is followed for {end} only: {TOO_LONG}", report.table.id(job.row))
+        });
+        let section = unfinished.fold(Section::new("overtakings"), Section::prose);
+        let section = if rows.is_empty() { section } else { section.table(rows.limit(RowLimit::First(MAX_LISTED))) };
+        (!section.blocks.is_empty()).then_some(section)
     }
 }
 

@@ -5,6 +5,18 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// `1st`, `2nd`, `11th`.
+pub(super) fn ordinal(number: usize) -> String {
+    let suffix = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    grouped(&number.to_string()) + suffix
+}
+
 /// A time in words, from a number of seconds.
 pub(super) fn seconds(seconds: f64) -> String {
     waiting_time(seconds.round() as i64)

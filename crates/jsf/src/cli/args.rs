@@ -489,6 +489,9 @@ impl NamesFormatName {
 pub struct CodesArgs {
     /// The finding whose page to print
     pub code: Option<String>,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
 }
 
 /// `jsf fmt`

@@ -88,7 +88,7 @@ fn document<'a>(names: &'a [Name], unusable: &'a [Name]) -> Document<'a> {
     let mut sections = vec![Section::new("names").table(names_table(names, "where it comes from", |name| name.origin))];
     if !unusable.is_empty() {
         let table = names_table(unusable, "why", |name| name.unusable.unwrap_or_default());
-        sections.push(Section::new("resources that no formula can use").table(table));
+        sections.push(Section::new("resources that no formula can use").in_full().table(table));
     }
     let unusable = match unusable.len() {
         0 => String::new(),

@@ -4,8 +4,10 @@ use std::io::Write;
 
 use clap::CommandFactory;
 use job_sort_formula::diagnostic::{Code, Severity};
+use jsf_report::document::{Cell, Column, Document, Section, Table};
 
 use super::args::{Cli, CodesArgs};
+use super::document::write_text;
 use super::{CliError, Outcome};
 
 /// `jsf codes`
@@ -16,17 +18,32 @@ pub(super) fn codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outco
                 .ok_or_else(|| CliError::usage(format!("`{name}` is not a known code; `jsf codes` lists all codes")))?;
             write!(out, "{}", code.page)?;
         }
-        None => {
-            for code in Code::all() {
-                let severity = match (word(code.severity), word(code.most_severe)) {
-                    (one, other) if one == other => one.to_owned(),
-                    (least, most) => format!("{least} or {most}"),
-                };
-                writeln!(out, "{code}  {severity:16}  {}", code.title)?;
-            }
-        }
+        None => write_text(&codes_document(), arguments.text, out)?,
     }
     Ok(Outcome::Fine)
+}
+
+/// All kinds of findings.
+fn codes_document() -> Document<'static> {
+    let codes = Code::all();
+    let columns = vec![Column::text("code", 9), Column::text("severity", 7), Column::wrapped("what it finds", 8)];
+    let headline = format!("There are {} kinds of findings; jsf codes CODE explains one.", codes.len());
+    let table = Table::new(columns, codes.len(), move |index| {
+        let code = &codes[index];
+        let severity = match (word(code.severity), word(code.most_severe)) {
+            (one, other) if one == other => one.to_owned(),
+            (least, most) => format!("{least} or {most}"),
+        };
+        vec![Cell::text(code.to_string()), Cell::text(severity), Cell::text(code.title)]
+    });
+    Document {
+        command: "jsf codes",
+        title: "Kinds of findings".to_owned(),
+        headline,
+        facts: Vec::new(),
+        sections: vec![Section::new("kinds").table(table)],
+        read_on: "",
+    }
 }
 
 fn word(severity: Severity) -> &'static str {

@@ -160,6 +160,11 @@ impl<'a> Section<'a> {
         Self { detail: Detail::Full, ..self }
     }
 
+    /// The section in full only, if this holds.
+    pub fn in_full_if(self, is_long: bool) -> Self {
+        if is_long { self.in_full() } else { self }
+    }
+
     /// The section on a page only.
     pub fn on_page(self) -> Self {
         Self { medium: Medium::Page, ..self }

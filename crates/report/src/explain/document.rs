@@ -157,7 +157,7 @@ fn shares_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str)
     } else {
         ""
     };
-    Some(Section::new(heading).prose(meaning).table(shares_table(view)))
+    Some(Section::new(heading).prose(meaning).table(shares_table(view, false)))
 }
 
 /// The jobs ahead and behind, with the job itself between them.

@@ -15,6 +15,7 @@ use crate::explain::ExplainReport;
 use crate::explain::fairshare_words::fairshare_words;
 use crate::printable::excerpt;
 use crate::waiting_time;
+use crate::words::ordinal;
 
 /// The most characters of a term that is quoted.
 const MAX_TERM: usize = 40;
@@ -348,18 +349,6 @@ fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, cau
         }
         (true, _) => format!("it has waited only {time}, less than {longer} of the {} jobs", order.len()),
     }
-}
-
-/// `1st`, `2nd`, `11th`.
-fn ordinal(number: usize) -> String {
-    let suffix = match (number % 10, number % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{number}{suffix}")
 }
 
 #[cfg(test)]
