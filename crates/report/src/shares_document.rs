@@ -39,10 +39,10 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
     let mut sections = Vec::new();
     if let Some(first) = views.first() {
         let is_one = views.len() == 1;
-        let is_brief = first.assumed.is_some() || first.nodes.len() > SMALL_TREE;
-        if is_brief || !is_one {
-            facts = facts.into_iter().map(Fact::in_full).collect();
-        }
+        let has_usage = first.tree.usage(first.tree.root()) > 0.0;
+        let is_brief = first.assumed.is_some() || (has_usage && first.nodes.len() > SMALL_TREE);
+        let is_shown = |fact: &Fact| is_one && (!is_brief || fact.heading == "policy");
+        facts = facts.into_iter().map(|fact| if is_shown(&fact) { fact } else { fact.in_full() }).collect();
         facts.extend(first.assumed.filter(|_| is_one).map(|assumed| assumed_fact(first, &assumed)));
         sections.push(tree_section(first.tree, first.shares));
         match first.assumed {
@@ -80,7 +80,11 @@ fn headline(view: &PolicyView<'_>) -> String {
         }
         several => {
             let number = grouped(&several.len().to_string());
-            let among = if is_part { format!("the {number} entities shown") } else { format!("{number} entities") };
+            let among = match (is_part, several.len()) {
+                (true, _) => format!("the {number} entities shown"),
+                (false, 1) => "1 entity".to_owned(),
+                (false, _) => format!("{number} entities"),
+            };
             farthest(view, several, &format!("Of {among}"))
         }
     })
@@ -108,41 +112,41 @@ fn farthest(view: &PolicyView<'_>, entities: &[NodeId], subject: &str) -> String
     }
 }
 
-/// Whose factor the assumed usage changes most, and how many jobs change their place; `None` if no factor is known.
+/// Who gains and who loses most by the assumed usage, and how many jobs change their place; `None` if no factor is known.
 fn assumed_headline(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<String> {
     let before = view.before()?;
     let changes = shown_entities(view).into_iter().filter_map(|node| {
         let (old, new) = (factor(&before, Some(node))?, factor(view, Some(node))?);
         Some((node, OldNew { old, new }))
     });
-    let changes: Vec<(NodeId, OldNew<f64>)> = changes.collect();
-    let by_size = |left: &&(NodeId, OldNew<f64>), right: &&(NodeId, OldNew<f64>)| {
-        let [left, right] = [left, right].map(|(_, factor)| (factor.new - factor.old).abs());
-        left.total_cmp(&right)
+    let mut changes: Vec<(NodeId, OldNew<f64>)> = changes.collect();
+    changes.sort_by(|(_, left), (_, right)| (right.new - right.old).total_cmp(&(left.new - left.old)));
+    let words = |verb: &str, (node, factor): &(NodeId, OldNew<f64>)| {
+        let most = if changes.len() > 1 { " most" } else { "" };
+        let [old, new] = [factor.old, factor.new].map(significant);
+        format!("`{}` {verb}{most} (factor {old} to {new})", shown_name(view.tree, *node))
     };
-    let (node, factor) = changes.iter().rev().max_by(by_size)?;
-    let places = assumed.places.map(|(_, _, places)| {
-        let moved = places.moves().filter(|job| job.old != job.new).count();
-        let all = places.moves().len();
-        let jobs = format!("{} of {} jobs", grouped(&moved.to_string()), grouped(&all.to_string()));
-        match moved {
-            0 => ", and no job changes its place".to_owned(),
-            1 => format!(", and {jobs} changes its place"),
-            _ => format!(", and {jobs} change their place"),
-        }
-    });
-    let name = view.tree.name(*node);
-    let change = match (factor.old == factor.new, changes.len()) {
-        (true, _) => "no factor changes".to_owned(),
-        (false, 1) => format!("the factor of `{name}` changes"),
-        (false, _) => format!("the factor of `{name}` changes most"),
-    };
-    let values = if factor.old == factor.new {
-        String::new()
-    } else {
-        format!(": {} to {}", significant(factor.old), significant(factor.new))
-    };
-    Some(format!("If {}, {change}{values}{}.", grouped(assumed.described), places.unwrap_or_default()))
+    let gains = changes.first()?;
+    let loses = changes.last()?;
+    let gains = (gains.1.new > gains.1.old).then(|| words("gains", gains));
+    let loses = (loses.1.new < loses.1.old).then(|| words("loses", loses));
+    let mut clauses: Vec<String> = gains.into_iter().chain(loses).collect();
+    if clauses.is_empty() {
+        clauses.push("no factor changes".to_owned());
+    }
+    clauses.extend(assumed.places.map(|(.., places)| moved_jobs(places)));
+    Some(format!("If {}: {}.", grouped(assumed.described), clauses.join(", ")))
+}
+
+/// How many jobs change their place.
+fn moved_jobs(places: &Comparison) -> String {
+    let moved = places.moves().filter(|job| job.old != job.new).count();
+    let [moves, all] = [moved, places.moves().len()].map(|number| grouped(&number.to_string()));
+    match moved {
+        0 => "and no job changes its place".to_owned(),
+        1 => format!("and 1 of {all} jobs changes its place"),
+        _ => format!("and {moves} of {all} jobs change their place"),
+    }
 }
 
 /// What is assumed, which the headline says already if it can tell what that changes.
@@ -519,12 +523,19 @@ fn units(views: &[PolicyView<'_>], usage_unit: &str) -> String {
     }
 }
 
+/// A smaller part of a whole is written as 0.
+const LEAST_SHOWN: f64 = 5e-7;
+
 /// A number with three significant digits, or the word that stands for it; an empty text for null.
 fn shown_number(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), significant),
+        Value::Number(number) => match number.as_f64() {
+            Some(small) if small.abs() < LEAST_SHOWN => "0".to_owned(),
+            Some(number) => significant(number),
+            None => number.to_string(),
+        },
         other => other.to_string(),
     }
 }

@@ -157,7 +157,7 @@ impl<'a> TrajectoryReport<'a> {
         let turns = self.turns(job);
         let unknown = if self.is_complete(job) { String::new() } else { format!("; {NOT_FOLLOWED}") };
         match job.ranks.as_slice() {
-            [_] if job.known_until == 0 => format!("`{job_id}`: {now}{unknown}."),
+            [_] if job.known_until == 0 => format!("`{job_id}`: {now} now{unknown}."),
             [(_, Some(_))] if turns.is_empty() => {
                 format!("`{job_id}`: {now}. For {end} no job overtakes it and it overtakes none, {ASSUMED}{unknown}.")
             }

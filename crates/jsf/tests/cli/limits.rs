@@ -77,14 +77,14 @@ fn a_chain_of_groups_is_shown_in_linear_space() {
     let folder = Folder::new();
     for line in [
         "shares --resource-group chain --format json",
-        "shares --resource-group chain",
+        "shares --resource-group chain --full",
         "shares --resource-group chain --charge g000003=5 --format json",
-        "shares --resource-group chain --charge g000003=5",
-        "shares --resource-group chain --policy all",
+        "shares --resource-group chain --charge g000003=5 --full",
+        "shares --resource-group chain --policy all --full",
     ] {
         folder.assert_linear(line, write_chain, 500);
     }
-    let drawn = stdout(&folder.run_with_code(0, "shares --resource-group chain"));
+    let drawn = stdout(&folder.run_with_code(0, "shares --resource-group chain --full"));
     assert!(drawn.contains("960 nodes are more than 40 levels deep, and are drawn on that level"), "{}", &drawn[..99]);
     let shown = json(&folder.run_with_code(0, "shares --resource-group chain --format json"));
     let nodes = shown["nodes"].as_array().expect("nodes");

@@ -16,6 +16,7 @@ mod processes;
 mod rankings;
 mod replay;
 mod reports;
+mod screens;
 mod shares;
 mod simulate;
 mod slurm;

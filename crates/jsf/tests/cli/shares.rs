@@ -129,7 +129,7 @@ fn the_release_comes_from_the_option_or_the_document_or_is_the_newest() {
 #[test]
 fn a_tree_is_drawn_or_printed_as_json() {
     let drawn = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--rules", "documented"]));
-    assert!(drawn.contains("│  ├─ Bob        50  0.200000    100"), "{drawn}");
+    assert!(drawn.contains("│  ├─ Bob        50   0.2         8.33 %    100       0.125   0.648"), "{drawn}");
     let one = stdout(&jsf(&[
         "shares",
         "--tree",
@@ -401,7 +401,7 @@ fn a_formula_without_assumed_usage_is_refused() {
 
 #[test]
 fn jobs_may_come_from_standard_input() {
-    let arguments = ["shares", "--tree", "examples/site/tree.json", "--charge", "Bob=500", "--queue", "-"];
+    let arguments = ["shares", "--tree", "examples/site/tree.json", "--charge", "Bob=500", "--queue", "-", "--full"];
     let text = String::from_utf8(jsf_with_input(&arguments, JOBS_OF_THE_TREE).stdout).expect("UTF-8");
     assert!(text.contains("by `fairshare_factor`: 2 of 5 considered jobs change their place\n"), "{text}");
     assert!(text.contains("1.vm  Bob          1      3          -2\n"), "{text}");
@@ -434,8 +434,8 @@ fn entities_are_a_list_and_a_group_shows_all_below_it() {
 #[test]
 fn jobs_without_an_entity_are_named_in_the_tree() {
     let site = ["--sched-priv", "tests/golden/openpbs/qstat", "--queue", "tests/golden/openpbs/qstat/qstat_f.json"];
-    let output = jsf(&[&["shares"], &site[..]].concat());
-    assert!(stdout(&output).contains("│  └─ (no entity)         1  0.022523"), "{}", stdout(&output));
+    let output = jsf(&[&["shares", "--full"], &site[..]].concat());
+    assert!(stdout(&output).contains("│  └─ (no entity)         1   0.0225"), "{}", stdout(&output));
     assert!(stderr(&output).contains("is missing in 1 of 59 jobs"), "{}", stderr(&output));
     let output = jsf(&[&["shares", "--decay", "1w"], &site[..]].concat());
     let message = stderr(&output);

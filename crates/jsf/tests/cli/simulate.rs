@@ -91,3 +91,18 @@ fn the_policy_is_that_of_slurm_conf() {
     assert_eq!(by_conf, simulate(&["--policy", "classic"]));
     assert_ne!(by_conf, simulate(&[]));
 }
+
+#[test]
+fn a_number_that_is_out_of_range_is_refused_in_plain_words() {
+    for (option, value, expected) in [
+        ("--processors", "0", "`--processors` must be at least 1"),
+        ("--processors", "-3", "`--processors` must be at least 1"),
+        ("--processors", "4294967296", "`--processors` must be at most 4294967295"),
+        ("--processors", "many", "expected a number of processors, such as 128"),
+        ("--seed", "x", "expected a whole number from 0 to 18446744073709551615, such as 1"),
+    ] {
+        let output = jsf(&["simulate", "ncpus", "--generate", "10", option, value]);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}");
+        assert!(stderr(&output).contains(expected), "{option} {value}: {}", stderr(&output));
+    }
+}

@@ -25,7 +25,7 @@ fn ranks_of_label(label: &str) -> (u64, u64) {
 #[track_caller]
 fn check_plot(arguments: &[&str]) -> (usize, bool) {
     let command = [&["trajectory"], arguments, &SITE].concat();
-    let text = success(&jsf(&command));
+    let text = success(&jsf(&[&command[..], &["--full"]].concat()));
     let document = json(&jsf(&[&command[..], &["--format", "json"]].concat()));
     let jobs = document["jobs"].as_array().expect("jobs");
     let lines: Vec<((u64, u64), &str)> = text
@@ -93,8 +93,8 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     };
     let human = of("human");
     assert!(!human.contains("not considered"), "{human}");
-    assert!(human.contains(" of 60 now") && human.contains("takes too long to find out"), "{human}");
-    assert!(human.contains("`30` is followed for ") && !human.contains("no job overtakes another one"), "{human}");
+    assert!(human.contains("9th of 60 now") && human.contains("takes too long to find out"), "{human}");
+    assert!(human.contains("`30` is followed for ") && !human.contains("no job overtakes"), "{human}");
     let document: Value = serde_json::from_str(&of("json")).expect("JSON");
     let job = &document["jobs"][0];
     let known_until = job["known_until"].as_i64().expect("a time");
