@@ -657,7 +657,7 @@ mod tests {
             }
         }
         let [tree, changes] = drawn(Some(50));
-        assert!(tree.contains("columns left out: norm_shares, "), "{tree}");
+        assert!(tree.contains("columns left out: raw_shares, norm_shares, "), "{tree}");
         assert!(changes.contains("columns left out: before; --wide shows all"), "{changes}");
     }
 }
