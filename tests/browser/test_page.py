@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from conftest import ROOT, jsf
+from test_reports import CUT_TEXTS
 
 SITE = ["--site", "examples/site"]
 FORMULA = "1000 * fairshare_factor + eligible_time / 3600 + 2.5 * ncpus"
@@ -99,20 +100,137 @@ def test_a_finding_appears_under_the_caret_while_typing(page):
     assert page.input_value("#formula") == "ncpus * walltime"
 
 
+def slider(page, name):
+    return page.get_by_role("slider", name=name, exact=True)
+
+
 def test_sliders_move_the_ranking(page):
-    type_formula(page, "0 * ncpus + eligible_time")
+    type_formula(page, "2 * ncpus + eligible_time")
     before = first_ids(page, 33)
-    slider = page.locator(".number input[type=range]").first
-    slider.focus()
-    slider.press("End")
+    weight = slider(page, "weight of ncpus")
+    weight.focus()
+    weight.press("End")
     settle(page)
-    moved = page.input_value("#formula")
-    assert moved == "10 * ncpus + eligible_time"
-    page.locator(".number input[type=number]").first.fill("90000")
+    assert page.input_value("#formula") == "20 * ncpus + eligible_time"
+    assert weight.get_attribute("aria-valuetext") == "20"
+    weight.press("Home")
+    settle(page)
+    assert page.input_value("#formula") == "0.2 * ncpus + eligible_time"
+    page.get_by_label("weight of ncpus, as a number").fill("90000")
     settle(page)
     assert page.input_value("#formula") == "90000 * ncpus + eligible_time"
     assert first_ids(page, 33) != before
     assert numbers(page)["summary"] == compared("90000 * ncpus + eligible_time")["summary"]
+
+
+def test_only_weights_have_sliders(page):
+    type_formula(page, "100 * fairshare_factor + eligible_time / 7200 + ncpus / 3600 + 2 ** queue_priority")
+    names = page.get_by_role("slider").evaluate_all("all => all.map(one => one.labels[0].textContent)")
+    assert names == ["weight of fairshare_factor", "divisor of eligible_time"]
+    assert not page.get_by_label("the unit 3600").is_visible()
+    page.get_by_text("Other numbers and units").click()
+    page.get_by_label("the unit 3600").fill("60")
+    settle(page)
+    assert "ncpus / 60 +" in page.input_value("#formula")
+    # a divisor cannot become 0
+    page.get_by_label("divisor of eligible_time, as a number").fill("0")
+    settle(page)
+    assert "eligible_time / 7200" in page.input_value("#formula")
+    divisor = slider(page, "divisor of eligible_time")
+    divisor.focus()
+    divisor.press("Home")
+    settle(page)
+    assert "eligible_time / 720 " in page.input_value("#formula")
+
+
+@pytest.mark.parametrize("size", [(1300, 900), (400, 800)])
+def test_nothing_moves_while_a_slider_is_dragged(page_file, open_page, size):
+    page = opened(open_page, page_file, viewport={"width": size[0], "height": size[1]})
+    type_formula(page, "100 * fairshare_factor + eligible_time / 7200 + 3 * ncpus - 1e9 * (walltime > 1) ")
+    weight = slider(page, "weight of ncpus")
+    weight.scroll_into_view_if_needed()
+    at = weight.bounding_box()
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    page.mouse.down()
+    places, headlines = set(), set()
+    for step in range(21):
+        page.mouse.move(at["x"] + at["width"] * step / 20, at["y"] + at["height"] / 2)
+        page.wait_for_timeout(60)
+        box = weight.bounding_box()
+        places.add((round(box["x"], 1), round(box["y"], 1)))
+        headlines.add(page.locator("#headline").inner_text())
+    assert page.locator("#headline").get_attribute("aria-busy") == "true"
+    page.mouse.up()
+    settle(page)
+    assert len(places) == 1 and len(headlines) > 1
+    assert page.locator("#headline").get_attribute("aria-busy") == "false"
+    assert numbers(page)["summary"] == compared(page.input_value("#formula"))["summary"]
+
+
+def test_a_half_typed_formula_keeps_the_last_good_result(page):
+    type_formula(page, FORMULA)
+    before = (numbers(page), first_ids(page, 50), page.get_by_role("slider").count())
+    type_formula(page, FORMULA + " + (2 * ncpus")
+    headline = page.locator("#headline").inner_text()
+    assert headline.startswith("qmgr refuses this: ( ") and headline.endswith("Below: the last formula that worked.")
+    assert (numbers(page), first_ids(page, 50), page.get_by_role("slider").count(),) == before or \
+        (numbers(page), first_ids(page, 50)) == before[:2]
+    assert "stale" in page.locator("#results").get_attribute("class")
+    assert page.locator("#last-good").inner_text() == f"The last formula that worked: {FORMULA}"
+    page.fill("#search", "jsolberg")
+    page.locator("#formula").focus()
+    page.fill("#search", "")
+    type_formula(page, FORMULA + " + (2 * ncpus)")
+    assert "stale" not in page.locator("#results").get_attribute("class") and page.locator("#last-good").is_hidden()
+    assert numbers(page)["summary"] == compared(FORMULA + " + (2 * ncpus)")["summary"]
+
+
+def test_the_headline_is_a_live_region_and_tables_have_captions(page):
+    headline = page.locator("#headline")
+    assert headline.get_attribute("aria-live") == "polite" and headline.get_attribute("aria-busy") == "false"
+    captions = page.locator("caption").all_text_contents()
+    assert len(captions) == page.locator("table").count() > 3 and all(captions)
+
+
+def test_the_page_works_with_the_keyboard_alone(page):
+    start = page.input_value("#formula")
+    page.locator("#formula").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("5 * ncpus + eligible_time")
+    settle(page)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "undo"
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.ariaValueText ?? document.activeElement.id"))
+        if reached[-1] == "5":
+            break
+    assert reached[-1] == "5", reached
+    page.keyboard.press("End")
+    settle(page)
+    assert page.input_value("#formula") == "50 * ncpus + eligible_time"
+    for _ in range(len(reached)):
+        page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.id") == "undo"
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.input_value("#formula") == "5 * ncpus + eligible_time"
+    # each press changes something, the last one too
+    seen = [page.input_value("#formula")]
+    while page.locator("#undo").is_enabled():
+        page.locator("#undo").press("Enter")
+        seen.append(page.input_value("#formula"))
+    assert seen[-1] == start and all(one != other for one, other in zip(seen, seen[1:], strict=False))
+
+
+def test_no_text_is_cut_without_a_mark_on_a_phone(page_file, open_page):
+    page = opened(open_page, page_file, viewport={"width": 400, "height": 800})
+    for formula in (FORMULA, FORMULA + " + walltme", "ncpus * ("):
+        type_formula(page, formula)
+        page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        assert page.evaluate(CUT_TEXTS) == [], formula
+        assert page.evaluate("document.documentElement.scrollWidth") == 400
 
 
 def test_the_command_is_the_one_of_check(page):
@@ -142,13 +260,13 @@ def test_changes_are_undone(page):
     start = page.input_value("#formula")
     type_formula(page, "ncpus * 2")
     page.locator("#undo:enabled").wait_for()
-    slider = page.locator(".number input[type=range]").first
-    slider.focus()
-    slider.press("End")
+    weight = slider(page, "weight of ncpus")
+    weight.focus()
+    weight.press("End")
     settle(page)
     moved = page.input_value("#formula")
-    assert moved != "ncpus * 2"
-    slider.press("Control+z")
+    assert moved == "ncpus * 20"
+    weight.press("Control+z")
     assert page.input_value("#formula") == "ncpus * 2"
     page.click("#undo")
     settle(page)
@@ -157,7 +275,8 @@ def test_changes_are_undone(page):
 
 def test_a_refused_formula_changes_nothing(page):
     type_formula(page, "import os")
-    assert page.locator("#headline").inner_text() == "qmgr refuses this formula: nothing would change."
+    headline = page.locator("#headline").inner_text()
+    assert headline.startswith("qmgr refuses this: ") and headline.endswith("Below: the last formula that worked.")
     assert "stale" in page.locator("#results").get_attribute("class")
     type_formula(page, "ncpus")
     assert "qmgr" not in page.locator("#headline").inner_text()
@@ -261,11 +380,11 @@ def test_ranking_times_are_reported(open_page, tmp_path, capsys):
         queue.write_text("".join(json.dumps(job(n)) + "\n" for n in range(count)))
         page = opened(open_page, write(tmp_path / "page.html", FORMULA, *SITE, "--queue", str(queue)))
         ready = float(page.locator("body").get_attribute("data-ready"))
-        slider = page.locator(".number input[type=range]").first
-        slider.focus()
+        weight = page.get_by_role("slider").first
+        weight.focus()
         times = []
         for _ in range(9):
-            slider.press("ArrowLeft")
+            weight.press("ArrowLeft")
             page.wait_for_timeout(80)
             times.append(float(page.locator("#timing").get_attribute("data-rank")))
             settle(page)

@@ -129,7 +129,7 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     assert_equal(region(page, "Jobs"), jobs, keys)
     keys = ["name", "jobs", "old_mean_rank", "new_mean_rank", "won", None, None, "perc"]
     assert_equal(region(page, "Entities"), document["entities"], keys)
-    assert page.locator("h1").inner_text().startswith(f"{document['summary']['moved']} of {len(jobs)} jobs")
+    assert f"tau-b {document['summary']['tau_b']:.2f}" in page.locator("h1").inner_text()
     path, document = site_pages["explain"]
     page = open_page(path)
     for job in document["jobs"]:
@@ -139,7 +139,7 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     page = open_page(path)
     entities = [{**entity, **entity["mean_wait"]} for entity in document["difference"]["entities"]]
     keys = ["name", "jobs", "old", "new", "difference", None, None]
-    assert_equal(region(page, "Entities"), entities, keys)
+    assert_equal(region(page, "Entities: The differences as a table"), entities, keys)
     path, document = site_pages["shares"]
     page = open_page(path)
     for policy in document["policies"]:
@@ -147,26 +147,94 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
         assert_equal(region(page, f"Shares under {policy['policy']}"), policy["nodes"], keys)
 
 
+def chart(page, name):
+    return page.locator("figure", has=page.locator(f'svg[role=img][aria-label="{name}"]'))
+
+
 def test_the_charts_have_a_mark_for_each(open_page, site_pages):
     path, document = site_pages["compare"]
     page = open_page(path)
     jobs = document["jobs"]
-    slopes, displacements, ranks, tree = page.locator("figure").all()
+    slopes = chart(page, "Each job's place in the old and in the new order")
+    ranks = chart(page, "The new rank of each job over its old rank")
     assert slopes.locator("path").count() == len(jobs) == 33
     for direction, sign in (("up", 1), ("down", -1), ("same", 0)):
         expected = sum((job["moved"] > 0) - (job["moved"] < 0) == sign for job in jobs)
         assert slopes.locator(f"path.{direction}").count() == expected
-        assert ranks.locator(f"circle.{direction}").count() == expected
+        assert ranks.locator(f"svg[role=img] circle.{direction}").count() == expected
+    assert not ranks.is_visible()
+    displacements = chart(page, "How many jobs gain or lose how many places")
     titles = displacements.locator("rect > title").all_text_contents()
-    assert sum(int(title.split(": ")[1].split()[0]) for title in titles) == len(jobs)
-    # the nodes of the tree are the rows of its table, but for those without a share
-    table = region(page, "Fair-share tree")
-    visible = [share for share in column(table, "share") if share > 0]
-    assert tree.locator("rect.cell").count() == len(visible) > 10
-    assert all(chart.locator("svg[role=img]").get_attribute("aria-label") for chart in (slopes, displacements, ranks, tree))
+    unchanged = sum(job["moved"] == 0 for job in jobs)
+    assert sum(int(title.split(": ")[1].split()[0]) for title in titles) == len(jobs) - unchanged
+    # the new order as a table has all places, with arrows
+    order = rows(region(page, "Every job's place: The new order as a table"))
+    ordered = sorted(jobs, key=lambda job: job["new_rank"])
+    assert [row[:3] for row in order] == [[job["new_rank"], job["moved"], job["old_rank"]] for job in ordered]
     # nothing is drawn twice, or below the wrong group
+    table = region(page, "Fair-share tree: The tree as a table")
     names = [node["name"] for node in site_pages["shares"][1]["policies"][0]["nodes"]]
     assert column(table, "name") == names
+
+
+def test_shares_and_usage_are_two_dots_of_each_entity(open_page, site_pages):
+    page = open_page(site_pages["shares"][0])
+    table = region(page, "Fair-share tree: The tree as a table")
+    parts = dict(zip(column(table, "name"), zip(column(table, "share"), column(table, "part of the usage"), strict=True), strict=True))
+    dots = chart(page, "Each entity's share of the machine, and its part of the usage").locator("svg[role=img]")
+    titles = dots.locator("circle.new > title").all_text_contents()
+    assert len(titles) == dots.locator("circle.old").count() > 10
+    excess = []
+    for title in titles:
+        name, words = title.split(": share ")
+        share, used = (0.0 if part == "none" else float(part.removesuffix(" %")) / 100 for part in words.split(", part of the usage "))
+        assert math.isclose(share, parts[name][0], rel_tol=0.01, abs_tol=1e-6), title
+        assert math.isclose(used, parts[name][1], rel_tol=0.01, abs_tol=1e-6), title
+        excess.append((share > 0, share - used))
+    assert excess == sorted(excess), "those without shares, then those farthest above their shares"
+
+
+def test_what_may_be_chance_is_hollow(open_page, site_pages):
+    path, document = site_pages["simulate"]
+    page = open_page(path)
+    forest = chart(page, "How the mean wait changes by processors").locator("svg[role=img]")
+    assert forest.locator("text", has_text="all jobs").count() == 1
+    marks = forest.locator("circle").evaluate_all("all => all.map(mark => [mark.getAttribute('class'), mark.textContent])")
+    changes = [document["difference"]["mean_wait"], *(size["mean_wait"] for size in document["difference"]["sizes"])]
+    assert len(marks) == len(changes)
+    for (classes, title), change in zip(marks, changes, strict=True):
+        assert ("hollow" not in classes) == (change["low"] > 0 or change["high"] < 0), title
+        assert ("up" in classes.split()) == (change["difference"] <= 0), title
+    spreads = chart(page, "The waits of half and of 95 % of the jobs by processors").locator("svg[role=img]")
+    assert spreads.locator("circle.old").count() == spreads.locator("circle.new").count() == 2 * len(document["difference"]["sizes"])
+
+
+def test_every_chart_has_a_name_and_a_table(open_page, site_pages, hostile_pages, command):
+    for path, _ in (site_pages[command], hostile_pages[command]):
+        page = open_page(path)
+        unnamed = page.locator("figure").evaluate_all(
+            """all => all.filter(figure => { const svg = figure.querySelector('svg[role=img]');
+                return !svg?.getAttribute('aria-label') || !svg.querySelector('desc')?.textContent
+                    || !figure.closest('section').querySelector('.table tbody tr'); }).map(figure => figure.innerHTML.slice(0, 200))"""
+        )
+        assert unnamed == []
+        names = page.locator("figure svg[role=img]").evaluate_all("all => all.map(svg => svg.getAttribute('aria-label'))")
+        captions = page.locator("caption").all_text_contents()
+        assert len(set(names)) == len(names)
+        assert len(captions) == page.locator("table").count() and all(captions)
+
+
+def test_links_lead_to_sections(open_page, site_pages, command):
+    page = open_page(site_pages[command][0])
+    links = page.locator("nav a")
+    targets = links.evaluate_all("all => all.map(link => [link.textContent, document.querySelector(link.hash)?.querySelector('h2').textContent])")
+    assert all(name == heading for name, heading in targets)
+    ids = page.locator("section").evaluate_all("all => all.map(section => section.id)")
+    assert len(set(ids)) == len(ids) and (len(targets) > 2 or command == "explain")
+    if targets:
+        links.last.focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.querySelector(':target h2').textContent") == targets[-1][0]
 
 
 def test_nothing_is_drawn_outside_a_chart(open_page, site_pages, hostile_pages, command):
@@ -201,7 +269,7 @@ def test_a_table_is_sorted_and_searched_with_the_keyboard(open_page, site_pages)
     page = open_page(site_pages["compare"][0])
     entities = region(page, "Entities")
     reached = []
-    for _ in range(60):
+    for _ in range(200):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.textContent"))
         if reached[-1] == "jobs":
@@ -227,7 +295,7 @@ def test_a_table_is_sorted_and_searched_with_the_keyboard(open_page, site_pages)
 
 def test_the_tree_opens_as_a_table(open_page, site_pages):
     page = open_page(site_pages["compare"][0])
-    table = region(page, "Fair-share tree")
+    table = region(page, "Fair-share tree: The tree as a table")
     assert not table.is_visible()
     page.get_by_text("The tree as a table").click()
     assert table.is_visible() and len(rows(table)) > 10
@@ -247,22 +315,47 @@ def test_nothing_is_hard_to_access(open_page, site_pages, hostile_pages, command
 
 
 def faint_labels(page):
-    """Texts of charts with a contrast below 4.5 against what is behind them, which axe does not look at."""
+    """Texts of charts with a contrast below 4.5, and marks with one below 3, against the ground: axe does not look at them."""
     return page.evaluate(
         """() => {
-            const channels = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
-                const share = part / 255;
-                return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4; });
+            const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+            const channels = (colour) => {
+                canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+                return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => {
+                    const share = part / 255;
+                    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4; }); };
             const luminance = (colour) => { const [r, g, b] = channels(colour); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-            const ground = getComputedStyle(document.body).backgroundColor;
-            return [...document.querySelectorAll('figure svg text')].map((text) => {
-                const before = text.previousElementSibling;
-                const behind = before?.matches('rect.cell') ? getComputedStyle(before).fill : ground;
-                const [low, high] = [luminance(behind), luminance(getComputedStyle(text).fill)].sort((a, b) => a - b);
-                return [text.textContent, behind, (high + 0.05) / (low + 0.05)];
-            }).filter(([, , contrast]) => contrast < 4.5);
+            const ground = luminance(getComputedStyle(document.body).backgroundColor);
+            const contrast = (colour) => { const [low, high] = [ground, luminance(colour)].sort((a, b) => a - b);
+                return (high + 0.05) / (low + 0.05); };
+            const texts = [...document.querySelectorAll('figure svg text')].map(
+                (text) => [text.outerHTML, contrast(getComputedStyle(text).fill), 4.5]);
+            const marks = [...document.querySelectorAll('figure svg :is(circle, rect, path, line:not(.grid)), svg.bar rect')].map((mark) => {
+                const { fill, stroke } = getComputedStyle(mark);
+                const colours = [fill, stroke].filter((colour) => colour !== 'none');
+                return [mark.outerHTML, Math.max(...colours.map(contrast)), 3]; });
+            return [...texts, ...marks].filter(([, found, least]) => found < least);
         }"""
     )
+
+
+def test_blue_and_orange_are_better_and_worse_only(open_page, site_pages, command):
+    page = open_page(site_pages[command][0])
+    open_details(page)
+    wrong = page.evaluate(
+        """() => {
+            const style = getComputedStyle(document.documentElement);
+            const probe = document.createElement('i');
+            document.body.append(probe);
+            const colours = ['--up', '--down'].map((name) => { probe.style.color = style.getPropertyValue(name); return getComputedStyle(probe).color; });
+            return [...document.querySelectorAll('body *')].filter((one) => {
+                const { color, fill, stroke, backgroundColor } = getComputedStyle(one);
+                const used = one.closest('svg') ? [fill, stroke] : [color, backgroundColor];
+                return used.some((colour) => colours.includes(colour)) && !one.closest('.up, .down');
+            }).map((one) => one.outerHTML.slice(0, 200));
+        }"""
+    )
+    assert wrong == []
 
 
 def test_a_phone_shows_the_page_without_scrolling_sideways(open_page, site_pages, hostile_pages, command):
@@ -272,19 +365,107 @@ def test_a_phone_shows_the_page_without_scrolling_sideways(open_page, site_pages
         assert page.evaluate("document.documentElement.scrollWidth") == 400
 
 
-def test_a_print_has_all_rows_and_repeats_the_headings(open_page, site_pages, command):
+CUT_TEXTS = """() => [...document.querySelectorAll('body *')].filter((one) => {
+    const style = getComputedStyle(one);
+    if (!one.checkVisibility() || one.closest('caption, svg') || one.clientWidth === 0 || style.overflowX === 'visible') return false;
+    const isCut = one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1;
+    const scrolls = (['auto', 'scroll'].includes(style.overflowX) || ['auto', 'scroll'].includes(style.overflowY))
+        && (one.tabIndex >= 0 || one.querySelector('input, button, a, [tabindex]'));
+    const isMarked = style.textOverflow === 'ellipsis' || style.webkitLineClamp !== 'none' || one.matches('textarea');
+    return isCut && !scrolls && !isMarked; }).map((one) => one.outerHTML.slice(0, 200))"""
+
+
+def test_no_text_is_cut_without_a_mark_on_a_phone(open_page, site_pages, hostile_pages, command):
+    for path, _ in (site_pages[command], hostile_pages[command]):
+        page = open_page(path, viewport={"width": 400, "height": 800})
+        open_details(page)
+        assert page.evaluate(CUT_TEXTS) == []
+
+
+def test_a_phone_shows_the_new_order_with_arrows(open_page, site_pages):
+    page = open_page(site_pages["compare"][0], viewport={"width": 400, "height": 800})
+    assert not chart(page, "Each job's place in the old and in the new order").is_visible()
+    order = region(page, "Every job's place: The new order as a table")
+    assert order.is_visible()
+    moved = order.locator("tbody tr td:nth-child(2)").all_inner_texts()
+    assert any(text.startswith("↑ ") for text in moved) and any(text.startswith("↓ ") for text in moved)
+
+
+def test_a_reader_who_wants_no_motion_sees_none(open_page, site_pages):
+    for motion, expected in (("reduce", False), ("no-preference", True)):
+        page = open_page(site_pages["compare"][0], reduced_motion=motion)
+        moving = page.evaluate(
+            """[...document.querySelectorAll('*')].some((one) => { const style = getComputedStyle(one);
+                return [style.transitionDuration, style.animationDuration].some((text) => text.split(', ').some((time) => parseFloat(time) > 0)); })"""
+        )
+        assert moving == expected
+
+
+@pytest.fixture(scope="session")
+def large_queue(tmp_path_factory):
+    """10,000 jobs of 300 entities."""
+    path = tmp_path_factory.mktemp("large") / "queue.ndjson"
+    jobs = ({"id": f"{number}.large", "entity": f"user{number % 300}", "queue": f"queue{number % 12}",
+             "eligible_time": number * 7919 % 1_000_000, "resources": {"ncpus": number % 128 + 1}} for number in range(10_000))
+    path.write_text("".join(json.dumps(job) + "\n" for job in jobs))
+    return path
+
+
+def test_a_page_of_many_jobs_is_short(open_page, large_queue, tmp_path, capsys):
+    queue = ["--queue", str(large_queue)]
+    commands = {
+        "rank": ["rank", "eligible_time / 3600 + ncpus", *queue],
+        "compare": ["compare", "--old", "eligible_time", "--new", "eligible_time / 3600 + ncpus", *queue],
+        "simulate": ["simulate", "--old", "eligible_time", "--new", "eligible_time / walltime", "--generate", "10000",
+                     "--processors", "512"],
+    }
+    for name, arguments in commands.items():
+        path = tmp_path / f"{name}.html"
+        report(path, *arguments)
+        page = open_page(path, viewport={"width": 1300, "height": 900})
+        screens = page.evaluate("document.documentElement.scrollHeight") / 900
+        with capsys.disabled():
+            print(f"\n{name} of 10,000 jobs: {screens:.1f} screens")
+        assert screens < 12
+        jobs = region(page, "Jobs")
+        assert len(rows(jobs)) == 50
+        more = jobs.get_by_role("button", name="Show more (950 rows)")
+        more.focus()
+        for shown in (200, 800, 1000):
+            page.keyboard.press("Enter")
+            assert len(rows(jobs)) == shown
+        assert jobs.locator(".more").is_hidden()
+
+
+def test_bands_count_every_job(open_page, large_queue, tmp_path):
+    path = tmp_path / "page.html"
+    document = report(path, "compare", "--old", "eligible_time", "--new", "eligible_time / 3600 + ncpus", "--queue", str(large_queue))
+    page = open_page(path)
+    bands = rows(region(page, "From where to where"))
+    assert [row[0] for row in bands] == ["1 to 10", "11 to 100", "101 to 1000", "1001 to 10,000"]
+    limits = [10, 100, 1000, 10_000]
+    expected = [[0] * 4 for _ in range(4)]
+    for job in document["jobs"]:
+        old, new = (next(index for index, limit in enumerate(limits) if job[rank] <= limit) for rank in ("old_rank", "new_rank"))
+        expected[old][new] += 1
+    assert [row[2:] for row in bands] == expected and sum(row[1] for row in bands) == 10_000
+
+
+def test_a_print_has_the_first_rows_and_repeats_the_headings(open_page, site_pages, command):
     page = open_page(site_pages[command][0], color_scheme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not page.locator(".search").first.is_visible()
+    assert page.locator(".search").count() == 0 or not page.locator(".search").first.is_visible()
     sheets = [sheet.get_textpage().get_text_range() for sheet in pypdfium2.PdfDocument(page.pdf(format="A4"))]
     printed = "".join("".join(sheets).split())
-    cells = page.locator("section > .table td").all_text_contents()
+    tables = page.locator("section > .table")
+    cells = tables.evaluate_all("all => all.flatMap(one => [...one.querySelectorAll('tbody tr')].slice(0, 20).flatMap(row => [...row.cells].map(cell => cell.textContent)))")
     missing = [text for text in cells if "".join(text.split()) not in printed]
     assert len(cells) > 30 and missing == []
     if command == "compare":
-        headings = [sheet for sheet in sheets if "old value" in sheet and "new value" in sheet]
-        assert len(headings) > 1, "the table of jobs is on two sheets"
+        hidden = page.locator("section > .table", has_text="old value").locator("tbody tr:nth-child(n+21)")
+        assert hidden.count() == 13 and not any(row.is_visible() for row in hidden.all())
+        assert "Onpaper:thefirst20of33rows." in printed
 
 
 def test_hostile_names_are_text(open_page, hostile_pages, command):

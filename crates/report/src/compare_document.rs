@@ -536,16 +536,17 @@ fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
     let bands = bands(most);
     let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
     columns.extend(bands.iter().map(|(first, last)| Column::number(format!("now {}", band(*first, *last)), 8)));
-    columns.push(Column::number("now not considered", 7));
-    let of = |rank: Option<usize>| {
-        rank.and_then(|rank| bands.iter().position(|(_, last)| rank <= *last)).unwrap_or(bands.len())
-    };
-    let mut counts = vec![vec![0usize; bands.len() + 1]; bands.len() + 1];
-    for job in moves_of(report) {
-        counts[of(job.old)][of(job.new)] += 1;
+    let mut names: Vec<String> = bands.iter().map(|(first, last)| band(*first, *last)).collect();
+    if moves_of(report).any(|job| job.old.is_none() || job.new.is_none()) {
+        columns.push(Column::number("now not considered", 7));
+        names.push("not considered".to_owned());
     }
-    let names = bands.iter().map(|(first, last)| band(*first, *last)).chain(["not considered".to_owned()]);
-    let rows = names.zip(counts).map(|(name, counts)| {
+    let mut counts = vec![vec![0usize; names.len()]; names.len()];
+    for job in moves_of(report) {
+        let [from, to] = [job.old, job.new].map(|rank| band_of(&bands, rank));
+        counts[from][to] += 1;
+    }
+    let rows = names.into_iter().zip(counts).map(|(name, counts)| {
         let jobs = counts.iter().sum();
         let counts = counts.into_iter().map(Cell::Count);
         [Cell::text(name), Cell::Count(jobs)].into_iter().chain(counts).collect()
@@ -566,6 +567,11 @@ fn bands(most: usize) -> Vec<(usize, usize)> {
         last.1 = last.1.min(most);
     }
     bands
+}
+
+/// The band of a place; behind the last one for a job that is not considered.
+fn band_of(bands: &[(usize, usize)], rank: Option<usize>) -> usize {
+    rank.and_then(|rank| bands.iter().position(|(_, last)| rank <= *last)).unwrap_or(bands.len())
 }
 
 fn band(first: usize, last: usize) -> String {

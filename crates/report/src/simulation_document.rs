@@ -20,6 +20,7 @@ use crate::words::{count, seconds, signed_seconds, waiting_time};
 const MAX_GROUPS: usize = 20;
 /// The most groups of a chart: those whose waits change most, or with most processor time.
 const MAX_DRAWN: usize = 20;
+const OF_SPREADS: &str = "How long half, and 95 % of the jobs wait at most.";
 
 /// The headings of the tables of classes of jobs, and of their first columns.
 const CLASSES: [(&str, &str); 5] = [
@@ -74,7 +75,8 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
             let section = Section::new(heading).prose(std::mem::take(&mut note));
             let section = with_forest(section, column, difference.wait, groups);
             let section = section.table(difference_table(column, groups).folded("The differences as a table"));
-            sections.push(with_spreads_of_sides(section, column, groups, OldNew { old, new }));
+            sections.push(section);
+            sections.push(spreads_of_sides(column, groups, OldNew { old, new }));
         }
     }
     sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
@@ -300,9 +302,8 @@ fn most_changed(groups: &[GroupDifference]) -> impl Iterator<Item = &GroupDiffer
     groups[..first].iter().chain(&groups[last..])
 }
 
-/// The section with a chart of the waits of half and of 95 % of the jobs under both formulas, and with its table.
-fn with_spreads_of_sides<'a>(
-    section: Section<'a>,
+/// The waits of half and of 95 % of the jobs under both formulas.
+fn spreads_of_sides<'a>(
     what: &'a str,
     groups: &'a [GroupDifference],
     sides: OldNew<&'a [GroupStatistics]>,
@@ -316,8 +317,9 @@ fn with_spreads_of_sides<'a>(
         let waits = [old.median, new.median, old.p95, new.p95].map(Cell::Duration);
         std::iter::once(Cell::text(name)).chain(waits).collect()
     });
-    let table = Table::from_rows(columns, cells).folded("The waits of half and of 95 % of the jobs as a table");
-    let section = section.chart(move || {
+    let table = Table::from_rows(columns, cells).folded("The waits as a table");
+    let section = Section::new(format!("waits by {what}")).on_page();
+    let section = section.prose(OF_SPREADS).chart(move || {
         let groups: Vec<_> = rows.iter().map(|(name, sides)| (*name, sides.to_vec())).collect();
         Chart::new(waits::spreads(what, &groups), &SPREAD_LEGEND)
     });

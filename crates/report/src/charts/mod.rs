@@ -168,7 +168,7 @@ fn signed(number: i64) -> String {
     match number {
         0 => "0".to_owned(),
         1.. => grouped(&format!("+{number}")),
-        _ => grouped(&format!("−{}", number.unsigned_abs())),
+        _ => grouped(&number.to_string()),
     }
 }
 

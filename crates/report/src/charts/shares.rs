@@ -9,8 +9,8 @@ use crate::words::percent;
 const MAX_SIDE: usize = 15;
 /// The most entities without shares that are drawn.
 const MAX_WITHOUT: usize = 40;
-/// The left end of the axis, for parts that are smaller.
-const SMALLEST: f64 = 1e-6;
+/// A smaller part is drawn as 0.
+const SMALLEST: f64 = 1e-5;
 
 /// The meaning of the marks.
 pub(crate) const LEGEND: [(&str, &str); 2] = [("old", "share"), ("new", "part of the usage")];
@@ -70,13 +70,13 @@ impl<'a> Dots<'a> {
         let right = WIDTH - 2.0 * COLUMN - 16.0;
         let bottom = TOP + ROW * self.shown.len() as f64;
         let mut svg = Svg::new(bottom + 6.0);
-        let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]).filter(|part| *part > 0.0);
-        let least = 10f64.powf(parts.fold(1.0, f64::min).max(SMALLEST).log10().floor().min(-1.0));
+        let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]).filter(|part| *part >= SMALLEST);
+        let least = 10f64.powf(parts.fold(1.0, f64::min).log10().floor().min(-1.0));
         // a part of 0 is left of the logarithmic axis
-        let begin = left + 24.0;
+        let begin = left + 56.0;
         let x_of = |part: f64| match part {
-            ..=0.0 => left,
-            part => begin + (right - begin) * (1.0 - part.max(least).log10() / least.log10()).clamp(0.0, 1.0),
+            ..SMALLEST => left,
+            part => begin + (right - begin) * (1.0 - part.log10() / least.log10()).clamp(0.0, 1.0),
         };
         svg.text((left, TOP - 14.0), Anchor::Middle, "axis", "0");
         svg.line((left, TOP - 8.0), (left, bottom), "grid");

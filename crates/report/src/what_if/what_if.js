@@ -16,8 +16,8 @@ let baseline = inForce;
 const earlierFormulas = [];
 let settled = settings.formula;
 let settling;
-/** Whether `qmgr` refuses the formula, so that setting it changes nothing. */
-let isRefused = false;
+/** The last formula that `qmgr` accepts and that could be ranked: its result is shown while the formula is half typed. */
+let lastGood = null;
 /** The numbers in the formula, with their places and sliders. */
 let literals = [];
 let findings = [];
@@ -114,53 +114,69 @@ function showTable(region, table, isSortable) {
       return element("th", { scope: "col", className: column.is_number ? "n" : "" }, content);
     };
     body = element("tbody");
+    const caption = element("caption", { textContent: table.name });
     region.replaceChildren(
-      element("table", {}, element("thead", {}, element("tr", {}, ...table.columns.map(heading))), body),
+      element("table", {}, caption, element("thead", {}, element("tr", {}, ...table.columns.map(heading))), body),
     );
     if (isSortable) makeSortable(region);
   }
   body.replaceChildren(...table.rows.map((row) => element("tr", {}, ...row.map(cellElement))));
-  if (isSortable) sortRows(region);
+  if (!isSortable) return;
+  makeGrowing(region);
+  sortRows(region);
+  showRows(region);
+}
+
+function formulaElement(row) {
+  const side = row.side ? [element("span", { className: "side", textContent: row.side }), " "] : [];
+  return element("p", { className: "formula" }, ...side, element("code", {}, ...pieceElements(row.pieces, row.tag)));
+}
+
+function chartElement(chart) {
+  const figure = element("figure", { tabIndex: 0, className: chart.is_wide ? "wide" : "" });
+  // the module escapes every name in a chart
+  figure.innerHTML = chart.svg;
+  const keys = chart.legend.map((entry) => {
+    const key = element("span", { className: "key" });
+    key.innerHTML = '<svg viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5"/></svg>';
+    key.querySelector("circle").setAttribute("class", entry.class);
+    key.append(entry.text);
+    return key;
+  });
+  if (keys.length > 0) figure.append(element("figcaption", {}, ...keys));
+  return figure;
+}
+
+/** A table in its region, with what opens it; a region that was shown before keeps its headings and its order. */
+function tableElements(table, before) {
+  const region = before ?? element("div", { className: "table", tabIndex: 0, role: "region" });
+  region.ariaLabel = table.name;
+  region.dataset.summary = table.summary;
+  showTable(region, table, true);
+  const shown = [region];
+  if (table.omitted) shown.push(element("p", { className: "note", textContent: table.omitted }));
+  if (!table.summary) return shown;
+  const details = before?.closest("details") ?? element("details");
+  details.replaceChildren(element("summary", { textContent: table.summary }), ...shown);
+  return [details];
+}
+
+function blockElements(block, before) {
+  switch (block.kind) {
+    case "note": return [element("p", { className: "note" }, ...pieceElements(block.pieces))];
+    case "formulas": return block.rows.map(formulaElement);
+    case "chart": return [chartElement(block)];
+    case "table": return tableElements(block, before.find((region) => region.dataset.summary === block.summary));
+    default: return [];
+  }
 }
 
 function showSection(place, section) {
-  let region = place.querySelector(".table");
-  const parts = [];
-  if (section.heading) parts.push(element("h2", { textContent: section.heading }));
-  if (section.note.length > 0) parts.push(element("p", { className: "note" }, ...pieceElements(section.note)));
-  for (const row of section.formulas) {
-    const pieces = pieceElements(row.pieces, row.tag);
-    const side = row.side ? [element("span", { className: "side", textContent: row.side }), " "] : [];
-    parts.push(element("p", { className: "formula" }, ...side, element("code", {}, ...pieces)));
-  }
-  if (section.chart) {
-    const figure = element("figure", { tabIndex: 0 });
-    // the module escapes every name in a chart
-    figure.innerHTML = section.chart;
-    const keys = section.legend.map((entry) => {
-      const key = element("span", { className: "key" });
-      key.innerHTML = '<svg viewBox="0 0 12 12" aria-hidden="true"><rect width="12" height="12"/></svg>';
-      key.querySelector("rect").setAttribute("class", entry.class);
-      key.append(entry.text);
-      return key;
-    });
-    if (keys.length > 0) figure.append(element("figcaption", {}, ...keys));
-    parts.push(figure);
-  }
-  if (section.table) {
-    region ??= element("div", { className: "table", tabIndex: 0, role: "region", ariaLabel: section.heading });
-    showTable(region, section.table, true);
-    const shown = [region];
-    if (section.table.omitted) shown.push(element("p", { className: "note", textContent: section.table.omitted }));
-    if (section.summary) {
-      const details = place.querySelector("details") ?? element("details");
-      details.replaceChildren(element("summary", { textContent: section.summary }), ...shown);
-      parts.push(details);
-    } else {
-      parts.push(...shown);
-    }
-  }
-  place.replaceChildren(...parts);
+  const before = [...place.querySelectorAll(".table")];
+  const isNew = place.childElementCount === 0;
+  const heading = section.heading ? [element("h2", { textContent: section.heading })] : [];
+  place.replaceChildren(...heading, ...section.blocks.flatMap((block) => blockElements(block, before)));
+  if (isNew) openForCharts(place);
 }
 
 /** Shows sections below each other; one of the same heading keeps its table. */
@@ -178,15 +194,17 @@ function showSections(place, sections) {
 
 // The ranking
 
-/** Shows a ranking, or why there is none. */
+/** Shows a ranking. If there is none, or `qmgr` refuses the formula, the last good one stays, dimmed; returns why. */
 function showRanking(update, isComplete) {
-  const isRanked = !("error" in update);
-  byId("results").classList.toggle("stale", !isRanked || isRefused);
-  if (!isRanked) {
-    byId("headline").textContent = "This formula cannot be ranked.";
-    return update.error;
+  const isGood = !("error" in update) && !update.is_refused;
+  byId("results").classList.toggle("stale", !isGood);
+  byId("last-good").hidden = isGood || lastGood === null;
+  if (!isGood) {
+    if (lastGood !== null) byId("last-good").replaceChildren("The last formula that worked: ", element("code", { textContent: lastGood }));
+    return update.error ?? "qmgr refuses it";
   }
-  if (!isRefused) byId("headline").replaceChildren(...pieceElements(update.headline));
+  lastGood = formulaField.value;
+  byId("headline").replaceChildren(...pieceElements(update.headline));
   const facts = update.facts.map((fact) =>
     element("div", {}, element("dt", { textContent: fact.heading }),
       ...fact.lines.map((line) => element("dd", {}, ...pieceElements(line)))),
@@ -194,7 +212,7 @@ function showRanking(update, isComplete) {
   byId("facts").replaceChildren(...facts);
   byId("results").dataset.numbers = JSON.stringify(update.numbers);
   byId("queue-heading").textContent = update.queue.heading;
-  showTable(byId("queue"), update.queue.table, false);
+  showTable(byId("queue"), update.queue.blocks[0], false);
   showSection(byId("formulas"), update.formulas);
   if (isComplete) showSections(byId("sections"), update.sections);
   byId("warnings").replaceChildren(
@@ -209,6 +227,8 @@ function rank(isComplete) {
   const update = call("rank", formulaField.value, Number(byId("count").value), isComplete && byId("search").value === "");
   const ranked = performance.now() - begin;
   let reason = showRanking(update, isComplete && byId("search").value === "");
+  // what is searched for is searched for in the result that is shown
+  if (update.is_refused && lastGood !== null) call("rank", lastGood, 0, false);
   if (byId("search").value !== "" && reason === "") {
     reason = showRanking(call("show", byId("search").value, Number(byId("count").value), isComplete), isComplete);
   }
@@ -224,28 +244,35 @@ function rank(isComplete) {
   return reason;
 }
 
+/** Says in the headline why the result is not that of the formula. */
+function showFailure(sentence, reason) {
+  const why = sentence ? pieceElements(sentence) : withCode(`This formula cannot be ranked: ${reason}.`);
+  const below = lastGood === null ? "" : " Below: the last formula that worked.";
+  byId("headline").replaceChildren(...why, below);
+}
+
 function check(reason) {
   const checked = call("check", `${settings.object}\n${formulaField.value}`);
   if ("error" in checked) {
     byId("verdict").textContent = checked.error;
+    if (reason !== "") showFailure(null, reason);
     return;
   }
   findings = checked.findings;
-  if (isRefused !== checked.is_refused) {
-    isRefused = checked.is_refused;
-    rank(true);
-  }
-  if (isRefused) byId("headline").textContent = "qmgr refuses this formula: nothing would change.";
+  if (reason !== "") showFailure(checked.sentence, reason);
   const isRanked = reason === "" || findings.some((found) => found.severity === "error");
   byId("verdict").textContent = isRanked ? checked.verdict : `${checked.verdict}\nnot ranked: ${reason}`;
   const command = byId("command");
-  command.textContent = checked.command ?? checked.reason;
+  if (checked.command === null) command.replaceChildren(...withCode(checked.reason));
+  else command.textContent = checked.command;
   command.classList.toggle("none", checked.command === null);
   byId("copy").disabled = checked.command === null;
   byId("differs").textContent = checked.differences.join(" ");
   byId("differs").hidden = checked.differences.length === 0;
   showFindings(checked.omitted);
-  showLiterals(checked.literals);
+  // the sliders stay while the formula is half typed
+  if (checked.literals.length > 0 || reason === "") showLiterals(checked.literals);
+  byId("weights-section").inert = checked.literals.length === 0 && reason !== "";
   showMarks();
 }
 
@@ -257,6 +284,7 @@ function update() {
   const finish = () => {
     check(isFast || reason !== "" ? reason : rank(true));
     byId("results").ariaBusy = "false";
+    byId("headline").ariaBusy = String(document.body.classList.contains("dragging"));
   };
   clearTimeout(idle);
   if (isFast) finish();
@@ -265,6 +293,7 @@ function update() {
 
 function schedule() {
   byId("results").ariaBusy = "true";
+  byId("headline").ariaBusy = "true";
   if (isScheduled) return;
   isScheduled = true;
   requestAnimationFrame(update);
@@ -272,13 +301,32 @@ function schedule() {
 
 // The formula
 
-function edited() {
+/** Makes the editor as high as the formula. */
+function fitFormula() {
+  if (document.body.classList.contains("dragging")) return;
   formulaField.style.height = "auto";
   formulaField.style.height = `${formulaField.scrollHeight}px`;
+}
+
+/** While a slider is dragged, what is above it and around it keeps its height, so that nothing moves under the pointer. */
+function holdStill(isDragging) {
+  document.body.classList.toggle("dragging", isDragging);
+  for (const part of [byId("headline"), ...byId("controls").children, byId("results")]) {
+    part.style.minHeight = isDragging ? `${part.getBoundingClientRect().height}px` : "";
+  }
+  byId("headline").style.maxHeight = isDragging ? byId("headline").style.minHeight : "";
+  if (isDragging) return;
+  fitFormula();
+  schedule();
+}
+
+function edited() {
+  fitFormula();
   findings = [];
   showMarks();
   schedule();
   settle();
+  allowUndo();
 }
 
 function setFormula(text) {
@@ -296,7 +344,12 @@ function remember() {
   clearTimeout(settling);
   if (formulaField.value !== settled) earlierFormulas.push(settled);
   settled = formulaField.value;
-  byId("undo").disabled = earlierFormulas.length === 0;
+  allowUndo();
+}
+
+/** Undo can be pressed as long as it changes the formula. */
+function allowUndo() {
+  byId("undo").disabled = earlierFormulas.length === 0 && formulaField.value === settled;
 }
 
 function undo() {
@@ -376,25 +429,16 @@ document.addEventListener("selectionchange", () => {
 
 // The numbers
 
-/** A step of 1, 2 or 5 times a power of ten, of which about 200 cover a range. */
-function niceStep(range) {
-  const power = 10 ** Math.floor(Math.log10(range / 200));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= range / 200) ?? 10 * power;
-}
-
-/** The range of a slider: from 0 to twice the number. */
-function sliderRange({ value, is_integer: isInteger }) {
-  const most = value === 0 ? (isInteger ? 10 : 1) : 2 * value;
-  const step = isInteger ? Math.max(1, Math.round(niceStep(most))) : niceStep(most);
-  return { most: Math.ceil(most / step) * step, step };
+/** The number at a place of a slider, from -1 to 1: from a tenth of the number that was typed to ten times as much. */
+function valueAt(literal, place) {
+  const value = literal.base * 10 ** place;
+  return Number(value.toPrecision(3));
 }
 
 /** A number as a literal of Python: a float keeps its point. */
-function literalText(value, isInteger, step) {
-  if (isInteger) return String(value);
-  const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step))));
-  const text = String(Number(value.toFixed(decimals)));
-  return /[.e]/.test(text) ? text : `${text}.0`;
+function literalText(value, isInteger) {
+  const text = String(value).replace("e+", "e");
+  return isInteger || /[.e]/.test(text) ? text : `${text}.0`;
 }
 
 /** Replaces a number in the formula. */
@@ -410,55 +454,64 @@ function replaceLiteral(literal, text) {
       other.end += moved;
     }
   }
-  literals.forEach(showLabel);
   edited();
 }
 
-/** Shows a number among its neighbours in the formula. */
-function showLabel(literal) {
-  const AROUND = 16;
-  const text = formulaField.value;
-  const before = text.slice(Math.max(0, literal.start - AROUND), literal.start);
-  const after = text.slice(literal.end, literal.end + AROUND);
-  literal.label.replaceChildren(
-    (literal.start > AROUND ? "…" : "") + before,
-    element("b", { textContent: text.slice(literal.start, literal.end) }),
-    after + (literal.end + AROUND < text.length ? "…" : ""),
-  );
+/** The field of a number, with a slider if it is a weight. */
+function numberElement(literal, id) {
+  const isSlidable = literal.role === "weight" || literal.role === "divisor";
+  const name = literal.name.replaceAll("`", "");
+  const box = element("input", { type: "number", min: 0, step: "any", value: literal.value });
+  const label = element("label", { htmlFor: id }, ...withCode(literal.name));
+  box.addEventListener("input", () => {
+    const value = box.valueAsNumber;
+    // a divisor of 0 fails for every job
+    if (Number.isNaN(value) || value < 0 || (literal.role === "divisor" && value === 0)) return;
+    if (value > 0) literal.base = value;
+    if (isSlidable) showSlider(literal, 0);
+    replaceLiteral(literal, literalText(value, literal.is_integer));
+  });
+  if (!isSlidable) {
+    box.id = id;
+    return element("div", { className: "number" }, label, box);
+  }
+  box.ariaLabel = `${name}, as a number`;
+  literal.base = literal.value > 0 ? literal.value : 1;
+  literal.slider = element("input", { type: "range", id, min: -1, max: 1, step: 0.01, value: 0 });
+  literal.slider.ariaValueText = String(literal.value);
+  literal.slider.addEventListener("pointerdown", () => holdStill(true));
+  literal.slider.addEventListener("input", () => {
+    const value = valueAt(literal, literal.slider.valueAsNumber);
+    box.value = value;
+    literal.slider.ariaValueText = String(value);
+    replaceLiteral(literal, literalText(value, literal.is_integer));
+  });
+  return element("div", { className: "number" }, label, literal.slider, box);
 }
 
-/** Shows a slider for every number; the sliders stay where only numbers have changed. */
+/** Puts a slider where its number is. */
+function showSlider(literal, place) {
+  literal.slider.value = place;
+  literal.slider.ariaValueText = String(valueAt(literal, place));
+}
+
+/** Shows the numbers of the formula, the weights with sliders; the sliders stay where only numbers have changed. */
 function showLiterals(found) {
   const isSame = found.length === literals.length && found.every((one, index) => one.start === literals[index].start
-    && one.text === literals[index].text);
-  if (isSame) return;
+    && one.text === literals[index].text && one.name === literals[index].name);
+  if (isSame || document.body.classList.contains("dragging")) return;
   literals = found.map((literal, index) => {
-    const { most, step } = sliderRange(literal);
-    const id = `number-${index}`;
-    const slider = element("input", { type: "range", id, min: 0, max: most, step, value: literal.value });
-    const box = element("input", { type: "number", min: 0, step, value: literal.value, ariaLabel: `number ${index + 1}` });
-    literal.label = element("code");
-    literal.element = element("div", { className: "number" }, element("label", { htmlFor: id }, literal.label), slider, box);
-    slider.addEventListener("input", () => {
-      const text = literalText(Number(slider.value), literal.is_integer, step);
-      box.value = Number(text);
-      replaceLiteral(literal, text);
-    });
-    box.addEventListener("input", () => {
-      const value = box.valueAsNumber;
-      if (Number.isNaN(value) || value < 0) return;
-      slider.max = Math.max(slider.max, value);
-      slider.value = value;
-      const text = String(value);
-      replaceLiteral(literal, literal.is_integer || /[.e]/.test(text) ? text : `${text}.0`);
-    });
+    literal.element = numberElement(literal, `number-${index}`);
     literal.element.addEventListener("focusin", showMarks);
     literal.element.addEventListener("focusout", showMarks);
     return literal;
   });
-  literals.forEach(showLabel);
-  byId("numbers-section").hidden = literals.length === 0;
-  byId("numbers").replaceChildren(...literals.map((literal) => literal.element));
+  const weights = literals.filter((literal) => literal.slider);
+  const constants = literals.filter((literal) => !literal.slider);
+  byId("weights-section").hidden = literals.length === 0;
+  byId("constants-section").hidden = constants.length === 0;
+  byId("weights").replaceChildren(...weights.map((literal) => literal.element));
+  byId("constants").replaceChildren(...constants.map((literal) => literal.element));
 }
 
 // The site
@@ -550,10 +603,12 @@ async function filesBelow(entry) {
 
 function listen() {
   formulaField.addEventListener("input", edited);
-  addEventListener("resize", () => {
-    formulaField.style.height = "auto";
-    formulaField.style.height = `${formulaField.scrollHeight}px`;
-  });
+  addEventListener("resize", fitFormula);
+  for (const end of ["pointerup", "pointercancel"]) {
+    addEventListener(end, () => {
+      if (document.body.classList.contains("dragging")) holdStill(false);
+    });
+  }
   byId("search").addEventListener("input", schedule);
   byId("count").addEventListener("input", schedule);
   byId("reset").addEventListener("click", () => setFormula(inForce));
@@ -611,6 +666,8 @@ async function start() {
   compiled = await WebAssembly.compile(module);
   restart();
   formulaField.value = settings.formula;
+  // a field may not keep every character
+  settled = formulaField.value;
   written = splitBundle(bundle);
   const opened = openSite(written);
   if ("error" in opened) {
