@@ -173,13 +173,9 @@ def test_a_half_typed_formula_keeps_the_last_good_result(page):
     type_formula(page, FORMULA + " + (2 * ncpus")
     headline = page.locator("#headline").inner_text()
     assert headline.startswith("qmgr refuses this: ( ") and headline.endswith("Below: the last formula that worked.")
-    assert (numbers(page), first_ids(page, 50), page.get_by_role("slider").count(),) == before or \
-        (numbers(page), first_ids(page, 50)) == before[:2]
+    assert (numbers(page), first_ids(page, 50), page.locator("input[type=range]").count()) == before
     assert "stale" in page.locator("#results").get_attribute("class")
     assert page.locator("#last-good").inner_text() == f"The last formula that worked: {FORMULA}"
-    page.fill("#search", "jsolberg")
-    page.locator("#formula").focus()
-    page.fill("#search", "")
     type_formula(page, FORMULA + " + (2 * ncpus)")
     assert "stale" not in page.locator("#results").get_attribute("class") and page.locator("#last-good").is_hidden()
     assert numbers(page)["summary"] == compared(FORMULA + " + (2 * ncpus)")["summary"]

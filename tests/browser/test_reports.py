@@ -297,7 +297,7 @@ def test_the_tree_opens_as_a_table(open_page, site_pages):
     page = open_page(site_pages["compare"][0])
     table = region(page, "Fair-share tree: The tree as a table")
     assert not table.is_visible()
-    page.get_by_text("The tree as a table").click()
+    page.get_by_text("The tree as a table", exact=True).click()
     assert table.is_visible() and len(rows(table)) > 10
 
 
@@ -348,6 +348,7 @@ def test_blue_and_orange_are_better_and_worse_only(open_page, site_pages, comman
             const probe = document.createElement('i');
             document.body.append(probe);
             const colours = ['--up', '--down'].map((name) => { probe.style.color = style.getPropertyValue(name); return getComputedStyle(probe).color; });
+            probe.remove();
             return [...document.querySelectorAll('body *')].filter((one) => {
                 const { color, fill, stroke, backgroundColor } = getComputedStyle(one);
                 const used = one.closest('svg') ? [fill, stroke] : [color, backgroundColor];

@@ -66,25 +66,17 @@ impl<'a> Dots<'a> {
         /// The columns of numbers on the right.
         const COLUMN: f64 = 74.0;
         let longest = self.shown.iter().map(|entity| entity.name.chars().count()).max().unwrap_or(0);
-        let left = (longest as f64 * LETTER + 24.0).clamp(80.0, 260.0);
+        let left = (longest as f64 * LETTER + 28.0).clamp(80.0, 260.0);
         let right = WIDTH - 2.0 * COLUMN - 16.0;
         let bottom = TOP + ROW * self.shown.len() as f64;
         let mut svg = Svg::new(bottom + 6.0);
-        let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]).filter(|part| *part >= SMALLEST);
-        let least = 10f64.powf(parts.fold(1.0, f64::min).log10().floor().min(-1.0));
-        // a part of 0 is left of the logarithmic axis
-        let begin = left + 56.0;
-        let x_of = |part: f64| match part {
-            ..SMALLEST => left,
-            part => begin + (right - begin) * (1.0 - part.log10() / least.log10()).clamp(0.0, 1.0),
-        };
+        let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]);
+        let axis = PartAxis::new(parts, left, right);
         svg.text((left, TOP - 14.0), Anchor::Middle, "axis", "0");
         svg.line((left, TOP - 8.0), (left, bottom), "grid");
-        let mut part = least;
-        while part < 1.5 {
-            svg.line((x_of(part), TOP - 8.0), (x_of(part), bottom), "grid");
-            svg.text((x_of(part), TOP - 14.0), Anchor::Middle, "axis", &percent_of_axis(part));
-            part *= 10.0;
+        for part in axis.ticks() {
+            svg.line((axis.x(part), TOP - 8.0), (axis.x(part), bottom), "grid");
+            svg.text((axis.x(part), TOP - 14.0), Anchor::Middle, "axis", &percent_of_axis(part));
         }
         svg.text((WIDTH - COLUMN - 4.0, TOP - 14.0), Anchor::End, "axis", "share");
         svg.text((WIDTH - 4.0, TOP - 14.0), Anchor::End, "axis", "usage");
@@ -93,15 +85,44 @@ impl<'a> Dots<'a> {
             let [share, used] = [entity.share, entity.used].map(percent);
             let share = if entity.share > 0.0 { share } else { "none".to_owned() };
             let title = format!("{}: share {share}, part of the usage {used}", entity.name);
-            svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(entity.name, left - 14.0));
-            svg.line((x_of(entity.share), y), (x_of(entity.used), y), "between");
-            svg.circle((x_of(entity.share), y), 5.0, "old", &title);
-            svg.circle((x_of(entity.used), y), 4.5, "new", &title);
+            svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(entity.name, left - 28.0));
+            svg.line((axis.x(entity.share), y), (axis.x(entity.used), y), "between");
+            svg.circle((axis.x(entity.share), y), 5.0, "old", &title);
+            svg.circle((axis.x(entity.used), y), 4.5, "new", &title);
             svg.text((WIDTH - COLUMN - 4.0, y + 4.0), Anchor::End, "axis", &share);
             svg.text((WIDTH - 4.0, y + 4.0), Anchor::End, "label", &used);
         }
         let name = "Each entity's share of the machine, and its part of the usage";
         svg.finish(name, "Two dots for each entity on a logarithmic axis. The table below has the same numbers.")
+    }
+}
+
+/// A logarithmic axis for parts of a whole, with 0 left of it.
+struct PartAxis {
+    /// The power of ten at which the axis begins.
+    first: i32,
+    left: f64,
+    right: f64,
+}
+
+impl PartAxis {
+    fn new(parts: impl Iterator<Item = f64>, left: f64, right: f64) -> Self {
+        let least = parts.filter(|part| *part >= SMALLEST).fold(1.0, f64::min);
+        Self { first: (least.log10().floor() as i32).min(-1), left, right }
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        (self.first..=0).map(|power| 10f64.powi(power))
+    }
+
+    fn x(&self, part: f64) -> f64 {
+        /// Between 0 and the beginning of the axis.
+        const GAP: f64 = 56.0;
+        if part < SMALLEST {
+            return self.left;
+        }
+        let place = (1.0 - part.log10() / f64::from(self.first)).clamp(0.0, 1.0);
+        self.left + GAP + (self.right - self.left - GAP) * place
     }
 }
 

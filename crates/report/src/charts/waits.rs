@@ -27,26 +27,17 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
     const TOP: f64 = 46.0;
     /// The column of the differences in words, on the right.
     const WORDS: f64 = 120.0;
-    const MAX_TICKS: f64 = 7.0;
     let left = width_of_names(groups.iter().map(|(name, _)| *name));
-    let right = WIDTH - WORDS;
     let bottom = TOP + ROW * groups.len() as f64;
     let mut svg = Svg::new(bottom + 8.0);
-    let ends = groups.iter().flat_map(|(_, change)| [change.low, change.high, change.difference()]);
-    let low = ends.clone().fold(0.0, f64::min);
-    let high = ends.fold(0.0, f64::max);
-    let tick = time_step((high - low).max(1.0), MAX_TICKS);
-    let low = (low / tick).floor().min(-1.0) * tick;
-    let high = (high / tick).ceil().max(1.0) * tick;
-    let x_of = |change: f64| left + (right - left) * (change - low) / (high - low);
-    let ticks = ((high - low) / tick).round() as usize;
-    for change in (0..=ticks).map(|index| low + tick * index as f64) {
+    let axis = ChangeAxis::new(groups, left, WIDTH - WORDS);
+    for change in axis.ticks() {
         let class = if change == 0.0 { "frame" } else { "grid" };
-        svg.line((x_of(change), TOP - 8.0), (x_of(change), bottom), class);
-        svg.text((x_of(change), TOP - 14.0), Anchor::Middle, "axis", &signed_seconds(change));
+        svg.line((axis.x(change), TOP - 8.0), (axis.x(change), bottom), class);
+        svg.text((axis.x(change), TOP - 14.0), Anchor::Middle, "axis", &signed_seconds(change));
     }
-    svg.text((x_of(0.0) - 10.0, 14.0), Anchor::End, "axis", "← shorter waits");
-    svg.text((x_of(0.0) + 10.0, 14.0), Anchor::Start, "axis", "longer waits →");
+    svg.text((axis.x(0.0) - 10.0, 14.0), Anchor::End, "axis", "← shorter waits");
+    svg.text((axis.x(0.0) + 10.0, 14.0), Anchor::Start, "axis", "longer waits →");
     for (index, (name, change)) in groups.iter().enumerate() {
         let y = TOP + ROW * (index as f64 + 0.5);
         let difference = change.difference();
@@ -55,19 +46,50 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
         let [by, from, to] = [difference, change.low, change.high].map(signed_seconds);
         let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
         let title = format!("{name}: {by} ({from} to {to}), {chance}");
-        svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(name, left - 14.0));
-        svg.line((x_of(change.low), y), (x_of(change.high), y), direction);
-        svg.circle((x_of(difference), y), 4.5, &class, &title);
+        svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(name, left - 28.0));
+        svg.line((axis.x(change.low), y), (axis.x(change.high), y), direction);
+        svg.circle((axis.x(difference), y), 4.5, &class, &title);
         svg.text((WIDTH - 4.0, y + 4.0), Anchor::End, "label", &by);
     }
     let name = format!("How the mean wait changes by {what}");
     svg.finish(&name, "A mark for each difference, and a line for its interval. The table below has the same numbers.")
 }
 
+/// A linear axis for all intervals and 0, which begins and ends at labelled changes.
+struct ChangeAxis {
+    low: f64,
+    high: f64,
+    tick: f64,
+    left: f64,
+    right: f64,
+}
+
+impl ChangeAxis {
+    fn new(groups: &[(&str, MeanChange)], left: f64, right: f64) -> Self {
+        const MAX_TICKS: f64 = 7.0;
+        let ends = groups.iter().flat_map(|(_, change)| [change.low, change.high, change.difference()]);
+        let low = ends.clone().fold(0.0, f64::min);
+        let high = ends.fold(0.0, f64::max);
+        let tick = time_step((high - low).max(1.0), MAX_TICKS);
+        let low = (low / tick).floor().min(-1.0) * tick;
+        let high = (high / tick).ceil().max(1.0) * tick;
+        Self { low, high, tick, left, right }
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        let last = ((self.high - self.low) / self.tick).round() as usize;
+        (0..=last).map(|index| self.low + self.tick * index as f64)
+    }
+
+    fn x(&self, change: f64) -> f64 {
+        self.left + (self.right - self.left) * (change - self.low) / (self.high - self.low)
+    }
+}
+
 /// The room for names on the left.
 fn width_of_names<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
     let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-    (longest as f64 * LETTER + 18.0).clamp(70.0, 240.0)
+    (longest as f64 * LETTER + 28.0).clamp(70.0, 240.0)
 }
 
 /// A step of a round time, of which at most `count` cover `span` seconds.
@@ -116,7 +138,7 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Strin
     for (index, (name, sides)) in groups.iter().enumerate() {
         let top = TOP + index as f64 * (rows * ROW + GAP) + GAP / 2.0;
         let middle = top + rows * ROW / 2.0;
-        svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 14.0));
+        svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 28.0));
         match sides[..] {
             [old, new] => {
                 for (row, which, from, to) in [(0.0, "half", old.median, new.median), (1.0, "95 %", old.p95, new.p95)] {

@@ -16,6 +16,8 @@ let baseline = inForce;
 const earlierFormulas = [];
 let settled = settings.formula;
 let settling;
+/** What changed the formula last: a slider or a field. */
+let changing = formulaField;
 /** The last formula that `qmgr` accepts and that could be ranked: its result is shown while the formula is half typed. */
 let lastGood = null;
 /** The numbers in the formula, with their places and sliders. */
@@ -314,7 +316,9 @@ function holdStill(isDragging) {
   for (const part of [byId("headline"), ...byId("controls").children, byId("results")]) {
     part.style.minHeight = isDragging ? `${part.getBoundingClientRect().height}px` : "";
   }
-  byId("headline").style.maxHeight = isDragging ? byId("headline").style.minHeight : "";
+  for (const part of [byId("headline"), formulaField.parentElement]) {
+    part.style.maxHeight = isDragging ? `${part.getBoundingClientRect().height}px` : "";
+  }
   if (isDragging) return;
   fitFormula();
   schedule();
@@ -345,6 +349,12 @@ function remember() {
   if (formulaField.value !== settled) earlierFormulas.push(settled);
   settled = formulaField.value;
   allowUndo();
+}
+
+/** Makes the formula a step of Undo before something else changes it. */
+function changeBy(source) {
+  if (source !== changing) remember();
+  changing = source;
 }
 
 /** Undo can be pressed as long as it changes the formula. */
@@ -443,6 +453,7 @@ function literalText(value, isInteger) {
 
 /** Replaces a number in the formula. */
 function replaceLiteral(literal, text) {
+  changeBy(literal);
   const formula = formulaField.value;
   const moved = text.length - (literal.end - literal.start);
   formulaField.value = formula.slice(0, literal.start) + text + formula.slice(literal.end);
@@ -602,6 +613,7 @@ async function filesBelow(entry) {
 }
 
 function listen() {
+  formulaField.addEventListener("beforeinput", () => changeBy(formulaField));
   formulaField.addEventListener("input", edited);
   addEventListener("resize", fitFormula);
   for (const end of ["pointerup", "pointercancel"]) {

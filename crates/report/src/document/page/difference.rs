@@ -128,7 +128,7 @@ mod tests {
             ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
             ("pow(2, x / y)", "100 * z + w / 3600", "pow(2, x / y)", "100 * z + w / 3600"),
             ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
-            ("(b) + (4 * a)", "100 * a + c", "[(b) + (4] * a[)]", "[100] * a[ + c]"),
+            ("(beta) + (4 * alpha)", "100 * alpha + c", "[(beta) + (4] * alpha[)]", "[100] * alpha[ + c]"),
         ] {
             assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
         }
