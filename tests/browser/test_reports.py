@@ -170,7 +170,7 @@ def test_the_charts_have_a_mark_for_each(open_page, site_pages):
     # the new order as a table has all places, with arrows
     order = rows(region(page, "Every job's place: The new order as a table"))
     ordered = sorted(jobs, key=lambda job: job["new_rank"])
-    assert [row[:3] for row in order] == [[job["new_rank"], job["moved"], job["old_rank"]] for job in ordered]
+    assert [[row[0], row[1], row[3]] for row in order] == [[job["new_rank"], job["moved"], job["old_rank"]] for job in ordered]
     # nothing is drawn twice, or below the wrong group
     table = region(page, "Fair-share tree: The tree as a table")
     names = [node["name"] for node in site_pages["shares"][1]["policies"][0]["nodes"]]

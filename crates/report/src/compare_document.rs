@@ -515,8 +515,8 @@ fn new_order(report: CompareReport<'_>) -> Table<'_> {
     let columns = vec![
         Column::number("place", 9),
         Column::number("moved", 9),
-        Column::number("before", 8),
         Column::text("job", 9),
+        Column::number("before", 8),
     ];
     let mut moves: Vec<JobMove> = moves_of(report).collect();
     moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
@@ -524,8 +524,8 @@ fn new_order(report: CompareReport<'_>) -> Table<'_> {
         vec![
             Cell::count(job.new),
             job.moved().map_or(Cell::Missing, Cell::Arrow),
-            Cell::count(job.old),
             Cell::text(job_name(report, job.row)),
+            Cell::count(job.old),
         ]
     });
     Table::from_rows(columns, rows)

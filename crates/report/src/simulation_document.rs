@@ -41,7 +41,8 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     let classes = CLASSES.into_iter().zip(classes_of(report));
     let named = classes.filter(|(_, groups)| groups.iter().any(|group| !group.name.is_empty()));
     sections.extend(named.map(|((heading, column), groups)| {
-        with_spreads(Section::new(heading).table(group_table(column, groups)), column, groups)
+        let table = group_table(column, groups).folded("The numbers as a table");
+        with_spreads(Section::new(heading), column, groups).table(table)
     }));
     sections.extend(periods_section(&[report]));
     sections.extend(shares_section(&[report]));
