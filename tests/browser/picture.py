@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
     page = browser.new_page(viewport={"width": WIDTH, "height": 900}, device_scale_factor=1)
     page.goto(path.as_uri())
     # the headline and the first chart: what is between them is read, not looked at
-    page.evaluate("document.querySelectorAll('.facts, section:has(.formula)').forEach((one) => one.remove())")
+    page.evaluate("document.querySelectorAll('.facts, nav, section:not(:has(figure))').forEach((one) => one.remove())")
     chart = page.locator("figure").first.bounding_box()
     clip = {"x": 0, "y": 0, "width": WIDTH, "height": chart["y"] + chart["height"] + 16}
     shot = Image.open(io.BytesIO(page.screenshot(full_page=True, clip=clip))).convert("RGB")

@@ -176,6 +176,14 @@ def test_a_half_typed_formula_keeps_the_last_good_result(page):
     assert (numbers(page), first_ids(page, 50), page.locator("input[type=range]").count()) == before
     assert "stale" in page.locator("#results").get_attribute("class")
     assert page.locator("#last-good").inner_text() == f"The last formula that worked: {FORMULA}"
+    # the last good result can be searched
+    page.fill("#search", "jsolberg")
+    settle(page)
+    entities = page.locator("#queue tbody tr td:nth-child(5)").all_inner_texts()
+    assert set(entities) == {"jsolberg"} and len(entities) == 3
+    page.fill("#search", "")
+    settle(page)
+    assert first_ids(page, 50) == before[1]
     type_formula(page, FORMULA + " + (2 * ncpus)")
     assert "stale" not in page.locator("#results").get_attribute("class") and page.locator("#last-good").is_hidden()
     assert numbers(page)["summary"] == compared(FORMULA + " + (2 * ncpus)")["summary"]

@@ -96,8 +96,8 @@ fn the_numbers_of_a_comparison_are_those_of_json() {
     // the slopes, how far jobs move, old and new rank, the shares; the formulas share too little for marks
     assert!(page.matches("<figure ").count() == 4 && !page.contains("<del>") && !page.contains("<ins>"));
     let (page, _) =
-        page_and_json(&[&["compare", "--old", FORMULA, "--new", "100 * fairshare_factor"], &SITE[..]].concat());
-    assert!(page.contains("<del> + eligible_time / 3600 - 3 * ncpus</del>") && !page.contains("<ins>"));
+        page_and_json(&[&["compare", "--old", "ncpus + eligible_time", "--new", "ncpus"], &SITE[..]].concat());
+    assert!(page.contains("<del> + eligible_time</del>") && !page.contains("<ins>"));
 }
 
 #[test]

@@ -196,6 +196,11 @@ function showSections(place, sections) {
 
 // The ranking
 
+function showQueue(queue) {
+  byId("queue-heading").textContent = queue.heading;
+  showTable(byId("queue"), queue.blocks[0], false);
+}
+
 /** Shows a ranking. If there is none, or `qmgr` refuses the formula, the last good one stays, dimmed; returns why. */
 function showRanking(update, isComplete) {
   const isGood = !("error" in update) && !update.is_refused;
@@ -213,8 +218,7 @@ function showRanking(update, isComplete) {
   );
   byId("facts").replaceChildren(...facts);
   byId("results").dataset.numbers = JSON.stringify(update.numbers);
-  byId("queue-heading").textContent = update.queue.heading;
-  showTable(byId("queue"), update.queue.blocks[0], false);
+  showQueue(update.queue);
   showSection(byId("formulas"), update.formulas);
   if (isComplete) showSections(byId("sections"), update.sections);
   byId("warnings").replaceChildren(
@@ -231,8 +235,11 @@ function rank(isComplete) {
   let reason = showRanking(update, isComplete && byId("search").value === "");
   // what is searched for is searched for in the result that is shown
   if (update.is_refused && lastGood !== null) call("rank", lastGood, 0, false);
-  if (byId("search").value !== "" && reason === "") {
-    reason = showRanking(call("show", byId("search").value, Number(byId("count").value), isComplete), isComplete);
+  const search = byId("search").value;
+  if (reason === "" ? search !== "" : lastGood !== null) {
+    const found = call("show", search, Number(byId("count").value), isComplete);
+    if (reason === "") reason = showRanking(found, isComplete);
+    else if (!("error" in found)) showQueue(found.queue);
   }
   const total = performance.now() - begin;
   if (isComplete) completeTime = total;
