@@ -194,6 +194,8 @@ def test_the_headline_is_a_live_region_and_tables_have_captions(page):
     assert headline.get_attribute("aria-live") == "polite" and headline.get_attribute("aria-busy") == "false"
     captions = page.locator("caption").all_text_contents()
     assert len(captions) == page.locator("table").count() > 3 and all(captions)
+    links = page.locator("nav a").evaluate_all("all => all.map(link => [link.textContent, document.querySelector(link.hash).querySelector('h2').textContent])")
+    assert len(links) > 3 and all(name == heading for name, heading in links)
 
 
 def test_the_page_works_with_the_keyboard_alone(page):

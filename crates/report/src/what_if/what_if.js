@@ -188,10 +188,21 @@ function showSections(place, sections) {
     const name = section.heading.replace(/\d+/g, "#");
     const made = before.get(name) ?? element("section");
     made.dataset.name = name;
+    made.id = section.id;
     showSection(made, section);
     return made;
   });
   place.replaceChildren(...shown);
+  showLinks(sections.filter((section) => section.heading));
+}
+
+/** Links to the sections; those that are there stay, and with them the focus. */
+function showLinks(sections) {
+  const headings = sections.map((section) => section.heading);
+  const nav = byId("links");
+  if (nav.dataset.headings === JSON.stringify(headings)) return;
+  nav.dataset.headings = JSON.stringify(headings);
+  nav.replaceChildren(...sections.map(({ id, heading }) => element("a", { href: `#${id}`, textContent: heading })));
 }
 
 // The ranking
