@@ -138,7 +138,7 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     path, document = site_pages["simulate"]
     page = open_page(path)
     entities = [{**entity, **entity["mean_wait"]} for entity in document["difference"]["entities"]]
-    keys = ["name", "jobs", "old", "new", "difference", None, None]
+    keys = ["name", "jobs", "core_seconds", "old", "new", "difference", None]
     assert_equal(region(page, "Entities: The differences as a table"), entities, keys)
     path, document = site_pages["shares"]
     page = open_page(path)

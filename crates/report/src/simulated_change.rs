@@ -7,7 +7,7 @@ use jsf_simulate::{Difference, GroupDifference, MeanChange};
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
-use super::simulation::SimulationReport;
+use super::simulation::{SimulationReport, core_seconds};
 
 /// The header of the comma-separated values.
 const CSV_HEADER: [&str; 10] =
@@ -44,14 +44,15 @@ impl SimulatedChangeReport<'_> {
             "longer": difference.longer,
             "shorter": difference.shorter,
             "mean_wait": change_json(&difference.wait),
+            "mean_wait_per_core_hour": change_json(&difference.wait_per_core_hour),
             "mean_bounded_slowdown": change_json(&difference.bounded_slowdown),
             "utilisation": summaries[1].utilisation - summaries[0].utilisation,
             "makespan": summaries[1].makespan - summaries[0].makespan,
-            "entities": groups_json(&difference.entities),
-            "groups": groups_json(&difference.groups),
-            "queues": groups_json(&difference.queues),
-            "sizes": groups_json(&difference.sizes),
-            "lengths": groups_json(&difference.lengths),
+            "entities": groups_json(&difference.entities.groups),
+            "groups": groups_json(&difference.groups.groups),
+            "queues": groups_json(&difference.queues.groups),
+            "sizes": groups_json(&difference.sizes.groups),
+            "lengths": groups_json(&difference.lengths.groups),
             "confidence": 0.95,
             "block_seconds": difference.block_seconds,
             "blocks": difference.blocks,
@@ -78,13 +79,21 @@ impl SimulatedChangeReport<'_> {
 }
 
 fn groups_json(groups: &[GroupDifference]) -> Json {
-    let groups = groups
-        .iter()
-        .map(|group| json!({"name": group.name, "jobs": group.jobs, "mean_wait": change_json(&group.wait)}));
+    let groups = groups.iter().map(|group| {
+        json!({
+            "name": group.name,
+            "jobs": group.jobs,
+            "core_seconds": core_seconds(group.core_seconds),
+            "mean_wait": change_json(&group.wait),
+        })
+    });
     groups.collect()
 }
 
+/// A change with its interval; that has no ends where there are too few jobs for one.
 fn change_json(change: &MeanChange) -> Json {
-    let MeanChange { old, new, low, high } = *change;
-    json!({"old": old, "new": new, "difference": change.difference(), "low": low, "high": high})
+    let MeanChange { old, new, .. } = *change;
+    let [low, high] = change.interval().map_or([None, None], |ends| ends.map(Some));
+    json!({"old": old, "new": new, "difference": change.difference(), "low": low, "high": high,
+        "significant": change.is_significant()})
 }

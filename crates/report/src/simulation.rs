@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use jsf_openpbs::check::Checked;
 use jsf_simulate::{
     Distribution, EntityUse, Fairness, GroupStatistics, Period, Schedule, Statistics, Summary, Validation, Workload,
     WorkloadJob,
@@ -12,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
 use super::printable;
+use super::simulation_failures::FailingJobs;
 
 /// One simulated side, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +30,12 @@ pub struct SimulationReport<'a> {
     pub fairness: Option<&'a Fairness>,
     /// How far the waits are from those in the log, if that was asked for.
     pub validation: Option<&'a Validation>,
+    /// The number of processors of the machine.
+    pub processors: u32,
+    /// The verdict on the formula, without jobs.
+    pub checked: Option<&'a Checked>,
+    /// The jobs for which the formula fails, if there are any.
+    pub failing: Option<&'a FailingJobs>,
     /// What is shown above the tables: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
 }
@@ -191,6 +199,11 @@ fn summary_json(summary: &Summary) -> Json {
         "core_seconds": core_seconds(summary.core_seconds),
         "mean_queue": summary.mean_queue,
         "wait": distribution_json(&summary.wait),
+        "mean_wait_per_core_hour": summary.wait_per_core_hour,
+        "started_within_a_minute": summary.started_within_minute,
+        "started_within_an_hour": summary.started_within_hour,
+        "waited_over_1_d": summary.waited_over_day,
+        "waited_over_7_d": summary.waited_over_week,
         "bounded_slowdown": distribution_json(&summary.bounded_slowdown),
     })
 }
@@ -244,6 +257,6 @@ fn number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }
 
-fn core_seconds(amount: u128) -> Json {
+pub(super) fn core_seconds(amount: u128) -> Json {
     u64::try_from(amount).map_or_else(|_| json!(amount as f64), |amount| json!(amount))
 }

@@ -17,17 +17,46 @@ pub(super) fn ordinal(number: usize) -> String {
     grouped(&number.to_string()) + suffix
 }
 
-/// A time in words, from a number of seconds.
-pub(super) fn seconds(seconds: f64) -> String {
-    waiting_time(seconds.round() as i64)
+/// A length of time for people: its two largest units, rounded.
+pub(super) fn duration(seconds: f64) -> String {
+    let unit = match seconds.round() as i64 {
+        86_400.. => 3600,
+        3600.. => 60,
+        _ => 1,
+    };
+    waiting_time(rounded(seconds, unit))
+}
+
+/// A length of time that need not be exact, such as the end of an interval: one unit below an hour, and if there are five of
+/// it, else two.
+pub(super) fn rough_duration(seconds: f64) -> String {
+    match [86_400, 3600].into_iter().find(|&unit| seconds >= unit as f64) {
+        Some(unit) if seconds >= 5.0 * unit as f64 => waiting_time(rounded(seconds, unit)),
+        None if seconds >= 60.0 => waiting_time(rounded(seconds, 60)),
+        _ => duration(seconds),
+    }
+}
+
+/// The nearest multiple of a unit.
+fn rounded(seconds: f64, unit: i64) -> i64 {
+    (seconds / unit as f64).round() as i64 * unit
 }
 
 /// A change of a time in words, with its sign.
-pub(super) fn signed_seconds(change: f64) -> String {
+pub(super) fn signed_duration(change: f64) -> String {
+    signed(change, duration)
+}
+
+/// A change of a time that need not be exact.
+pub(super) fn signed_rough_duration(change: f64) -> String {
+    signed(change, rough_duration)
+}
+
+fn signed(change: f64, words: fn(f64) -> String) -> String {
     match change {
         change if change.round() == 0.0 => "0".to_owned(),
-        change if change > 0.0 => format!("+{}", seconds(change)),
-        change => format!("-{}", seconds(-change)),
+        change if change > 0.0 => format!("+{}", words(change)),
+        change => format!("-{}", words(-change)),
     }
 }
 
@@ -115,6 +144,26 @@ mod tests {
         for (seconds, text) in cases {
             assert_eq!(waiting_time(seconds), text);
         }
+    }
+
+    #[test]
+    fn lengths_of_time_have_two_units() {
+        let cases = [
+            (0.0, "0 s", "0 s"),
+            (59.4, "59 s", "59 s"),
+            (106.0, "1 min 46 s", "2 min"),
+            (1066.0, "17 min 46 s", "18 min"),
+            (3599.6, "1 h", "1 h"),
+            (6390.0, "1 h 47 min", "1 h 47 min"),
+            (82_240.0, "22 h 51 min", "23 h"),
+            (86_399.0, "1 d", "1 d"),
+            (104_940.0, "1 d 5 h", "1 d 5 h"),
+            (2_622_480.0, "30 d 8 h", "30 d"),
+        ];
+        for (seconds, exact, rough) in cases {
+            assert_eq!((&*duration(seconds), &*rough_duration(seconds)), (exact, rough), "{seconds}");
+        }
+        assert_eq!([-104_940.0, 0.2, 60.0].map(signed_duration), ["-1 d 5 h", "0", "+1 min"]);
     }
 
     #[test]

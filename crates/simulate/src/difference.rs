@@ -8,7 +8,8 @@
 //!
 //! Source: A. C. Davison, D. V. Hinkley, "Bootstrap Methods and Their Application", 1997, sections 2.4 and 8.2.3.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::generate::Random;
 use super::schedule::Schedule;
@@ -23,8 +24,11 @@ const SEED: u64 = 20_030_611;
 const TAIL: f64 = 0.025;
 /// The longest block, in seconds.
 const DAY: i64 = 86_400;
-/// The fewest blocks.
-const MIN_BLOCKS: i64 = 10;
+/// The fewest blocks that a log is divided into.
+const LOG_BLOCKS: i64 = 10;
+/// An interval of fewer jobs, or of jobs from fewer blocks, says nothing.
+const MIN_JOBS: usize = 20;
+const MIN_BLOCKS: usize = 6;
 
 /// How much a mean changes, with an interval that contains the change with a confidence of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -37,6 +41,10 @@ pub struct MeanChange {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// The number of jobs.
+    pub jobs: usize,
+    /// The number of blocks in which they are submitted.
+    pub blocks: usize,
 }
 
 impl MeanChange {
@@ -45,21 +53,60 @@ impl MeanChange {
         self.new - self.old
     }
 
+    /// The interval; `None` for too few jobs, or if they are submitted in too few blocks.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        (self.jobs >= MIN_JOBS && self.blocks >= MIN_BLOCKS).then_some([self.low, self.high])
+    }
+
     /// Whether the interval is on one side of 0: whether chance alone would hardly show this change.
     pub fn is_significant(&self) -> bool {
-        self.low > 0.0 || self.high < 0.0
+        self.is_increase() || self.is_decrease()
+    }
+
+    /// Whether the mean grows by more than chance would explain.
+    pub fn is_increase(&self) -> bool {
+        self.interval().is_some_and(|[low, _]| low > 0.0)
+    }
+
+    /// Whether the mean falls by more than chance would explain.
+    pub fn is_decrease(&self) -> bool {
+        self.interval().is_some_and(|[_, high]| high < 0.0)
     }
 }
 
 /// How the waits of some jobs change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupDifference {
-    /// The name of the entity, the group, the queue or the class.
+    /// The name of the entity, the group, the queue or the class; empty for several of them.
     pub name: String,
     /// The number of jobs.
     pub jobs: usize,
+    /// The processors times seconds that they hold.
+    pub core_seconds: u128,
     /// Their mean wait, in seconds.
     pub wait: MeanChange,
+}
+
+/// All jobs, by one of their properties.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Classes {
+    /// The classes.
+    pub groups: Vec<GroupDifference>,
+    /// The classes whose jobs wait less by more than chance would explain.
+    pub winners: Option<ClassesTogether>,
+    /// Those whose jobs wait longer.
+    pub losers: Option<ClassesTogether>,
+}
+
+/// Some classes taken together, and all others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassesTogether {
+    /// Their places in the list of classes.
+    pub places: Vec<usize>,
+    /// Their jobs.
+    pub together: GroupDifference,
+    /// The jobs of all other classes.
+    pub others: GroupDifference,
 }
 
 /// Two schedules of one workload, compared job by job.
@@ -73,29 +120,41 @@ pub struct Difference {
     pub shorter: usize,
     /// The mean wait, in seconds.
     pub wait: MeanChange,
+    /// The processors times seconds that the jobs hold.
+    pub core_seconds: u128,
+    /// The mean wait of a core hour, in seconds.
+    pub wait_per_core_hour: MeanChange,
     /// The mean bounded slowdown.
     pub bounded_slowdown: MeanChange,
     /// By entity, from the one whose waits grow most.
-    pub entities: Vec<GroupDifference>,
+    pub entities: Classes,
     /// By group.
-    pub groups: Vec<GroupDifference>,
+    pub groups: Classes,
     /// By queue.
-    pub queues: Vec<GroupDifference>,
+    pub queues: Classes,
     /// By number of processors.
-    pub sizes: Vec<GroupDifference>,
+    pub sizes: Classes,
     /// By run time.
-    pub lengths: Vec<GroupDifference>,
+    pub lengths: Classes,
     /// The length of a block of the bootstrap, in seconds.
     pub block_seconds: i64,
     /// The number of blocks with jobs.
     pub blocks: usize,
 }
 
-/// The sums of a quantity over the jobs of a block, under both formulas.
-#[derive(Debug, Clone, Copy, Default)]
+/// A quantity of a job under both formulas, and how much it counts.
+#[derive(Debug, Clone, Copy)]
+struct Weighted {
+    weight: f64,
+    old: f64,
+    new: f64,
+}
+
+/// The sums of a quantity over the jobs of a block.
+#[derive(Debug, Clone, Copy)]
 struct BlockSums {
     block: usize,
-    jobs: usize,
+    weight: f64,
     old: f64,
     new: f64,
 }
@@ -131,28 +190,28 @@ impl Difference {
             job.block = blocks - 1;
         }
         let draws = draws(blocks);
-        let wait = |job: &PairedJob| job.waits.map(|wait| wait as f64);
-        let slowdown = |job: &PairedJob| job.waits.map(|wait| bounded_slowdown(wait, job.job.duration()));
-        let all: Vec<&PairedJob> = paired.iter().collect();
         let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
-            let mut groups = grouped(&paired, &draws, |job| index(job) as usize, |index| names[index].to_string());
-            groups.sort_by(|one, other| {
-                let by_change = other.wait.difference().total_cmp(&one.wait.difference());
-                by_change.then_with(|| compare_ids(&one.name, &other.name))
-            });
-            groups
+            let index = |job: &WorkloadJob| index(job) as usize;
+            let mut groups = grouped(&paired, &draws, index, |index| names[index].to_string());
+            groups.sort_by(|(_, one), (_, other)| by_change(one, other));
+            classes(&paired, &draws, index, groups)
+        };
+        let by_class = |index: fn(&WorkloadJob) -> usize, name: fn(usize) -> String| {
+            classes(&paired, &draws, index, grouped(&paired, &draws, index, name))
         };
         Self {
             jobs: paired.len(),
             longer: paired.iter().filter(|job| job.waits[1] > job.waits[0]).count(),
             shorter: paired.iter().filter(|job| job.waits[1] < job.waits[0]).count(),
-            wait: mean_change(&all, &draws, wait),
-            bounded_slowdown: mean_change(&all, &draws, slowdown),
+            wait: mean_change(&paired, &draws, PairedJob::wait),
+            core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
+            wait_per_core_hour: mean_change(&paired, &draws, PairedJob::wait_of_core_hours),
+            bounded_slowdown: mean_change(&paired, &draws, PairedJob::slowdown),
             entities: by_name(workload.entities(), |job| job.entity),
             groups: by_name(workload.groups(), |job| job.group),
             queues: by_name(workload.queues(), |job| job.queue),
-            sizes: grouped(&paired, &draws, |job| size_class(job.processors), size_class_name),
-            lengths: grouped(&paired, &draws, |job| length_class(job.duration()), length_class_name),
+            sizes: by_class(|job| size_class(job.processors), size_class_name),
+            lengths: by_class(|job| length_class(job.duration()), length_class_name),
             block_seconds,
             blocks,
         }
@@ -161,7 +220,7 @@ impl Difference {
 
 /// The length of a block of a log whose jobs are submitted between these times: a day, or a tenth of a shorter log.
 pub(super) fn block_length(begin: i64, end: i64) -> i64 {
-    ((end - begin) / MIN_BLOCKS + 1).clamp(1, DAY)
+    ((end - begin) / LOG_BLOCKS + 1).clamp(1, DAY)
 }
 
 /// How often each block is drawn, in each resample.
@@ -175,47 +234,108 @@ fn draws(blocks: usize) -> Vec<Vec<u32>> {
     (0..RESAMPLES).map(resample).collect()
 }
 
+/// The jobs of each class, with its index, in the order of the indices.
 fn grouped(
     jobs: &[PairedJob],
     draws: &[Vec<u32>],
     index: impl Fn(&WorkloadJob) -> usize,
     name: impl Fn(usize) -> String,
-) -> Vec<GroupDifference> {
+) -> Vec<(usize, GroupDifference)> {
     let mut members: BTreeMap<usize, Vec<&PairedJob>> = BTreeMap::new();
     for job in jobs {
         members.entry(index(&job.job)).or_default().push(job);
     }
-    let group = |(index, jobs): (usize, Vec<&PairedJob>)| GroupDifference {
-        name: name(index),
+    members.into_iter().map(|(index, jobs)| (index, group_difference(name(index), &jobs, draws))).collect()
+}
+
+/// The group whose waits grow most comes first.
+fn by_change(one: &GroupDifference, other: &GroupDifference) -> Ordering {
+    let by_change = other.wait.difference().total_cmp(&one.wait.difference());
+    by_change.then_with(|| compare_ids(&one.name, &other.name))
+}
+
+fn group_difference(name: String, jobs: &[&PairedJob], draws: &[Vec<u32>]) -> GroupDifference {
+    GroupDifference {
+        name,
         jobs: jobs.len(),
-        wait: mean_change(&jobs, draws, |job| job.waits.map(|wait| wait as f64)),
+        core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+        wait: mean_change(jobs.iter().copied(), draws, PairedJob::wait),
+    }
+}
+
+/// The classes, and those that win and those that lose taken together.
+fn classes(
+    jobs: &[PairedJob],
+    draws: &[Vec<u32>],
+    index: impl Fn(&WorkloadJob) -> usize,
+    groups: Vec<(usize, GroupDifference)>,
+) -> Classes {
+    let together = |is_one: fn(&MeanChange) -> bool| {
+        let places: Vec<usize> = (0..groups.len()).filter(|&place| is_one(&groups[place].1.wait)).collect();
+        let indices: BTreeSet<usize> = places.iter().map(|&place| groups[place].0).collect();
+        let (own, others): (Vec<&PairedJob>, Vec<&PairedJob>) =
+            jobs.iter().partition(|job| indices.contains(&index(&job.job)));
+        (!places.is_empty()).then(|| ClassesTogether {
+            places,
+            together: group_difference(String::new(), &own, draws),
+            others: group_difference(String::new(), &others, draws),
+        })
     };
-    members.into_iter().map(group).collect()
+    Classes {
+        winners: together(MeanChange::is_decrease),
+        losers: together(MeanChange::is_increase),
+        groups: groups.into_iter().map(|(_, group)| group).collect(),
+    }
+}
+
+impl PairedJob {
+    fn wait(&self) -> Weighted {
+        self.weighted(1.0, self.waits.map(|wait| wait as f64))
+    }
+
+    fn wait_of_core_hours(&self) -> Weighted {
+        self.weighted(self.job.core_seconds() as f64, self.waits.map(|wait| wait as f64))
+    }
+
+    fn slowdown(&self) -> Weighted {
+        self.weighted(1.0, self.waits.map(|wait| bounded_slowdown(wait, self.job.duration())))
+    }
+
+    fn weighted(&self, weight: f64, [old, new]: [f64; 2]) -> Weighted {
+        Weighted { weight, old: weight * old, new: weight * new }
+    }
 }
 
 /// The change of a mean, and the percentile interval of the bootstrap. A resample without a job of the group is left out.
-fn mean_change(jobs: &[&PairedJob], draws: &[Vec<u32>], quantity: impl Fn(&PairedJob) -> [f64; 2]) -> MeanChange {
+fn mean_change<'j>(
+    jobs: impl IntoIterator<Item = &'j PairedJob>,
+    draws: &[Vec<u32>],
+    quantity: fn(&PairedJob) -> Weighted,
+) -> MeanChange {
     let mut blocks: Vec<BlockSums> = Vec::new();
+    let mut count = 0;
     for job in jobs {
+        count += 1;
         if blocks.last().is_none_or(|block| block.block != job.block) {
-            blocks.push(BlockSums { block: job.block, ..BlockSums::default() });
+            blocks.push(BlockSums { block: job.block, weight: 0.0, old: 0.0, new: 0.0 });
         }
         if let Some(block) = blocks.last_mut() {
-            let [old, new] = quantity(job);
-            block.jobs += 1;
+            let Weighted { weight, old, new } = quantity(job);
+            block.weight += weight;
             block.old += old;
             block.new += new;
         }
     }
-    let mean = |sum: f64| if jobs.is_empty() { 0.0 } else { sum / jobs.len() as f64 };
+    let weight: f64 = blocks.iter().map(|block| block.weight).sum();
+    let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
     let old = mean(blocks.iter().map(|block| block.old).sum());
     let new = mean(blocks.iter().map(|block| block.new).sum());
     let resampled = |counts: &Vec<u32>| {
-        let weighted = blocks.iter().map(|block| (f64::from(counts[block.block]), block));
-        let (jobs, change) = weighted.fold((0.0, 0.0), |(jobs, change), (count, block)| {
-            (jobs + count * block.jobs as f64, change + count * (block.new - block.old))
+        let drawn = blocks.iter().map(|block| (f64::from(counts[block.block]), block));
+        let (weight, change) = drawn.fold((0.0, 0.0), |(weight, change), (count, block)| {
+            (weight + count * block.weight, change + count * (block.new - block.old))
         });
-        (jobs > 0.0).then(|| change / jobs)
+        (weight > 0.0).then(|| change / weight)
     };
     let mut changes: Vec<f64> = draws.iter().filter_map(resampled).collect();
     changes.sort_unstable_by(f64::total_cmp);
@@ -223,5 +343,5 @@ fn mean_change(jobs: &[&PairedJob], draws: &[Vec<u32>], quantity: impl Fn(&Paire
         let index = (fraction * changes.len().saturating_sub(1) as f64).round() as usize;
         changes.get(index).copied().unwrap_or(new - old)
     };
-    MeanChange { old, new, low: quantile(TAIL), high: quantile(1.0 - TAIL) }
+    MeanChange { old, new, low: quantile(TAIL), high: quantile(1.0 - TAIL), jobs: count, blocks: blocks.len() }
 }

@@ -31,7 +31,7 @@ mod validate;
 mod waiting;
 mod workload;
 
-pub use difference::{Difference, GroupDifference, MeanChange};
+pub use difference::{Classes, ClassesTogether, Difference, GroupDifference, MeanChange};
 pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy};
 pub use generate::{WorkloadModel, generate};

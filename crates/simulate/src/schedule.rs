@@ -124,6 +124,11 @@ impl EvaluationErrors {
         self.jobs
     }
 
+    /// Whether the formula raised an error for a job.
+    pub fn has_failed(&self, job: usize) -> bool {
+        self.failed.get(job).copied().unwrap_or(false)
+    }
+
     /// The errors by kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &ErrorKind)> + '_ {
         self.kinds.iter().map(|(name, kind)| (*name, kind))

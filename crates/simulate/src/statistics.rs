@@ -19,6 +19,12 @@ const PERIODS: [i64; 8] = [60, 600, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_
 const MAX_PERIODS: i64 = 200;
 const MAX_COARSE_PERIODS: i64 = 16;
 
+/// The waits that jobs are counted by, in seconds.
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+const DAY: i64 = 86_400;
+const WEEK: i64 = 7 * DAY;
+
 /// The distribution of a quantity over jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Distribution {
@@ -67,6 +73,16 @@ pub struct Summary {
     pub utilisation: f64,
     /// The waits, in seconds.
     pub wait: Distribution,
+    /// The mean wait of a core hour, in seconds: that of the jobs, each weighted by the processors times seconds that it held.
+    pub wait_per_core_hour: f64,
+    /// The number of jobs that start within a minute of their submission.
+    pub started_within_minute: usize,
+    /// The number of jobs that start within an hour.
+    pub started_within_hour: usize,
+    /// The number of jobs that wait for more than a day.
+    pub waited_over_day: usize,
+    /// The number of jobs that wait for more than seven days.
+    pub waited_over_week: usize,
     /// The bounded slowdowns: `max(1, (wait + run) / max(run, 10 s))`.
     pub bounded_slowdown: Distribution,
     /// The number of waiting jobs, averaged over the makespan.
@@ -225,16 +241,28 @@ fn summary(jobs: &[StartedJob], started: &[StartedJob], processors: u32) -> Summ
     let waited = started.iter().map(|job| i128::from(within(job.job.submit, job.start)));
     let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
     let mut slowdowns: Vec<f64> = jobs.iter().map(StartedJob::slowdown).collect();
+    let weighted: f64 = jobs.iter().map(|job| job.wait() as f64 * job.job.core_seconds() as f64).sum();
+    let core_seconds: u128 = jobs.iter().map(|job| job.job.core_seconds()).sum();
     let over_makespan = |amount: f64| if makespan == 0 { 0.0 } else { amount / makespan as f64 };
     Summary {
         jobs: jobs.len(),
         makespan,
-        core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+        core_seconds,
         utilisation: over_makespan(held.sum::<i128>() as f64) / f64::from(processors),
         mean_queue: over_makespan(waited.sum::<i128>() as f64),
+        wait_per_core_hour: if core_seconds == 0 { 0.0 } else { weighted / core_seconds as f64 },
+        started_within_minute: started_within(jobs, MINUTE),
+        started_within_hour: started_within(jobs, HOUR),
+        waited_over_day: jobs.len() - started_within(jobs, DAY),
+        waited_over_week: jobs.len() - started_within(jobs, WEEK),
         wait: Distribution::new(&mut waits),
         bounded_slowdown: Distribution::new(&mut slowdowns),
     }
+}
+
+/// The number of jobs that wait for at most so many seconds.
+fn started_within(jobs: &[StartedJob], seconds: i64) -> usize {
+    jobs.iter().filter(|job| job.wait() <= seconds).count()
 }
 
 fn grouped(

@@ -44,16 +44,32 @@ fn equal_formulas_make_no_difference_and_a_strong_one_a_significant_one() {
     let difference = Difference::new(&workload, &first_come, &short_first, 0);
     let [old, new] = [&first_come, &short_first].map(|schedule| Statistics::new(&workload, schedule, 64, 0).summary);
     assert_eq!([difference.wait.old, difference.wait.new], [old.wait.mean, new.wait.mean]);
-    let short = &difference.lengths[1];
+    let short = &difference.lengths.groups[1];
     assert!(short.name == "up to 10 min" && short.wait.high < 0.0, "{short:?}");
     assert!(
         difference.wait.low <= difference.wait.difference() && difference.wait.difference() <= difference.wait.high
     );
-    let jobs: usize = difference.entities.iter().map(|entity| entity.jobs).sum();
+    let winners = difference.lengths.winners.as_ref().expect("classes that win");
+    assert!(winners.places.contains(&1) && winners.together.wait.is_decrease(), "{winners:?}");
+    assert_eq!(winners.together.jobs + winners.others.jobs, 4000);
+    let weighted = [old.wait_per_core_hour, new.wait_per_core_hour];
+    let found = [difference.wait_per_core_hour.old, difference.wait_per_core_hour.new];
+    assert!(found.iter().zip(weighted).all(|(found, weighted)| (found - weighted).abs() < 1e-6 * weighted));
+    let few = short_first_of_few(&workload);
+    assert!(few.wait.interval().is_none() && !few.wait.is_significant(), "{few:?}");
+    let jobs: usize = difference.entities.groups.iter().map(|entity| entity.jobs).sum();
     assert_eq!(jobs, 4000);
     assert_eq!(difference, Difference::new(&workload, &first_come, &short_first, 0));
     let reversed = Difference::new(&workload, &short_first, &first_come, 0);
     assert_eq!((reversed.longer, reversed.wait.low), (difference.shorter, -difference.wait.high));
+}
+
+/// The difference of the last jobs, which are too few for an interval.
+fn short_first_of_few(workload: &Workload) -> Difference {
+    let jobs = workload.jobs();
+    let warm_up = jobs[jobs.len() - 15].submit - jobs[0].submit;
+    let [old, new] = ["eligible_time", "-walltime"].map(|formula| case(formula, 64).run(workload, &mut ()));
+    Difference::new(workload, &old, &new, warm_up)
 }
 
 #[test]

@@ -115,6 +115,10 @@ fn statistics_of_a_schedule_that_is_known() {
     );
     assert_eq!(summary.bounded_slowdown.mean, (1.0 + 3.0 + 3.8 + 1.0) / 4.0);
     assert_eq!(summary.mean_queue, 240.0 / 205.0);
+    // the waits of 0, 100, 140 and 0 s are those of 200, 100, 50 and 10 core seconds
+    assert_eq!(summary.wait_per_core_hour, (100.0 * 100.0 + 140.0 * 50.0) / 360.0);
+    let counts = [summary.started_within_minute, summary.started_within_hour, summary.waited_over_day];
+    assert_eq!((counts, summary.waited_over_week), ([2, 4, 0], 0));
     let periods: Vec<_> =
         statistics.periods.iter().map(|period| (period.start, period.seconds, period.submitted)).collect();
     assert_eq!(periods, [(0, 60, 3), (60, 60, 0), (120, 60, 0), (180, 25, 1)]);

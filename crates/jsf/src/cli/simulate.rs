@@ -8,15 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
-use job_sort_formula::rank::{Consequence, OldNew, OnError, ScorePrecision};
+use job_sort_formula::rank::{OldNew, OnError, ScorePrecision};
+use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::{Formula, Schema};
+use jsf_openpbs::check::Checked;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
-use jsf_report::{printable, simulated_change_document, simulation_document, validation_sentence, waiting_time};
+use jsf_report::{
+    FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, validation_sentence,
+    waiting_time,
+};
 use jsf_simulate::{
-    Backfill, Decay, Difference, EvaluationErrors, Fairness, Observer, SimulationOptions, Statistics, Validation,
-    Workload, WorkloadModel, generate,
+    Backfill, Decay, Difference, Fairness, Observer, SimulationOptions, Statistics, Validation, Workload,
+    WorkloadModel, generate,
 };
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -119,6 +124,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         let source = read_formula(&arguments.formula, Some(&site))?;
         let log = read_log(arguments, &site, &[&source])?;
         let Some(side) = simulate(arguments, &site, &log, &source, None)? else { return Ok(Outcome::Findings) };
+        report_failing(arguments, side.failing.iter().map(|failing| failing.clause("the formula")).collect());
         return write_side(arguments, &site, &log, &source, &side, out);
     }
     let sources = formulas(arguments, &site)?;
@@ -134,9 +140,10 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
     });
     let sides = OldNew {
-        old: side_report(workload, &sources.old, &old, &old_rules),
-        new: side_report(workload, &sources.new, &new, &new_rules),
+        old: side_report(arguments, workload, &sources.old, &old, &old_rules),
+        new: side_report(arguments, workload, &sources.new, &new, &new_rules),
     };
+    report_failing(arguments, failing_clauses(sides));
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, warm_up(arguments));
     let change = SimulatedChangeReport { sides: &sides, difference: &difference };
     let is_same = sources.old.text == sources.new.text;
@@ -159,6 +166,10 @@ struct Side {
     simulated: SimulatedQueue,
     statistics: Statistics,
     fairness: Option<Fairness>,
+    /// The result of checking the formula without jobs.
+    checked: Checked,
+    /// The jobs for which it fails.
+    failing: Option<FailingJobs>,
     /// The findings about the formula and the warnings about its simulation, as they are shown in a terminal.
     findings: Vec<String>,
     /// Whether the formula works.
@@ -166,6 +177,7 @@ struct Side {
 }
 
 fn side_report<'a>(
+    arguments: &SimulateArgs,
     workload: &'a Workload,
     source: &'a FormulaText,
     side: &'a Side,
@@ -178,6 +190,9 @@ fn side_report<'a>(
         statistics: &side.statistics,
         fairness: side.fairness.as_ref(),
         validation: None,
+        processors: arguments.processors,
+        checked: Some(&side.checked),
+        failing: side.failing.as_ref(),
         rules,
     }
 }
@@ -200,7 +215,7 @@ fn write_side(
     let rules = rules(arguments, site, log, source, &side.simulated);
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
-        ..side_report(workload, source, side, &rules)
+        ..side_report(arguments, workload, source, side, &rules)
     };
     let document = simulation_document(report, &side.findings);
     if let Some(path) = &arguments.report {
@@ -341,8 +356,9 @@ fn simulate(
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
     }
     let errors = &simulated.schedule.errors;
-    let failures = failures(arguments.site.on_error, errors, workload);
-    failures.iter().for_each(|(kind, text)| report(kind, text));
+    let reads_shares = formula.names().iter().any(|name| FairshareInput::from_name(name).is_some());
+    let of_entities = simulated.shares.as_deref().filter(|_| reads_shares);
+    let failing = FailingJobs::new(log.shown(), errors, of_entities, arguments.site.on_error);
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
     let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
@@ -350,31 +366,28 @@ fn simulate(
     let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
     let is_fine = !fails && !found.iter().any(|found| found.severity == Severity::Error);
     let mut findings = drawn(source, &submitted, &found);
-    let warnings = warnings.into_iter().map(|warning| ("warning", warning));
-    findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
-    Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))
+    let failures =
+        failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
+    let warnings = warnings.into_iter().map(|warning| format!("warning: {warning}"));
+    findings.extend(warnings.chain(failures).map(|text| printable(&text).into_owned()));
+    let checked = site.check(&submitted)?;
+    Ok(Some(Side { simulated, statistics, fairness, checked, failing, findings, is_fine }))
 }
 
 fn warm_up(arguments: &SimulateArgs) -> i64 {
     arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-/// The errors of the formula, each with the kind of its message.
-fn failures(on_error: OnError, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
-    let kind = if on_error == OnError::Fail { "error" } else { "warning" };
-    let failures = errors.kinds().map(|(_, error)| {
-        let value = match (on_error, error.consequence) {
-            (OnError::Null, _) => "it comes last",
-            (_, Consequence::Crash) => "it counts 0 and OpenPBS's scheduler would crash",
-            (_, Consequence::Unknown) => "it counts 0 and jsf cannot tell what the scheduler makes of it",
-            (_, Consequence::Zero) => "it counts 0",
-        };
-        let job = workload.id(error.job);
-        let jobs = if error.jobs == 1 { "1 job" } else { &format!("{} jobs", error.jobs) };
-        let text = format!("the formula fails for {jobs} at some time, first for `{job}`, where {value} then");
-        (kind, format!("{text}: {}", error.message))
-    });
-    failures.collect()
+/// Says for which jobs the formulas fail.
+fn report_failing(arguments: &SimulateArgs, clauses: Vec<String>) {
+    if !clauses.is_empty() {
+        report(failure_kind(arguments), clauses.join("; "));
+    }
+}
+
+/// The kind of a message about jobs for which a formula fails.
+fn failure_kind(arguments: &SimulateArgs) -> &'static str {
+    if arguments.site.on_error == OnError::Fail { "error" } else { "warning" }
 }
 
 /// The options that read standard input.

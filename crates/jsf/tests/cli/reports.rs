@@ -155,21 +155,42 @@ fn list<'v>(document: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Valu
     document.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("a list {pointer}")).iter()
 }
 
-/// A difference of times, with its sign.
+/// The interval of a change of waits, with a star if that is more than chance; a dash without one.
+fn interval(change: &Value) -> String {
+    let [Some(low), Some(high)] = ["low", "high"].map(|bound| change[bound].as_f64()) else { return "–".to_owned() };
+    let is_beyond_chance = low > 0.0 || high < 0.0;
+    assert_eq!(change["significant"], is_beyond_chance, "{change}");
+    format!("{} to {}{}", in_words(low), in_words(high), if is_beyond_chance { " *" } else { "" })
+}
+
+/// The end of an interval of times, with its sign: two units if there are fewer than five of the larger one, which is an hour or
+/// a day.
 fn in_words(seconds: f64) -> String {
     let sign = match seconds.round() {
         0.0 => return "0".to_owned(),
         rounded if rounded > 0.0 => '+',
         _ => '-',
     };
-    format!("{sign}{}", waiting_time(seconds.round().abs() as i64))
+    let unit = match seconds.abs() {
+        ..60.0 => 1.0,
+        ..18_000.0 => 60.0,
+        ..432_000.0 => 3600.0,
+        _ => 86_400.0,
+    };
+    format!("{sign}{}", waiting_time(((seconds.abs() / unit).round() * unit) as i64))
 }
 
 #[test]
 fn the_numbers_of_two_simulations_are_those_of_json() {
     let (page, document) = page_and_json(&[&["simulate", "--new", FORMULA], &SIMULATION[..]].concat());
-    let changes =
-        [(0, "/name"), (1, "/jobs"), (2, "/mean_wait/old"), (3, "/mean_wait/new"), (4, "/mean_wait/difference")];
+    let changes = [
+        (0, "/name"),
+        (1, "/jobs"),
+        (2, "/core_seconds"),
+        (3, "/mean_wait/old"),
+        (4, "/mean_wait/new"),
+        (5, "/mean_wait/difference"),
+    ];
     let tables = [
         ("Entities", "entities"),
         ("Groups", "groups"),
@@ -181,23 +202,28 @@ fn the_numbers_of_two_simulations_are_those_of_json() {
         let listed = rows(&page, heading);
         assert_numbers(&listed, list(&document, &format!("/difference/{key}")), &changes);
         for (row, group) in listed.iter().zip(list(&document, &format!("/difference/{key}"))) {
-            let bounds = ["low", "high"].map(|bound| group["mean_wait"][bound].as_f64().expect("a number"));
-            let is_beyond_chance = bounds[0] > 0.0 || bounds[1] < 0.0;
-            assert_eq!(row[5], format!("{} to {}", in_words(bounds[0]), in_words(bounds[1])), "{row:?}");
-            assert_eq!(row[6], if is_beyond_chance { "*" } else { "" }, "{row:?}");
+            assert_eq!(row[6].trim_end(), interval(&group["mean_wait"]), "{row:?}");
         }
     }
     let summary = rows(&page, "All jobs");
     let keys = [
         "wait/mean",
+        "mean_wait_per_core_hour",
+        "started_within_a_minute",
+        "waited_over_1_d",
+        "waited_over_7_d",
+        "wait/max",
+        "started_within_an_hour",
         "wait/median",
         "wait/p95",
-        "wait/max",
         "bounded_slowdown/mean",
         "utilisation",
         "mean_queue",
         "makespan",
     ];
+    for (row, key) in [(&summary[0], "mean_wait"), (&summary[1], "mean_wait_per_core_hour")] {
+        assert_eq!(row[4].trim_end(), interval(&document["difference"][key]), "{row:?}");
+    }
     for (row, key) in summary.iter().zip(keys) {
         let [old, new] =
             ["old", "new"].map(|side| document.pointer(&format!("/{side}/summary/{key}")).unwrap().as_f64().unwrap());
@@ -271,7 +297,13 @@ fn the_numbers_of_a_simulation_are_those_of_json() {
         (7, "/mean_bounded_slowdown"),
     ];
     for (heading, key) in [("Entities", "/entities"), ("Queues", "/queues"), ("Run times of the jobs", "/lengths")] {
-        assert_numbers(&rows(&page, heading), list(&document, key), &numbers);
+        let mut groups: Vec<&Value> = list(&document, key).collect();
+        if key != "/lengths" {
+            groups.sort_by(|one, other| {
+                other["mean_wait"].as_f64().partial_cmp(&one["mean_wait"].as_f64()).expect("numbers")
+            });
+        }
+        assert_numbers(&rows(&page, heading), groups.into_iter(), &numbers);
     }
     let mean = document["summary"]["wait"]["mean"].as_f64().expect("a number");
     assert!(is_close(&rows(&page, "All jobs")[0][1], mean));

@@ -6,7 +6,7 @@ use jsf_testing::golden;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::command::{jsf, stderr, success};
+use crate::command::{command, jsf, stderr, stdout, success};
 
 /// The options for the rules of the cases, which are not those of OpenPBS's scheduler.
 const TEXTBOOK: [&str; 4] = ["--rules", "documented", "--numbers", "exact"];
@@ -104,5 +104,107 @@ fn a_number_that_is_out_of_range_is_refused_in_plain_words() {
         let output = jsf(&["simulate", "ncpus", "--generate", "10", option, value]);
         assert_eq!(output.status.code(), Some(2), "{option} {value}");
         assert!(stderr(&output).contains(expected), "{option} {value}: {}", stderr(&output));
+    }
+}
+
+/// A log in which the jobs of one of two users, who has no share, wait for each other, and those of the other one never.
+fn log_of_two_users(folder: &std::path::Path) -> [String; 2] {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let job = |index: usize| {
+        let user = if index.is_multiple_of(3) { "nora" } else { "olaf" };
+        let submit = index * 50;
+        format!(r#"{{"id":{index},"entity":"{user}","submit":{submit},"run":100,"resources":{{"ncpus":2}}}}"#)
+    };
+    let log: Vec<String> = (0..90).map(job).collect();
+    [
+        write("log.ndjson", &log.join("\n")),
+        write("tree.json", r#"{"children":[{"name":"olaf","shares":1},{"name":"nora","shares":0}]}"#),
+    ]
+}
+
+#[test]
+fn a_formula_that_fails_for_jobs_says_so_before_its_effect_and_names_whose_jobs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, tree] = log_of_two_users(folder.path());
+    let simulate = |options: &[&str]| {
+        let context = ["simulate", "--workload", &log, "--tree", &tree, "--processors", "2"];
+        jsf(&[&context[..], options].concat())
+    };
+    let failing = "fairshare_tree_usage / fairshare_perc";
+    let headline =
+        |options: &[&str]| stdout(&simulate(options)).split("\n\n").next().map(str::to_owned).expect("a headline");
+    let new = headline(&["--old", "eligible_time", "--new", failing]);
+    let sentence = "divides by zero for all 30 jobs of `nora` (no shares); they count 0.";
+    assert!(new.starts_with(&format!("The new formula {sentence} The old one never fails. ")), "{new}");
+    let old = simulate(&["--old", failing, "--new", "eligible_time"]);
+    assert!(!success(&old).contains("divides by zero"), "{}", success(&old));
+    let warning = "jsf: warning: the old formula divides by zero for all 30 jobs of `nora` (no shares); they count 0; the new one \
+                   never fails\n";
+    assert!(stderr(&old).ends_with(warning), "{}", stderr(&old));
+    assert!(headline(&[failing]).starts_with(&format!("The formula {sentence} 90 jobs wait ")));
+    let all = headline(&["--old", "ncpus", "--new", "1 / (ncpus - 2)"]);
+    let crash = "The new formula divides by zero for all 90 jobs; they count 0, and OpenPBS's scheduler would crash at its next start. \
+                 The old one never fails.";
+    assert_eq!(all, crash);
+    let refused = headline(&["--old", "ncpus", "--new", "nosuch + ncpus"]);
+    assert_eq!(refused, "qmgr refuses the new formula: `nosuch` is not a known resource, function or constant.");
+}
+
+#[test]
+fn all_formats_have_the_measures_of_all_jobs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, _] = log_of_two_users(folder.path());
+    let simulate = |format: &str| {
+        let formulas = ["simulate", "--old", "eligible_time", "--new", "-eligible_time"];
+        success(&jsf(&[&formulas[..], &["--workload", &log, "--processors", "2", "--format", format]].concat()))
+    };
+    let document: Value = serde_json::from_str(&simulate("json")).expect("JSON");
+    for side in ["old", "new"] {
+        let summary = &document[side]["summary"];
+        let jobs = document[side]["jobs"].as_array().expect("jobs").iter();
+        let waits: Vec<i64> =
+            jobs.map(|job| job["start"].as_i64().expect("a time") - job["submit"].as_i64().expect("a time")).collect();
+        let count = |holds: fn(i64) -> bool| waits.iter().filter(|wait| holds(**wait)).count();
+        assert_eq!(summary["started_within_a_minute"], count(|wait| wait <= 60));
+        assert_eq!(summary["started_within_an_hour"], count(|wait| wait <= 3600));
+        assert_eq!((&summary["waited_over_1_d"], &summary["waited_over_7_d"]), (&Value::from(0), &Value::from(0)));
+        // all jobs hold as many core hours
+        assert_eq!(summary["mean_wait_per_core_hour"], summary["wait"]["mean"]);
+    }
+    for format in ["human", "markdown"] {
+        let text = simulate(format);
+        for measure in
+            ["mean wait per core hour", "started within a minute", "waited over 1 d / over 7 d", "longest wait"]
+        {
+            assert!(text.contains(measure), "{measure}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_screen_of_80_columns_has_the_answer_the_formulas_and_two_tables() {
+    let simulate = |formulas: &[&str]| {
+        let site = ["--site", "examples/site", "--workload", "examples/site/accounting.gz", "--processors", "256"];
+        let arguments = [&["simulate"], &site[..], formulas].concat();
+        success(&command().args(arguments).env("COLUMNS", "80").output().expect("an output"))
+    };
+    for formulas in [&["--new", "fairshare_factor * 100 + eligible_time / 3600"][..], &[]] {
+        let screen = simulate(formulas);
+        assert!(screen.lines().count() <= 22 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+        for part in [
+            "formula:",
+            "all 2700 jobs",
+            "mean wait per core hour",
+            "longest wait",
+            "processors  jobs",
+            "65-256",
+            "--report",
+        ] {
+            assert!(screen.contains(part), "{part}: {screen}");
+        }
     }
 }

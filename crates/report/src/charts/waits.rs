@@ -6,7 +6,7 @@ use jsf_simulate::{Distribution, MeanChange};
 
 use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
 use super::{LEFT, y_axis, y_of};
-use crate::words::{grouped, seconds, signed_seconds};
+use crate::words::{duration, grouped, signed_duration};
 
 /// The meaning of the marks of a [`forest`].
 pub(crate) const FOREST_LEGEND: [(&str, &str); 4] = [
@@ -34,7 +34,7 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
     for change in axis.ticks() {
         let class = if change == 0.0 { "frame" } else { "grid" };
         svg.line((axis.x(change), TOP - 8.0), (axis.x(change), bottom), class);
-        svg.text((axis.x(change), TOP - 14.0), Anchor::Middle, "axis", &signed_seconds(change));
+        svg.text((axis.x(change), TOP - 14.0), Anchor::Middle, "axis", &signed_duration(change));
     }
     svg.text((axis.x(0.0) - 10.0, 14.0), Anchor::End, "axis", "← shorter waits");
     svg.text((axis.x(0.0) + 10.0, 14.0), Anchor::Start, "axis", "longer waits →");
@@ -43,7 +43,7 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
         let difference = change.difference();
         let direction = if difference > 0.0 { "down" } else { "up" };
         let class = if change.is_significant() { direction.to_owned() } else { format!("hollow {direction}") };
-        let [by, from, to] = [difference, change.low, change.high].map(signed_seconds);
+        let [by, from, to] = [difference, change.low, change.high].map(signed_duration);
         let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
         let title = format!("{name}: {by} ({from} to {to}), {chance}");
         svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(name, left - 28.0));
@@ -143,14 +143,14 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Strin
             [old, new] => {
                 for (row, which, from, to) in [(0.0, "half", old.median, new.median), (1.0, "95 %", old.p95, new.p95)] {
                     let y = top + (row + 0.5) * ROW;
-                    let title = format!("{name}: {which} of the jobs wait up to {} → {}", seconds(from), seconds(to));
+                    let title = format!("{name}: {which} of the jobs wait up to {} → {}", duration(from), duration(to));
                     svg.text((left - 12.0, y + 4.0), Anchor::End, "axis", which);
                     let [from, to] = [from, to].map(|wait| x_of_wait(wait, most, left));
                     dumbbell(&mut svg, y, (from, "old"), (to, "new"), &title);
                 }
             }
             [only] => {
-                let [half, within] = [only.median, only.p95].map(seconds);
+                let [half, within] = [only.median, only.p95].map(duration);
                 let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {within}");
                 let [half, within] = [only.median, only.p95].map(|wait| x_of_wait(wait, most, left));
                 dumbbell(&mut svg, middle, (within, "hollow new"), (half, "new"), &title);

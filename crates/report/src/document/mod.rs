@@ -22,7 +22,7 @@ pub(crate) use page::{
 pub(crate) use table::MAX_VALUE;
 pub use table::{Cell, Column, RowLimit, Table};
 pub use terminal::TerminalStyle;
-pub(crate) use terminal::wrapped;
+pub(crate) use terminal::{text_of, wrapped};
 
 /// The result of a command for people.
 #[derive(Debug)]

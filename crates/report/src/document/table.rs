@@ -7,7 +7,7 @@ use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
 
 use super::Medium;
-use crate::words::{grouped, percent, seconds, signed_seconds, significant};
+use crate::words::{duration, grouped, percent, signed_duration, significant};
 
 /// The most characters of a value of Python.
 pub(crate) const MAX_VALUE: usize = 4300;
@@ -314,14 +314,14 @@ impl<'a> Cell<'a> {
             Self::Score(score) => Cow::Owned(number_format::logged(*score)),
             Self::Python(value) => Cow::Owned(value.repr_within(MAX_VALUE)),
             Self::Written(text, _) => Cow::Borrowed(text),
-            Self::Duration(time) => Cow::Owned(seconds(*time)),
+            Self::Duration(time) => Cow::Owned(duration(*time)),
             Self::Share(part) => Cow::Owned(percent(*part)),
             Self::Places(0) => Cow::Borrowed("0"),
             Self::Places(places) => Cow::Owned(format!("{places:+}")),
             Self::Arrow(0) => Cow::Borrowed("="),
             Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
             Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
-            Self::Longer(time, _) => Cow::Owned(signed_seconds(*time)),
+            Self::Longer(time, _) => Cow::Owned(signed_duration(*time)),
             Self::Bar(_) => return None,
         })
     }

@@ -186,7 +186,7 @@ fn text_cells(table: &Table<'_>, row: usize) -> Vec<String> {
 }
 
 /// A cell as text shows it.
-pub(super) fn text_of(cell: &Cell<'_>) -> String {
+pub(crate) fn text_of(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Node { lines, text, .. } => format!("{lines}{text}"),
         Cell::Bar(part) => bar(*part),

@@ -37,15 +37,17 @@ counted and reported. So is a job that asks for more processors than there are: 
 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
 contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
-waits at the same time are correlated, so that resampling single jobs would make the interval too narrow.
+waits at the same time are correlated, so that resampling single jobs would make the interval too narrow. There is none for \
+fewer than 20 jobs, nor for jobs from fewer than six blocks. A class of jobs wins or pays if its interval does not contain 0.
 
 With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
 processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
 none more than its jobs ask for. Jain's index of used by promised is 1 if the quotient is the same for all; the Hoover \
 index is the fraction of the processor time that entities use beyond what they are promised.
 
-In JSON, times and waits are in seconds; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is \
-max(1, (wait + run) / max(run, 10 s)).
+In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
+the job; significant says of a difference that its interval does not contain 0, and low and high are null without an \
+interval; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
 
 Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, 2 usage error, or a file that \
 cannot be read.

@@ -1,0 +1,467 @@
+//! The tables of a simulation: the numbers of all jobs, those of the classes of jobs, of the periods, and use against shares.
+
+use std::borrow::Cow;
+
+use job_sort_formula::rank::OldNew;
+use jsf_simulate::{
+    Classes, Difference, EntityUse, Fairness, GroupDifference, GroupStatistics, MeanChange, Period, Statistics, Summary,
+};
+
+use crate::document::{Cell, Column, RowLimit, Section, Table, text_of};
+use crate::simulation::SimulationReport;
+use crate::simulation_charts::{spreads_of_sides, with_forest, with_spreads};
+use crate::words::{count, duration, percent, signed_rough_duration, signed_significant, significant, waiting_time};
+
+/// Text shows at most so many groups: half as many that lose and that gain most.
+const MAX_GROUPS: usize = 20;
+
+/// How a quantity of all jobs is shown.
+#[derive(Clone, Copy)]
+enum Quantity {
+    Time,
+    Number,
+    Count,
+    Percent,
+}
+
+/// A quantity of all jobs.
+struct Measure {
+    name: &'static str,
+    quantity: Quantity,
+    value: fn(&Summary) -> f64,
+    /// A second number in the same cell.
+    other: Option<fn(&Summary) -> f64>,
+    /// Its change, where that has an interval.
+    change: Option<fn(&Difference) -> &MeanChange>,
+}
+
+impl Measure {
+    const fn new(name: &'static str, quantity: Quantity, value: fn(&Summary) -> f64) -> Self {
+        Self { name, quantity, value, other: None, change: None }
+    }
+
+    const fn with_interval(self, change: fn(&Difference) -> &MeanChange) -> Self {
+        Self { change: Some(change), ..self }
+    }
+}
+
+const MEAN_WAIT: Measure =
+    Measure::new("mean wait", Quantity::Time, |summary| summary.wait.mean).with_interval(|change| &change.wait);
+const WAIT_OF_CORE_HOURS: Measure =
+    Measure::new("mean wait per core hour", Quantity::Time, |summary| summary.wait_per_core_hour)
+        .with_interval(|change| &change.wait_per_core_hour);
+const WITHIN_MINUTE: Measure =
+    Measure::new("started within a minute", Quantity::Count, |summary| summary.started_within_minute as f64);
+const OVER_DAY: Measure = Measure::new("waited over 1 d", Quantity::Count, |summary| summary.waited_over_day as f64);
+const OVER_WEEK: Measure = Measure::new("waited over 7 d", Quantity::Count, |summary| summary.waited_over_week as f64);
+const OVER_DAYS: Measure = Measure {
+    other: Some(|summary| summary.waited_over_week as f64),
+    ..Measure::new("waited over 1 d / over 7 d", Quantity::Count, |summary| summary.waited_over_day as f64)
+};
+const LONGEST: Measure = Measure::new("longest wait", Quantity::Time, |summary| summary.wait.max);
+const FURTHER: [Measure; 7] = [
+    Measure::new("started within an hour", Quantity::Count, |summary| summary.started_within_hour as f64),
+    Measure::new("median wait", Quantity::Time, |summary| summary.wait.median),
+    Measure::new("95 % of the waits", Quantity::Time, |summary| summary.wait.p95),
+    Measure::new("mean bounded slowdown", Quantity::Number, |summary| summary.bounded_slowdown.mean)
+        .with_interval(|change| &change.bounded_slowdown),
+    Measure::new("utilisation", Quantity::Percent, |summary| summary.utilisation),
+    Measure::new("jobs in the queue", Quantity::Number, |summary| summary.mean_queue),
+    Measure::new("first submission to last end", Quantity::Time, |summary| summary.makespan as f64),
+];
+
+impl Quantity {
+    fn cell(self, value: f64) -> Cell<'static> {
+        match self {
+            Self::Time => Cell::Duration(value),
+            Self::Number => Cell::significant(value),
+            Self::Count => Cell::Count(value as usize),
+            Self::Percent => percent_cell(Some(value)),
+        }
+    }
+
+    /// A difference, with its sign.
+    fn change(self, change: f64) -> Cell<'static> {
+        match self {
+            Self::Time => Cell::Longer(change, false),
+            Self::Number | Self::Count => Cell::Written(signed_significant(change), Some(change)),
+            Self::Percent => Cell::Written(format!("{} points", signed_significant(change * 100.0)), Some(change)),
+        }
+    }
+
+    /// The end of an interval.
+    fn end(self, end: f64) -> String {
+        match self {
+            Self::Time => signed_rough_duration(end),
+            Self::Number | Self::Count => signed_significant(end),
+            Self::Percent => format!("{} points", signed_significant(end * 100.0)),
+        }
+    }
+}
+
+/// A part of a whole.
+pub(super) fn percent_cell(part: Option<f64>) -> Cell<'static> {
+    part.map_or(Cell::Missing, |part| Cell::Written(percent(part), Some(part)))
+}
+
+/// The numbers of all jobs: those of the first screen, the others in text, and all of them on a page.
+pub(super) fn all_jobs_sections<'a>(
+    sides: &[SimulationReport<'a>],
+    difference: Option<&Difference>,
+) -> Vec<Section<'a>> {
+    let first = [MEAN_WAIT, WAIT_OF_CORE_HOURS, WITHIN_MINUTE, OVER_DAYS, LONGEST];
+    let all = [MEAN_WAIT, WAIT_OF_CORE_HOURS, WITHIN_MINUTE, OVER_DAY, OVER_WEEK, LONGEST];
+    let shares = || fairness_rows(sides);
+    let further = all_jobs_table(&FURTHER, shares(), sides, difference);
+    let on_page: Vec<Measure> = all.into_iter().chain(FURTHER).collect();
+    vec![
+        Section::new("").in_text().table(all_jobs_table(&first, Vec::new(), sides, difference)),
+        Section::new("further numbers").in_text().in_full().table(further),
+        Section::new("all jobs").on_page().table(all_jobs_table(&on_page, shares(), sides, difference)),
+    ]
+}
+
+/// Measures of all jobs, and further rows.
+fn all_jobs_table<'a>(
+    measures: &[Measure],
+    further: Vec<Vec<Cell<'static>>>,
+    sides: &[SimulationReport<'_>],
+    difference: Option<&Difference>,
+) -> Table<'a> {
+    let heading = match sides.iter().map(|side| side.statistics.summary.jobs).min() {
+        Some(1) => "the one job".to_owned(),
+        jobs => format!("all {} jobs", jobs.unwrap_or(0)),
+    };
+    let changes = measures.iter().filter_map(|measure| Some(measure.change?(difference?)));
+    let has_star = changes.into_iter().any(MeanChange::is_significant);
+    let mut columns = vec![Column::name(heading, 9)];
+    match difference {
+        None => columns.push(Column::number("value", 8)),
+        Some(_) => columns.extend([
+            Column::number("old", 8),
+            Column::number("new", 8),
+            Column::number("difference", 2),
+            Column::number(interval_heading(has_star), 3),
+        ]),
+    }
+    let rows = measures.iter().map(|measure| measure_row(measure, has_star, sides, difference));
+    Table::from_rows(columns, rows.chain(further))
+}
+
+fn measure_row(
+    measure: &Measure,
+    has_star: bool,
+    sides: &[SimulationReport<'_>],
+    difference: Option<&Difference>,
+) -> Vec<Cell<'static>> {
+    let Measure { name, quantity, value, other, change } = measure;
+    let summaries: Vec<&Summary> = sides.iter().map(|side| &side.statistics.summary).collect();
+    let mut cells = vec![Cell::prose(*name)];
+    cells.extend(
+        summaries
+            .iter()
+            .map(|summary| pair(quantity.cell(value(summary)), other.map(|other| quantity.cell(other(summary))))),
+    );
+    if let ([old, new], Some(difference)) = (&summaries[..], difference) {
+        let change_of = |value: &fn(&Summary) -> f64| quantity.change(value(new) - value(old));
+        cells.push(pair(change_of(value), other.as_ref().map(change_of)));
+        cells.push(match change {
+            Some(change) => interval_cell(change(difference), has_star, |end| quantity.end(end)),
+            None => Cell::prose(""),
+        });
+    }
+    cells
+}
+
+/// A cell, or two in one.
+fn pair(first: Cell<'static>, second: Option<Cell<'static>>) -> Cell<'static> {
+    match second {
+        Some(second) => Cell::Written(format!("{} / {}", text_of(&first), text_of(&second)), None),
+        None => first,
+    }
+}
+
+/// How close the use is to the shares on both sides.
+fn fairness_rows(sides: &[SimulationReport<'_>]) -> Vec<Vec<Cell<'static>>> {
+    let [SimulationReport { fairness: Some(old), .. }, SimulationReport { fairness: Some(new), .. }] = sides else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    if let (Some(old), Some(new)) = (old.jain, new.jain) {
+        let change = Cell::Written(format!("{:+.2}", new - old), Some(new - old));
+        let [before, after] = [old, new].map(|jain| Cell::Decimals(jain, 2));
+        rows.push(vec![Cell::prose("Jain's index of shares"), before, after, change, Cell::prose("")]);
+    }
+    let hoover = Quantity::Percent;
+    rows.push(vec![
+        Cell::prose("used by others (Hoover)"),
+        hoover.cell(old.hoover),
+        hoover.cell(new.hoover),
+        hoover.change(new.hoover - old.hoover),
+        Cell::prose(""),
+    ]);
+    rows
+}
+
+/// The heading of a column of intervals, which says what a star is where one is shown.
+fn interval_heading(has_star: bool) -> &'static str {
+    if has_star { "95 % (* more than chance)" } else { "95 % interval" }
+}
+
+/// The interval of a change, with a star if it is more than chance.
+fn interval_cell(change: &MeanChange, has_star: bool, words: impl Fn(f64) -> String) -> Cell<'static> {
+    // without a star, blanks keep the ends below each other
+    let star = match (change.is_significant(), has_star) {
+        (true, _) => " *",
+        (false, true) => "  ",
+        (false, false) => "",
+    };
+    match change.interval() {
+        Some([low, high]) => Cell::prose(format!("{} to {}{star}", words(low), words(high))),
+        None => Cell::Missing,
+    }
+}
+
+/// The classes of jobs of a simulation under one formula.
+pub(super) fn class_sections(statistics: &Statistics) -> Vec<Section<'_>> {
+    let all = statistics.summary.core_seconds;
+    let sizes = |column| group_table(column, &statistics.sizes, all);
+    let mut sections = vec![
+        Section::new("").in_text().table(sizes("processors")),
+        with_spreads(Section::new("sizes of the jobs"), "processors", statistics.sizes.iter().collect())
+            .table(sizes("processors").folded("The numbers as a table"))
+            .on_page(),
+    ];
+    let classes = [
+        ("entities", "entity", by_wait(&statistics.entities)),
+        ("groups", "group", by_wait(&statistics.groups)),
+        ("queues", "queue", by_wait(&statistics.queues)),
+        ("run times of the jobs", "run time", statistics.lengths.iter().collect()),
+    ];
+    let named = classes.into_iter().filter(|(.., groups)| groups.iter().any(|group| !group.name.is_empty()));
+    for (heading, column, groups) in named {
+        let table = group_table(column, groups.iter().copied(), all).folded("The numbers as a table");
+        sections.push(with_spreads(Section::new(heading), column, groups).table(table).in_full());
+    }
+    sections
+}
+
+/// The groups, those that wait longest first.
+fn by_wait(groups: &[GroupStatistics]) -> Vec<&GroupStatistics> {
+    let mut order: Vec<&GroupStatistics> = groups.iter().collect();
+    order.sort_by(|one, other| other.wait.mean.total_cmp(&one.wait.mean));
+    order
+}
+
+/// The numbers of the entities, groups, queues or classes under one formula. `all` is the core seconds of all jobs.
+fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStatistics>, all: u128) -> Table<'a> {
+    let groups: Vec<&GroupStatistics> = groups.into_iter().collect();
+    let columns = vec![
+        Column::id(column, 9),
+        Column::number("jobs", 8),
+        Column::number("core hours", 7),
+        Column::number("mean wait", 8),
+        Column::number("median", 6),
+        Column::number("95 %", 5),
+        Column::number("longest", 4),
+        Column::number("mean bounded slowdown", 2),
+    ];
+    let table = Table::new(columns, groups.len(), move |index| {
+        let group = groups[index];
+        let [mean, median, p95, max] =
+            [group.wait.mean, group.wait.median, group.wait.p95, group.wait.max].map(Cell::Duration);
+        let slowdown = Cell::significant(group.mean_bounded_slowdown);
+        let hours = part_of_core_hours(group.core_seconds, all);
+        vec![name_cell(&group.name), Cell::Count(group.jobs), hours, mean, median, p95, max, slowdown]
+    });
+    table.limit(RowLimit::Ends(MAX_GROUPS))
+}
+
+/// The classes of jobs of a simulation under two formulas; those whose waits grow most first where they have no order.
+pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<&'a Statistics>) -> Vec<Section<'a>> {
+    let all = difference.core_seconds;
+    let sizes = Section::new("").in_text().table(difference_table("processors", &difference.sizes, all));
+    let mut sections = vec![sizes];
+    let classes = [
+        ("sizes of the jobs", "processors", &difference.sizes, sides.map(|side| &*side.sizes)),
+        ("entities", "entity", &difference.entities, sides.map(|side| &*side.entities)),
+        ("groups", "group", &difference.groups, sides.map(|side| &*side.groups)),
+        ("queues", "queue", &difference.queues, sides.map(|side| &*side.queues)),
+        ("run times of the jobs", "run time", &difference.lengths, sides.map(|side| &*side.lengths)),
+    ];
+    let named =
+        classes.into_iter().filter(|(_, _, classes, _)| classes.groups.iter().any(|group| !group.name.is_empty()));
+    let mut note = interval_note(difference);
+    for (heading, column, classes, sides) in named {
+        let section = Section::new(heading).prose(std::mem::take(&mut note)).in_full();
+        let section = with_forest(section, column, difference.wait, &classes.groups);
+        sections.push(section.table(difference_table(column, classes, all).folded("The differences as a table")));
+        sections.push(spreads_of_sides(column, &classes.groups, sides));
+    }
+    sections
+}
+
+fn interval_note(difference: &Difference) -> String {
+    format!(
+        "The waits are means. The interval contains the difference with a confidence of 95 %: a bootstrap over {} of {}. Fewer than \
+         20 jobs, or jobs from fewer than six blocks, have none.",
+        count(difference.blocks, "block"),
+        duration(difference.block_seconds as f64)
+    )
+}
+
+/// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of all jobs.
+fn difference_table<'a>(column: &str, classes: &'a Classes, all: u128) -> Table<'a> {
+    let groups = &classes.groups;
+    let has_star = groups.iter().any(|group| group.wait.is_significant());
+    let columns = vec![
+        Column::id(column, 9),
+        Column::number("jobs", 7),
+        Column::number("core hours", 3),
+        Column::number("old wait", 8),
+        Column::number("new wait", 8),
+        Column::number("difference", 2).with_bar(),
+        Column::number(interval_heading(has_star), 6),
+    ];
+    let table = Table::new(columns, groups.len(), move |index| {
+        let GroupDifference { name, jobs, core_seconds, wait } = &groups[index];
+        vec![
+            name_cell(name),
+            Cell::Count(*jobs),
+            part_of_core_hours(*core_seconds, all),
+            Cell::Duration(wait.old),
+            Cell::Duration(wait.new),
+            Cell::Longer(wait.difference(), wait.is_significant()),
+            interval_cell(wait, has_star, signed_rough_duration),
+        ]
+    });
+    table.limit(RowLimit::Ends(MAX_GROUPS))
+}
+
+fn name_cell(name: &str) -> Cell<'_> {
+    Cell::text(Cow::Borrowed(name))
+}
+
+/// The part of all core hours, of core seconds.
+fn part_of_core_hours(core_seconds: u128, all: u128) -> Cell<'static> {
+    let part = core_seconds as f64 / all.max(1) as f64;
+    Cell::Written(percent(part), Some(core_seconds as f64))
+}
+
+/// Core hours, from core seconds.
+fn core_hours(core_seconds: f64) -> Cell<'static> {
+    Cell::Written(significant(core_seconds / 3600.0), Some(core_seconds))
+}
+
+pub(super) fn period_table(report: SimulationReport<'_>) -> Table<'_> {
+    let headings = [
+        "begins after",
+        "lasts",
+        "jobs submitted",
+        "mean wait",
+        "mean bounded slowdown",
+        "utilisation",
+        "waiting jobs",
+    ];
+    let first = report.first_submission();
+    let rows = report.statistics.periods.iter().map(|period| {
+        vec![
+            Cell::Written(waiting_time(period.start - first), Some(period.start as f64)),
+            Cell::Duration(period.seconds as f64),
+            Cell::Count(period.submitted),
+            period.mean_wait.map_or(Cell::Missing, Cell::Duration),
+            period.mean_bounded_slowdown.map_or(Cell::Missing, Cell::significant),
+            percent_cell(Some(period.utilisation)),
+            Cell::significant(period.mean_queue),
+        ]
+    });
+    let columns = headings.map(|heading| Column::number(heading, 5)).into();
+    Table::from_rows(columns, rows)
+}
+
+/// How waits, the use of the machine and the queue change over time, in a few periods, with the sides beside each other.
+pub(super) fn periods_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
+    // the periods of both sides begin alike; only one side may last longer
+    let longest = sides.iter().map(coarse_periods).max_by_key(|periods| periods.len())?;
+    let mut lengths = sides.iter().map(|side| coarse_periods(side).first().map(|period| period.seconds));
+    let length = lengths.next()?;
+    if longest.len() < 2 || lengths.any(|other| other != length) {
+        return None;
+    }
+    let first = sides[0].first_submission();
+    let rows = longest.iter().enumerate().map(|(index, period)| {
+        let begin = period.start - first;
+        let of_sides = sides.iter().flat_map(|side| period_cells(coarse_periods(side).get(index)));
+        let given = [Cell::Written(waiting_time(begin), Some(begin as f64)), Cell::Count(period.submitted)];
+        given.into_iter().chain(of_sides).collect()
+    });
+    let mut columns = vec![Column::number("from", 9), Column::number("jobs submitted", 5)];
+    for side in side_names(sides) {
+        columns.push(Column::number(format!("{side}mean wait"), 8));
+        columns.push(Column::number(format!("{side}utilisation"), 7));
+        columns.push(Column::number(format!("{side}jobs waiting"), 6));
+    }
+    Some(Section::new("over time").in_text().table(Table::from_rows(columns, rows)))
+}
+
+fn coarse_periods<'r>(side: &'r SimulationReport<'_>) -> &'r [Period] {
+    &side.statistics.coarse_periods
+}
+
+fn period_cells(period: Option<&Period>) -> [Cell<'static>; 3] {
+    match period {
+        Some(period) => [
+            period.mean_wait.map_or(Cell::Missing, Cell::Duration),
+            percent_cell(Some(period.utilisation)),
+            Cell::significant(period.mean_queue),
+        ],
+        None => [Cell::Missing, Cell::Missing, Cell::Missing],
+    }
+}
+
+/// The prefixes of the headings of each side; empty for a single side.
+fn side_names(sides: &[SimulationReport<'_>]) -> &'static [&'static str] {
+    if sides.len() == 2 { &["old ", "new "] } else { &[""] }
+}
+
+/// What each entity uses of what its share promises; of many, those that are farthest from it first.
+pub(super) fn shares_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
+    let first = sides.first()?.fairness?;
+    let uses: Vec<&'a [EntityUse]> = sides.iter().filter_map(|side| Some(&*side.fairness?.entities)).collect();
+    let mut order: Vec<usize> = (0..first.entities.len()).collect();
+    if order.len() > MAX_GROUPS {
+        order.sort_by(|&one, &other| misplaced(&uses, other).total_cmp(&misplaced(&uses, one)));
+    }
+    let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
+    for side in side_names(sides) {
+        columns.push(Column::number(format!("{side}core hours promised"), 5));
+        columns.push(Column::number(format!("{side}used"), 6));
+        columns.push(Column::number(format!("{side}used of promised"), 7));
+    }
+    let rows = order.into_iter().map(|index| {
+        let EntityUse { name, perc, .. } = &first.entities[index];
+        let mut cells = vec![name_cell(name), percent_cell(*perc)];
+        for used in uses.iter().filter_map(|entities| entities.get(index)) {
+            cells.extend([core_hours(used.promised), core_hours(used.used), percent_cell(used.ratio())]);
+        }
+        cells
+    });
+    let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
+    Some(Section::new("use against shares").prose(fairness_note(first)).table(table))
+}
+
+/// How far an entity is from what it is promised, on the side where that is farther.
+fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
+    let of_entity = uses.iter().filter_map(|entities| entities.get(index));
+    of_entity.map(|used| (used.used - used.promised).abs()).fold(0.0, f64::max)
+}
+
+/// What the numbers about shares mean.
+fn fairness_note(fairness: &Fairness) -> String {
+    format!(
+        "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
+         more than its jobs ask for. Jain's index is 1 if all use the same part of what they are promised, and 1/n if one of n uses \
+         everything; the Hoover index is the part of the processor time that others use than those to whom it is promised.",
+        waiting_time(fairness.block_seconds)
+    )
+}
