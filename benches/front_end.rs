@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench front_end`
 //!
-//! The formulas are those of three sites, one as long as a formula may be, and one with a keyword argument. `benches/peers/compile.py` holds the same work against CPython's `compile`.
+//! The formulas are those of three sites, one as long as a formula may be, and one with a keyword argument.
+//! `benches/peers/compile.py` holds the same work against CPython's `compile`.
 
 use std::hint::black_box;
 

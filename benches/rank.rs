@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench rank`
 //!
-//! On all processors. `assess` is what a policy makes of the tree, `fill_fairshare` brings its numbers to the jobs, `rank` scores
-//! and orders them.
+//! On all processors. `assess` is what a policy makes of the tree, `fill_fairshare` brings its numbers to the jobs,
+//! `rank` scores and orders them.
 
 use std::hint::black_box;
 

@@ -1,8 +1,9 @@
 //! Runs the targets on mutated inputs of a corpus, without libFuzzer's instrumentation, which takes most of the time of an
 //! execution: so many more inputs are tried than libFuzzer can, starting from those that it found.
 //!
-//! `run-mutations CORPUS EXECUTIONS SEED [TARGET…]`: the executions of each target. The folder of a target in the corpus has its
-//! inputs. An input that panics, or takes longer than a second three times, is written to `artifacts/TARGET`; then the exit code is 1.
+//! `run-mutations CORPUS EXECUTIONS SEED [TARGET…]`: the executions of each target. The folder of a target in the
+//! corpus has its inputs. An input that panics, or takes longer than a second three times, is written to
+//! `artifacts/TARGET`; then the exit code is 1.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -18,8 +18,8 @@
 //!
 //! One call should cover several hundred elements.
 //!
-//! `mul_add` is one instruction only where [`has_fused_multiply_add`] returns true. Elsewhere it is a library call, slower than a
-//! product and a sum.
+//! `mul_add` is one instruction only where [`has_fused_multiply_add`] returns true. Elsewhere it is a library call,
+//! slower than a product and a sum.
 
 pub(crate) use fearless_simd::Level;
 use fearless_simd::{Simd, dispatch};

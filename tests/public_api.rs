@@ -1,5 +1,5 @@
-//! What an embedding program relies on: the list of public items and their methods, types that are `Send` and `Sync`, and programs that
-//! threads share.
+//! What an embedding program relies on: the list of public items and their methods, types that are `Send` and `Sync`,
+//! and programs that threads share.
 
 use std::path::Path;
 use std::thread;

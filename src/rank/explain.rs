@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program, Term, Trace};
-use crate::formula::syntax::{NodeId, NodeKind};
+use crate::formula::syntax::{Node, NodeId, NodeKind};
 use crate::jobs::{Exclusion, JobTable};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
 use crate::rank::work_budget::{WorkBudget, row_work};
@@ -50,7 +50,8 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     let mut is_listed = vec![true; expr.nodes().len()];
     for node in expr.nodes() {
         if let NodeKind::Call { callee, .. } = node.kind {
-            is_listed[unbracketed(program, callee).index()] &= !is_name(program, callee);
+            let callee = expr.without_parentheses(callee);
+            is_listed[callee.index()] &= !is_name(expr.node(callee));
         }
     }
     let mut depths = vec![0; expr.nodes().len()];
@@ -74,13 +75,6 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     found
 }
 
-fn unbracketed(program: &Program, mut node: NodeId) -> NodeId {
-    while let NodeKind::Parenthesized(inner) = program.expr().node(node).kind {
-        node = inner;
-    }
-    node
-}
-
 fn is_literal(program: &Program, node: NodeId) -> bool {
     match program.expr().node(node).kind {
         NodeKind::Unary { operand, .. } => matches!(program.expr().node(operand).kind, NodeKind::Literal { .. }),
@@ -89,8 +83,8 @@ fn is_literal(program: &Program, node: NodeId) -> bool {
 }
 
 /// Whether a node is a name in Python's `ast`, where `True`, `False` and `None` are constants.
-fn is_name(program: &Program, node: NodeId) -> bool {
-    match &program.expr().node(unbracketed(program, node)).kind {
+fn is_name(node: &Node) -> bool {
+    match &node.kind {
         NodeKind::Name(name) => !matches!(&**name, "True" | "False" | "None"),
         _ => false,
     }

@@ -119,7 +119,8 @@ impl ColumnScratch {
 impl Program {
     /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
     /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets OpenPBS's value, 0
-    /// (-1 if the result is not a real number; 0 too where that value is not known), and is added to `errors`, which is cleared first, with its row.
+    /// (-1 if the result is not a real number; 0 too where that value is not known), and is added to `errors`, which is
+    /// cleared first, with its row.
     ///
     /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
     /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.

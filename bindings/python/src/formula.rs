@@ -26,9 +26,9 @@ use crate::site::{Site, json};
 /// Columns with their names.
 type Inputs = Vec<(String, Input)>;
 
-/// A formula, compiled for the names of OpenPBS and the resources of a site: `Formula(text, resources={"ngpus": "int"})`, where a
-/// type is int, long, float, size (kb), duration (seconds), boolean, string or string_array. It is immutable; threads may share
-/// it, and it can be pickled.
+/// A formula, compiled for the names of OpenPBS and the resources of a site:
+/// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb), duration (seconds),
+/// boolean, string or string_array. It is immutable; threads may share it, and it can be pickled.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Formula {
     compiled: Arc<Compiled>,
@@ -100,9 +100,9 @@ impl Formula {
         Ok(resources)
     }
 
-    /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it), `crashes_scheduler` (as soon as it is
-    /// evaluated), `findings`, whose `span` counts bytes of the text, and with a
-    /// site `jobs`, on which the formula is tried.
+    /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it), `crashes_scheduler` (as
+    /// soon as it is evaluated), `findings`, whose `span` counts bytes of the text, and with a site `jobs`, on which
+    /// the formula is tried.
     #[pyo3(signature = (site = None))]
     fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
         let Compiled { text, schema, .. } = &*self.compiled;
@@ -120,9 +120,10 @@ impl Formula {
         json(py, &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
 
-    /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by name. A column
-    /// is a list, or of numpy, pandas, polars, pyarrow or anything else that exports Arrow; a number is the same for every job.
-    /// There are as many scores as the table has rows. What is missing is null (None, NaN of pandas), and so is its score.
+    /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by
+    /// name. A column is a list, or of numpy, pandas, polars, pyarrow or anything else that exports Arrow; a number is
+    /// the same for every job. There are as many scores as the table has rows. What is missing is null (None, NaN of
+    /// pandas), and so is its score.
     #[pyo3(signature = (table = None, /, *, threads = None, **columns))]
     fn evaluate(
         &self,

@@ -65,9 +65,10 @@ impl Queue {
 
 #[pymethods]
 impl Site {
-    /// Opens a folder made by `jsf capture`, a `pbs_snapshot`, or a tar archive of one. `policy` is pbs, classic, depth-oblivious,
-    /// ticket-based, fair-tree or weighted-walk; `rules` are those of the scheduler, or documented; `numbers` are openpbs (values are
-    /// kept as a C `float`), exact (doubles) or decimal; `threshold` replaces the server's job_sort_formula_threshold.
+    /// Opens a folder made by `jsf capture`, a `pbs_snapshot`, or a tar archive of one. `policy` is pbs, classic,
+    /// depth-oblivious, ticket-based, fair-tree or weighted-walk; `rules` are those of the scheduler, or documented;
+    /// `numbers` are openpbs (values are kept as a C `float`), exact (doubles) or decimal; `threshold` replaces the
+    /// server's job_sort_formula_threshold.
     #[staticmethod]
     #[pyo3(signature = (path, *, policy = None, rules = None, numbers = None, threshold = None))]
     fn open(
@@ -120,8 +121,8 @@ impl Site {
     }
 
     /// The jobs in the order in which the scheduler considers them, and then those that it does not consider: rank, id, entity,
-    /// queue, state, score (the value that is sorted on), exact (before it is rounded, as a text), logged, error (a text), considered,
-    /// excluded and reason (why it is not). `inputs` adds a column for each input of the formula.
+    /// queue, state, score (the value that is sorted on), exact (before it is rounded, as a text), logged, error (a
+    /// text), considered, excluded and reason (why it is not). `inputs` adds a column for each input of the formula.
     #[pyo3(signature = (formula = None, *, inputs = false))]
     fn rank(&self, py: Python<'_>, formula: Option<&Bound<'_, PyAny>>, inputs: bool) -> PyResult<Table> {
         let given = self.given(formula)?;

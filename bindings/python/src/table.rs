@@ -19,8 +19,8 @@ use crate::capsule::{self, ArrayCapsules};
 use crate::need::in_python;
 use crate::site::json;
 
-/// A table of jobs or of nodes, which exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. pandas makes floats of integers with
-/// None unless told: `pandas.DataFrame(x.to_pydict()).astype({"rank": "Int64"})`.
+/// A table of jobs or of nodes, which exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. pandas makes floats of
+/// integers with None unless told: `pandas.DataFrame(x.to_pydict()).astype({"rank": "Int64"})`.
 #[pyclass(frozen, subclass, module = "job_sort_formula")]
 pub struct Table {
     batch: RecordBatch,
@@ -111,7 +111,8 @@ impl Table {
         self.warnings.clone()
     }
 
-    /// What is not a row, as a dict: the formula and the summary of a ranking, what changes in a comparison, the policy of shares.
+    /// What is not a row, as a dict: the formula and the summary of a ranking, what changes in a comparison, the policy
+    /// of shares.
     #[getter]
     fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let document = json(py, &self.document)?.cast_into::<PyDict>()?;

@@ -2,9 +2,9 @@
 //! leave.
 //!
 //! The page's script writes what it passes into the buffer that [`input`] returns, calls a function, and reads what
-//! [`output`] points to, [`output_length`] bytes of JSON. Every function that can fail returns whether it did not; its output is
-//! then `{"error": "…"}`. No function takes a pointer, and the module keeps what it returns until the next call, so there is
-//! nothing to free and no unsafe code: the attribute only gives a function its name in the module.
+//! [`output`] points to, [`output_length`] bytes of JSON. Every function that can fail returns whether it did not; its
+//! output is then `{"error": "…"}`. No function takes a pointer, and the module keeps what it returns until the next
+//! call, so there is nothing to free and no unsafe code: the attribute only gives a function its name in the module.
 
 use std::cell::RefCell;
 

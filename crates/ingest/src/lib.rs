@@ -1,8 +1,8 @@
 //! Job documents: from any of their formats to a table of jobs.
 //!
 //! Enters: `qstat -f -F json`, `qstat -f` as text, native JSON (`{"jobs":[…]}`), or native JSON with a job per line
-//! (NDJSON); and the names that a formula needs. Leaves: a [`JobTable`](job_sort_formula::jobs::JobTable) with a column for each of
-//! these names, and what is wrong with single jobs.
+//! (NDJSON); and the names that a formula needs. Leaves: a [`JobTable`](job_sort_formula::jobs::JobTable) with a column
+//! for each of these names, and what is wrong with single jobs.
 //!
 //! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which a fast reader parses
 //! in parallel. The fast reader leaves every job that it cannot parse or that has a problem to report to the reference

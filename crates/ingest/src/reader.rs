@@ -26,11 +26,11 @@ const CHUNK: usize = 512 << 10;
 /// Reads job documents.
 ///
 /// A document with a job per line, or from `qstat -f -F json`, is read in chunks and parsed in parallel on the threads of
-/// rayon's current pool, or of the crate's. Besides the table, at most four chunks per thread are in memory, each of half a megabyte, or of
-/// one job if that is larger. The whole document is held in memory if it has another format, if its first 256 KiB do not
-/// show its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a malformed document is read
-/// again from its start to find the place of the error. A document that is held in memory has at most 4 GiB, and a job of
-/// a document that is read in chunks at most 256 MiB.
+/// rayon's current pool, or of the crate's. Besides the table, at most four chunks per thread are in memory, each of
+/// half a megabyte, or of one job if that is larger. The whole document is held in memory if it has another format, if
+/// its first 256 KiB do not show its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a
+/// malformed document is read again from its start to find the place of the error. A document that is held in memory
+/// has at most 4 GiB, and a job of a document that is read in chunks at most 256 MiB.
 ///
 /// ```no_run
 /// use std::fs::File;

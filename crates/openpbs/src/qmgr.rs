@@ -1,11 +1,11 @@
 //! The `qmgr` command that sets a formula, quoted for the shell and for `qmgr`.
 //!
 //! `qmgr -c` takes one directive as one argument. A value may be quoted with `"` or `'`; the other quote is then an
-//! ordinary character, and neither can be escaped. Every character must be printable ASCII or white space (C's `isspace`); `&` is not
-//! accepted, quoted or not.
+//! ordinary character, and neither can be escaped. Every character must be printable ASCII or white space (C's
+//! `isspace`); `&` is not accepted, quoted or not.
 //!
-//! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (the records with `"phase": "D_qmgr_syntax"`) and
-//! `validate.jsonl` (field `qmgr`).
+//! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (the records with
+//! `"phase": "D_qmgr_syntax"`) and `validate.jsonl` (field `qmgr`).
 
 use job_sort_formula::diagnostic::Span;
 

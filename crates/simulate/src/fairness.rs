@@ -1,9 +1,10 @@
 //! What entities use against what their shares promise.
 //!
-//! In each block of time, a day or a tenth of a shorter schedule, the processor time that all jobs hold is divided as the shares promise it: in proportion to the
-//! shares, but no entity gets more than its jobs ask for while they wait or run, and what it leaves goes to the others. That is
-//! weighted max-min fairness. An entity that waits is promised time that others use, so that its jobs use less than promised.
-//! Entities without shares are promised what all others leave.
+//! In each block of time, a day or a tenth of a shorter schedule, the processor time that all jobs hold is divided as
+//! the shares promise it: in proportion to the shares, but no entity gets more than its jobs ask for while they wait or
+//! run, and what it leaves goes to the others. That is weighted max-min fairness. An entity that waits is promised time
+//! that others use, so that its jobs use less than promised. Entities without shares are promised what all others
+//! leave.
 //!
 //! Two measures of the whole: Jain's index of what each entity uses of what it is promised, and the Hoover index, the part of
 //! the processor time that other entities use than those to which it is promised.

@@ -26,8 +26,8 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds; `None` if the
-    /// log records no start.
+    /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds;
+    /// `None` if the log records no start.
     pub fn new(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<Self> {
         let begin = workload.jobs().first()?.submit.saturating_add(warm_up);
         let (mut recorded, mut simulated) = (Vec::new(), Vec::new());

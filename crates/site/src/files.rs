@@ -35,9 +35,10 @@ pub struct SiteFiles {
 }
 
 impl SiteFiles {
-    /// The files that a folder or a tar archive (`-`: one on standard input) contains under their usual names, or under those of a `pbs_snapshot`:
-    /// `sched_priv/`, `qstat.json`, `server.json`, `queues.json`, `resourcedef`, `slurm.conf`, `sshare.json`,
-    /// `job/qstat_f.out` and so on. The folder may also be a `sched_priv`, or contain one folder with these files.
+    /// The files that a folder or a tar archive (`-`: one on standard input) contains under their usual names, or under
+    /// those of a `pbs_snapshot`: `sched_priv/`, `qstat.json`, `server.json`, `queues.json`, `resourcedef`,
+    /// `slurm.conf`, `sshare.json`, `job/qstat_f.out` and so on. The folder may also be a `sched_priv`, or contain one
+    /// folder with these files.
     ///
     /// The members of an archive are read in place: nothing is unpacked, and no other member is opened.
     ///

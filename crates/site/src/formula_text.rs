@@ -141,8 +141,8 @@ impl FormulaText {
         }
     }
 
-    /// Reads the formula from the file that was given for it, else the formula in force from the first document of the server that contains one, else from
-    /// `sched_priv/sched_formula`.
+    /// Reads the formula from the file that was given for it, else the formula in force from the first document of the
+    /// server that contains one, else from `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
         if let Some(source) = files.first(Role::Formula) {
             return Self::read_given(source);

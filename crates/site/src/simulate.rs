@@ -66,8 +66,8 @@ pub struct SimulatedQueue {
     pub decay: Option<Decay>,
     /// The limits of running jobs that matter to the workload, in words: the queue or the server, and the limit.
     pub limits: Vec<String>,
-    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an entity that the tree does not
-    /// have, and no list without a tree.
+    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an entity that the tree
+    /// does not have, and no list without a tree.
     pub shares: Option<Vec<Option<f64>>>,
     /// What the simulation leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,

@@ -14,7 +14,8 @@ const SHORT_RANGE: i64 = 1024;
 
 impl Site {
     /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs overtake each other are
-    /// exact. `work` is the most work for one job, in units of a [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out; so are all if the site computes with decimals.
+    /// exact. `work` is the most work for one job, in units of a [`WorkBudget`]; a job is followed as far as it goes. A
+    /// job that does not wait is left out; so are all if the site computes with decimals.
     pub fn trajectory(&self, ranked: &RankedQueue, rows: &[usize], seconds: i64, work: u64) -> Trajectory {
         let mut trajectory = Trajectory { seconds, jobs: Vec::new(), overtakings: Vec::new() };
         for &row in rows {

@@ -27,7 +27,8 @@ pub enum Release {
     #[serde(rename = "22.05")]
     V22_05,
     /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage: their names with `/`
-    /// behind them, compared as bytes, so that `a-b` (`a-b/`) is before `a` (`a/`). `sshare` shows the factor that jobs get, for users only.
+    /// behind them, compared as bytes, so that `a-b` (`a-b/`) is before `a` (`a/`). `sshare` shows the factor that jobs
+    /// get, for users only.
     #[default]
     #[serde(rename = "26.11")]
     V26_11,
@@ -73,7 +74,8 @@ pub struct AssociationShares {
     pub raw_usage: Option<f64>,
     /// Its fraction of all usage, 0..=1.
     pub norm_usage: Option<f64>,
-    /// The usage that the policy compares with its shares: with a part of that of its siblings or groups, as the policy defines it.
+    /// The usage that the policy compares with its shares: with a part of that of its siblings or groups, as the policy
+    /// defines it.
     pub effective_usage: Option<f64>,
     /// Fair tree: its shares divided by its usage among its siblings, 0 to infinity, 1 if both are
     /// equal. flux-accounting: its weight, computed the same way.

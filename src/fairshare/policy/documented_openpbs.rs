@@ -5,8 +5,9 @@ use crate::fairshare::ShareTree;
 use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
 use crate::fairshare::policy::{EntityShares, Policy, ShareTable};
 
-/// The rules of PP-718, "Add fairshare usage values to the job_sort_formula", in double precision. A real scheduler's numbers are
-/// those of [`OpenPbs`](crate::fairshare::OpenPbs), which the policy `pbs` of the command, of C and of Python computes.
+/// The rules of PP-718, "Add fairshare usage values to the job_sort_formula", in double precision. A real scheduler's
+/// numbers are those of [`OpenPbs`](crate::fairshare::OpenPbs), which the policy `pbs` of the command, of C and of
+/// Python computes.
 ///
 /// - `fairshare_perc` is the node's fraction of its siblings' shares times its parent's `fairshare_perc`; the root's is
 ///   1.

@@ -68,8 +68,8 @@ impl EntityShares {
         }
     }
 
-    /// The numbers as OpenPBS's scheduler prints them for a formula: with six decimals. A scheduler that wants OpenPBS's scores to
-    /// the bit ranks with these; the policies compute all digits.
+    /// The numbers as OpenPBS's scheduler prints them for a formula: with six decimals. A scheduler that wants
+    /// OpenPBS's scores to the bit ranks with these; the policies compute all digits.
     #[must_use]
     pub fn printed(self) -> Self {
         let Self { fairshare_perc, fairshare_tree_usage, fairshare_factor } = self;

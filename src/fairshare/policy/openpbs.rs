@@ -6,11 +6,13 @@
 use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 
-/// PP-718 in the arithmetic of OpenPBS's scheduler. [`DocumentedOpenPbs`](crate::fairshare::DocumentedOpenPbs) is what its document says, in double
-/// precision and without a least usage: the numbers differ, the more the smaller the usage is.
+/// PP-718 in the arithmetic of OpenPBS's scheduler. [`DocumentedOpenPbs`](crate::fairshare::DocumentedOpenPbs) is what
+/// its document says, in double precision and without a least usage: the numbers differ, the more the smaller the usage
+/// is.
 ///
 /// Three things give the numbers of a real scheduler for a tree that a program builds: usage that starts at 1
-/// ([`start_usage`](Self::start_usage)), this policy, and six decimals ([`EntityShares::printed`]), as which a formula gets them.
+/// ([`start_usage`](Self::start_usage)), this policy, and six decimals ([`EntityShares::printed`]), as which a formula
+/// gets them.
 ///
 /// ```
 /// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, OpenPbs, DocumentedOpenPbs, TreeBuilder};

@@ -1,4 +1,5 @@
-//! For each account, the nodes whose shares are compared with one another, and the orders in which Slurm's daemons visit a tree.
+//! For each account, the nodes whose shares are compared with one another, and the orders in which Slurm's daemons
+//! visit a tree.
 
 use crate::fairshare::policy::Release;
 use crate::fairshare::{NodeId, NodeKind, ShareTree};

@@ -1,6 +1,6 @@
-//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON in `jsf-ingest`, Slurm's
-//! formats in the crate `jsf-slurm`, OpenPBS's in `jsf-openpbs`. It is converted to a [`ShareTree`], or to the
-//! tree of OpenPBS's daemon.
+//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON in
+//! `jsf-ingest`, Slurm's formats in the crate `jsf-slurm`, OpenPBS's in `jsf-openpbs`. It is converted to a
+//! [`ShareTree`], or to the tree of OpenPBS's daemon.
 
 use std::collections::{BTreeMap, BTreeSet};
 

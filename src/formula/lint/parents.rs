@@ -71,16 +71,8 @@ pub fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>,
 /// that is a list or tuple literal.
 pub(super) fn aggregated<'n>(expr: &'n Expr, arguments: &'n [NodeId]) -> &'n [NodeId] {
     let &[single] = arguments else { return arguments };
-    match &expr.node(without_parentheses(expr, single)).kind {
+    match &expr.node(expr.without_parentheses(single)).kind {
         NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
         _ => arguments,
     }
-}
-
-/// The node without the parentheses around it.
-pub(super) fn without_parentheses(expr: &Expr, mut node: NodeId) -> NodeId {
-    while let NodeKind::Parenthesized(inner) = expr.node(node).kind {
-        node = inner;
-    }
-    node
 }

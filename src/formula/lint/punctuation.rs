@@ -1,7 +1,7 @@
 //! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a product.
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
-use crate::formula::lint::parents::{Parents, name_of, without_parentheses};
+use crate::formula::lint::parents::{Parents, name_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
 use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
@@ -100,7 +100,7 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
 
 /// Whether the node is a number for every job.
 fn is_number(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
-    match &expr.node(without_parentheses(expr, id)).kind {
+    match &expr.node(expr.without_parentheses(id)).kind {
         NodeKind::Literal { .. } | NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Comparison { .. } => {
             true
         }

@@ -206,6 +206,14 @@ impl Expr {
         &self.nodes[id.index()]
     }
 
+    /// The node without the parentheses around it.
+    pub fn without_parentheses(&self, mut id: NodeId) -> NodeId {
+        while let NodeKind::Parenthesized(inner) = self.node(id).kind {
+            id = inner;
+        }
+        id
+    }
+
     /// Every node with its index, children before parents.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> {
         self.nodes.iter().enumerate().map(|(index, node)| (NodeId(index as u32), node))
@@ -242,9 +250,9 @@ impl Expr {
         self.scopes.push((id, scope));
     }
 
-    /// Removes the node if it is the last one: the name of a keyword argument is not an expression.
-    pub(super) fn remove_last(&mut self, id: NodeId) {
-        self.nodes.truncate(if id == self.root() { id.index() } else { self.nodes.len() });
+    /// Removes the node that was added last.
+    pub(super) fn remove_last(&mut self) {
+        self.nodes.pop();
     }
 
     /// Adds a node, after its children.

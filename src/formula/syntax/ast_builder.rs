@@ -311,7 +311,8 @@ impl AstBuilder {
                 Rule::keyword_value => {
                     let name = self.keyword_name(value)?;
                     let name_span = self.expr.node(value).span;
-                    self.expr.remove_last(value);
+                    // the name of a keyword argument is not an expression
+                    self.expr.remove_last();
                     let inner = self.expressions(part.into_inner())?;
                     return arguments.push_keyword(name, name_span, inner);
                 }

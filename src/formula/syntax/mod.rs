@@ -1,7 +1,8 @@
 //! The syntax of formulas. Text enters; a syntax tree with spans leaves. No other module uses the grammar.
 //!
-//! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names are not resolved here. Valid Python that is not arithmetic becomes
-//! [`NodeKind::Unsupported`]; operators and units of other languages become errors with a fix.
+//! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names are not resolved
+//! here. Valid Python that is not arithmetic becomes [`NodeKind::Unsupported`]; operators and units of other languages
+//! become errors with a fix.
 
 mod ast;
 mod ast_builder;

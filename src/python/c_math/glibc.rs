@@ -1,8 +1,9 @@
 //! The exponentials, powers and logarithms of the GNU C library since 2.28, for platforms that have another one.
 //!
 //! A double enters, and the double leaves that glibc returns on a processor with a fused multiply-add: every step is rounded
-//! as it is there. [`exp`], [`exp2`] and [`pow`] are equal in all bits. [`ln`], [`log2`] and [`log10`] are rounded from 68 bits;
-//! glibc's own error makes it return the other neighbour for about one of 10,000 numbers, and one of 1,000 near 1.
+//! as it is there. [`exp`], [`exp2`] and [`pow`] are equal in all bits. [`ln`], [`log2`] and [`log10`] are rounded from
+//! 68 bits; glibc's own error makes it return the other neighbour for about one of 10,000 numbers, and one of 1,000
+//! near 1.
 //!
 //! Source: the algorithms that S. Nagy published in ARM's optimized routines (under the MIT licence), from which glibc has its
 //! own; `cosh`, `tanh` and `log10` after fdlibm, as in glibc.

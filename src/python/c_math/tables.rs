@@ -1,7 +1,8 @@
-//! The tables of [`pow`](super::glibc::pow) and the exponentials. They were computed in 80 decimal digits from what the comments
-//! say.
+//! The tables of [`pow`](super::glibc::pow) and the exponentials. They were computed in 80 decimal digits from what the
+//! comments say.
 
-/// For each `i`, 2^(i/128) as `(t, b)`: `h (1 + t)`, where the bits of `h` are `b` plus `i` shifted by 45, and those of `t` are given.
+/// For each `i`, 2^(i/128) as `(t, b)`: `h (1 + t)`, where the bits of `h` are `b` plus `i` shifted by 45, and those of
+/// `t` are given.
 pub(super) const EXP_2: [(u64, u64); 128] = [
     (0x0000000000000000, 0x3ff0000000000000),
     (0x3c9b3b4f1a88bf6e, 0x3feff63da9fb3335),

@@ -18,8 +18,8 @@ pub(super) struct SortKeys<'t> {
     values: Vec<f64>,
     /// Whether the scheduler considers the job of each row.
     runnable: Vec<bool>,
-    /// The rows with an error that have no value, ascending ([`OnError::Null`](job_sort_formula::rank::OnError::Null)). OpenPBS gives
-    /// each a value, so its threshold does not apply to them.
+    /// The rows with an error that have no value, ascending ([`OnError::Null`](job_sort_formula::rank::OnError::Null)).
+    /// OpenPBS gives each a value, so its threshold does not apply to them.
     valueless: Vec<usize>,
     /// Whether each queue of the table is an express queue.
     express: Vec<bool>,
@@ -174,8 +174,8 @@ fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
     nodes.map(|node| node.map_or_else(SharePath::default, |node| SharePath::from_root(tree, node))).collect()
 }
 
-/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler computes
-/// for a formula are not keys.
+/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler
+/// computes for a formula are not keys.
 pub(super) fn column_of(key: &SortKey) -> Option<&str> {
     match key.name.as_str() {
         "fair_share_perc" | "preempt_priority" => None,

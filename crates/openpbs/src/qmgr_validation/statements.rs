@@ -41,7 +41,7 @@ pub(super) struct Target(Arc<Expr>);
 impl Target {
     /// The variable; `None` for an attribute, an item or an unpacking.
     pub(super) fn name(&self) -> Option<&str> {
-        match &self.0.node(without_parentheses(&self.0)).kind {
+        match &self.0.node(self.0.without_parentheses(self.0.root())).kind {
             NodeKind::Name(name) => Some(name),
             _ => None,
         }
@@ -279,21 +279,13 @@ fn split(text: &str, at: Span) -> (&str, &str, &str) {
     (&text[..at.start as usize], at.slice(text), &text[at.end as usize..])
 }
 
-fn without_parentheses(expr: &Expr) -> NodeId {
-    let mut id = expr.root();
-    while let NodeKind::Parenthesized(inner) = expr.node(id).kind {
-        id = inner;
-    }
-    id
-}
-
 fn is_assignable(expr: &Expr, id: NodeId) -> bool {
     matches!(&expr.node(id).kind, NodeKind::Name(name) if !matches!(&**name, "True" | "False" | "None" | "__debug__"))
 }
 
 /// Whether `op=` may assign to it.
 fn is_single_target(expr: &Expr) -> bool {
-    let id = without_parentheses(expr);
+    let id = expr.without_parentheses(expr.root());
     match expr.node(id).kind {
         NodeKind::Unsupported { construct, .. } => matches!(construct, Construct::Attribute | Construct::Subscript),
         _ => is_assignable(expr, id),

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Span, sort_by_span};
 use crate::formula::lint::findings::sampling::{Sample, Samples};
-use crate::formula::lint::parents::without_parentheses;
 use crate::formula::lint::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use crate::formula::program::Program;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
@@ -87,7 +86,7 @@ impl Analysis<'_> {
     }
 
     fn without_parentheses(&self, node: NodeId) -> NodeId {
-        without_parentheses(self.expr, node)
+        self.expr.without_parentheses(node)
     }
 
     /// The name of the input, if the node is one.

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 
-use crate::formula::lint::parents::without_parentheses;
 use crate::formula::lint::ranges::facts::{Fact, Facts, OperationResult};
 use crate::formula::lint::ranges::functions::{self, Argument};
 use crate::formula::lint::ranges::input_ranges::Ranges;
@@ -249,7 +248,7 @@ impl<'e> AbstractInterpreter<'e> {
     }
 
     fn argument(&self, node: NodeId) -> Argument {
-        let items = match &self.expr.node(without_parentheses(self.expr, node)).kind {
+        let items = match &self.expr.node(self.expr.without_parentheses(node)).kind {
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
                 Some(items.iter().map(|&item| self.values(item)).collect())
             }

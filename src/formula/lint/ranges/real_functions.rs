@@ -33,12 +33,7 @@ pub(super) fn converted_both(
     y: ValueSet,
     function: impl FnOnce(ValueSet, ValueSet) -> OperationResult,
 ) -> OperationResult {
-    let mut errors = OperationResult::EMPTY;
-    let outcome = converted(x, |x| {
-        errors = converted(y, |y| function(x, y));
-        errors
-    });
-    OperationResult { errors: outcome.errors.or(errors.errors), ..outcome }
+    converted(x, |x| converted(y, |y| function(x, y)))
         .may_raise(ErrorKind::Type, !y.is_number())
         .may_raise(ErrorKind::Overflow, y.may_exceed_doubles())
 }

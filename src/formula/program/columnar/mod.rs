@@ -1,9 +1,9 @@
 //! The columnar executor: each instruction runs over a block of lanes before the next instruction runs.
 //!
-//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`LaneResults`] leaves: a number for every
-//! lane that could be computed, bit for bit that of the interpreter, and a list of the lanes that fall back to the
-//! interpreter: those that would raise an error, an integer that reaches 2^53, a value that is not a number, NaN. A lane
-//! that falls back without need costs time and nothing else.
+//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`LaneResults`] leaves: a
+//! number for every lane that could be computed, bit for bit that of the interpreter, and a list of the lanes that fall
+//! back to the interpreter: those that would raise an error, an integer that reaches 2^53, a value that is not a
+//! number, NaN. A lane that falls back without need costs time and nothing else.
 //!
 //! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes: an error counts only in
 //! an active lane, and a branch without active lanes does not run. A mask has a byte for each lane: 1 if the lane
