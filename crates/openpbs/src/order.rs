@@ -148,7 +148,7 @@ impl<'a> Order<'a> {
     }
 
     /// Orders scored jobs.
-    pub fn rank(&self, scores: Scores, table: &JobTable) -> Ordered {
+    pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
         if self.is_value_only(table)
             && let Some((order, not_considered)) = self.value_only(&scores, table)
         {

@@ -67,7 +67,7 @@ fn orders_are_those_of_the_scheduler() {
         let table = table(&jobs, &columns, &tree);
         let scores = recorded::scores(&program, &table);
         let mut differences = recorded::differences(&recorded.record, &table, &scores);
-        let ordered = order.rank(scores, &table);
+        let ordered = order.order(scores, &table);
         differences.extend(recorded::order_differences(&recorded.record, &table, &ordered));
         let without_shares = ordered.not_considered.iter().filter(|(_, why)| *why == NotConsidered::NoShares).count();
         assert_eq!(without_shares, if recorded.sched_config_edits.contains_key("fair_share") { 2 } else { 0 });

@@ -82,7 +82,7 @@ impl Cluster {
         let tree = self.site.tree(&table);
         fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
         let scores = recorded::scores(&program, &table);
-        let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).rank(scores, &table);
+        let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).order(scores, &table);
         site.queue = Some(ScoredQueue {
             table: &table,
             ranking: &ordered.ranking,

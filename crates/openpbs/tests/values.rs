@@ -168,7 +168,7 @@ fn check_record(site: &RecordedSite, record: &Record, program: &Program, table: 
             return;
         }
         let mut differences = recorded::differences(record, table, &scores);
-        let ordered = Order::new(&site.config, &site.queues).rank(scores, table);
+        let ordered = Order::new(&site.config, &site.queues).order(scores, table);
         differences.extend(recorded::order_differences(record, table, &ordered));
         differences
     } else {

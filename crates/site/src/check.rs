@@ -45,7 +45,7 @@ impl Site {
                     Err(missing) if self.tree.is_none() => untried = Some(missing.to_string()),
                     _ => {
                         let tree = self.fill_shares(program.inputs(), &mut jobs.table, &assumed, &mut warnings)?;
-                        let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
+                        let ordered = self.score_and_order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
                         ranked = Some((jobs.table, ordered, tree));
                     }
                 }

@@ -223,7 +223,8 @@ impl Site {
 
     pub(super) fn compared_side(&self, program: Program, table: &JobTable, tree: Option<&AppliedTree>) -> ComparedSide {
         let tree = tree.filter(|_| self.needs_shares(program.inputs())).and_then(AppliedTree::pbs);
-        let Ordered { ranking, not_considered } = self.order(&program, table, tree, self.threshold(), usize::MAX);
+        let Ordered { ranking, not_considered } =
+            self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
         let rules = self.rules(&program, table, tree);
         ComparedSide { ranking, not_considered, program, rules }
     }

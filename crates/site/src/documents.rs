@@ -1,6 +1,8 @@
 //! Reads the files that describe the server, its queues and its resources, each of which may describe any of them, and the
 //! names in the formulas that the server has accepted.
 
+use std::borrow::Cow;
+
 use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
@@ -28,6 +30,35 @@ pub(super) struct Documents {
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     pub partition: Option<String>,
     pub warnings: Vec<String>,
+}
+
+/// A document of the site, read and recognised once.
+#[derive(Debug)]
+struct SiteDocument<'f> {
+    source: &'f FileSource,
+    /// Its name in messages.
+    name: String,
+    text: String,
+    kind: FileKind,
+    /// The formula of the server or of its default scheduler, if they wrote the document and have one.
+    formula: Option<String>,
+}
+
+impl<'f> SiteDocument<'f> {
+    fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
+        let name = source.name();
+        let text = source.read_text(role)?;
+        let kind = FileKind::detect(text.as_bytes());
+        let formula = match kind {
+            FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula => formula_in(&name, &text).ok(),
+            _ => None,
+        };
+        Ok(Self { source, name, text, kind, formula })
+    }
+
+    fn read_all(sources: &'f [FileSource], role: Role) -> Result<Vec<Self>, SiteError> {
+        sources.iter().map(|source| Self::read(source, role)).collect()
+    }
 }
 
 /// What a document describes.
@@ -71,18 +102,22 @@ impl Documents {
         for (name, kind) in &files.declared {
             read.schema.add_listed(name, *kind);
         }
-        let mut already_read: Vec<(&FileSource, Contents)> = Vec::new();
+        let mut documents: Vec<(SiteDocument<'_>, Contents)> = Vec::new();
         let requirements =
             [(Role::Server, NEEDS_SERVER), (Role::Queues, NEEDS_QUEUES), (Role::Resources, NEEDS_RESOURCES)];
         for (role, (is_met, warning)) in requirements {
             let sources = files.all(role);
             let mut is_described = sources.is_empty();
             for source in sources {
-                let contents = match already_read.iter().find(|(known, _)| *known == source) {
+                let contents = match documents.iter().find(|(known, _)| known.source == source) {
                     Some((_, contents)) => *contents,
-                    None => read.add(source, role, is_strict)?,
+                    None => {
+                        let document = SiteDocument::read(source, role)?;
+                        let contents = read.add(&document, role, is_strict)?;
+                        documents.push((document, contents));
+                        contents
+                    }
                 };
-                already_read.push((source, contents));
                 is_described |= is_met(contents);
             }
             if !is_described {
@@ -92,11 +127,17 @@ impl Documents {
         }
         read.queues.add_seen_to(&mut read.schema);
         read.check_declared(files);
-        if let Some(source) = files.first(Role::Formula) {
-            read.add_names_from_formula_file(source)?;
+        let given = SiteDocument::read_all(files.all(Role::Formula), Role::Formula)?;
+        if let Some(document) = given.first() {
+            read.add_names_from_formula_file(document)?;
         }
-        read.add_names_in_active_formula(files)?;
-        read.choose_scheduler(files)?;
+        let of_server: Vec<&SiteDocument<'_>> = (files.all(Role::Server).iter())
+            .filter_map(|source| documents.iter().map(|(document, _)| document).find(|known| known.source == source))
+            .collect();
+        let sched_formula =
+            files.first(Role::SchedFormula).map(|source| SiteDocument::read(source, Role::Formula)).transpose()?;
+        read.add_names_in_active_formula(of_server.iter().copied().chain(&sched_formula));
+        read.choose_scheduler(given.first(), given.iter().chain(of_server));
         Ok(read)
     }
 
@@ -116,124 +157,110 @@ impl Documents {
     }
 
     /// Adds the resources, queues and settings of a file, and returns what it describes.
-    fn add(&mut self, source: &FileSource, role: Role, is_strict: bool) -> Result<Contents, SiteError> {
+    fn add(&mut self, document: &SiteDocument<'_>, role: Role, is_strict: bool) -> Result<Contents, SiteError> {
+        let SiteDocument { name, text, kind, .. } = document;
+        let kind = *kind;
         let expected = role.files();
-        let name = source.name();
-        let text = source.read_text(role)?;
-        let kind = FileKind::detect(text.as_bytes());
         // a `resourcedef` that only lists names looks like plain text
         let is_list_of_names = kind == FileKind::Text
             && expected.kinds.contains(&FileKind::Empty)
             && text.lines().all(|line| line.split_whitespace().count() <= 1)
-            && add_resources(&name, &text, &mut Schema::empty()).is_empty();
+            && add_resources(name, text, &mut Schema::empty()).is_empty();
         if !is_list_of_names {
-            expected.check(&name, text.as_bytes())?;
+            expected.check(name, text.as_bytes())?;
         }
         let is_resourcedef = kind == FileKind::ResourceDef || is_list_of_names;
-        let repeated = if is_resourcedef { repeated_resources(&text) } else { repeated_attributes(&text) };
+        let repeated = if is_resourcedef { repeated_resources(text) } else { repeated_attributes(text) };
         let repeated = repeated
             .iter()
             .map(|what| format!("`{name}`: `{what}` is given more than once; check which one is in force"));
         warn_unless_strict(&mut self.warnings, repeated, is_strict)?;
         let mut contents = Contents::default();
-        let declarations = if kind == FileKind::Qmgr { only_declarations(&text) } else { text.clone() };
         if kind == FileKind::Qmgr || is_resourcedef {
-            let problems = add_resources(&name, &declarations, &mut self.schema);
+            let declarations =
+                if kind == FileKind::Qmgr { Cow::Owned(only_declarations(text)) } else { Cow::Borrowed(text.as_str()) };
+            let problems = add_resources(name, &declarations, &mut self.schema);
             self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
             // again, to see whether anything is declared
             let mut declared = Schema::empty();
-            add_resources(&name, &declarations, &mut declared);
+            add_resources(name, &declarations, &mut declared);
             contents.has_resources = !declared.is_empty() || !problems.is_empty();
         }
         if matches!(kind, FileKind::Server | FileKind::Queues | FileKind::Qmgr) {
-            let queues = Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?;
+            let queues = Queues::read_queues_or_server(name, text).map_err(SiteError::content)?;
             contents.has_queue = !queues.is_empty();
             contents.has_resources |= queues.lists_resources();
             contents.has_server = kind == FileKind::Server || text.lines().any(describes_server);
             self.queues.add(queues);
-            self.server = self.server.or(ServerSettings::read(&text));
+            self.server = self.server.or(ServerSettings::read(text));
         }
         Ok(contents)
     }
 
     /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
-    fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
-        let name = source.name();
-        let text = source.read_text(Role::Formula)?;
-        let kind = FileKind::detect(text.as_bytes());
-        if kind == FileKind::Qmgr {
-            add_resources(&name, &only_declarations(&text), &mut self.schema);
+    fn add_names_from_formula_file(&mut self, document: &SiteDocument<'_>) -> Result<(), SiteError> {
+        let SiteDocument { name, text, kind, .. } = document;
+        if *kind == FileKind::Qmgr {
+            add_resources(name, &only_declarations(text), &mut self.schema);
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
-            Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
-            self.add_formula_names(&name, &text);
+            Queues::read_queues_or_server(name, text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+            self.add_formula_names(document);
         }
         Ok(())
     }
 
     /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns if files contain different
     /// formulas.
-    fn add_names_in_active_formula(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
-        let mut in_force: Option<(String, String)> = None;
-        for source in files.all(Role::Server).iter().chain(files.first(Role::SchedFormula)) {
-            let text = source.read_text(Role::Formula)?;
-            if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula)
-            {
-                continue;
-            }
-            let Ok(formula) = formula_in(&source.name(), &text) else { continue };
-            match &in_force {
-                None => in_force = Some((source.name(), formula.clone())),
+    fn add_names_in_active_formula<'d>(&mut self, documents: impl Iterator<Item = &'d SiteDocument<'d>>) {
+        let mut in_force: Option<(&str, &str)> = None;
+        for document in documents {
+            let SiteDocument { name, formula: Some(formula), .. } = document else { continue };
+            match in_force {
+                None => in_force = Some((name, formula)),
                 Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
-                    "`{first}` and `{}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
-                     a formula. The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come \
+                    "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
+                     give a formula. The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come \
                      from different times or servers",
-                    source.name(),
                     clipped(used),
-                    clipped(&formula)
+                    clipped(formula)
                 )),
                 Some(_) => {}
             }
-            self.add_formula_names(&source.name(), &text);
+            self.add_formula_names(document);
         }
-        Ok(())
     }
 
     /// Warns about the formulas of other schedulers in the documents, and keeps the partition of the scheduler whose formula
     /// is given.
-    fn choose_scheduler(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
-        for source in files.all(Role::Formula).iter().chain(files.all(Role::Server)) {
-            let name = source.name();
-            let text = source.read_text(Role::Formula)?;
-            if FileKind::detect(text.as_bytes()) != FileKind::Qmgr {
-                continue;
-            }
-            let of_server = in_scheduler(&text, "");
-            let formulas = formulas_of_schedulers(&text);
-            let is_given = files.first(Role::Formula) == Some(source);
+    fn choose_scheduler<'d>(
+        &mut self,
+        given: Option<&SiteDocument<'_>>,
+        documents: impl Iterator<Item = &'d SiteDocument<'d>>,
+    ) {
+        for document in documents.filter(|document| document.kind == FileKind::Qmgr) {
+            let SiteDocument { name, text, .. } = document;
+            let of_server = in_scheduler(text, "");
+            let formulas = formulas_of_schedulers(text);
+            let is_given = given.is_some_and(|given| given.source == document.source);
             let is_only = of_server.is_none() && formulas.len() == 1;
             for (scheduler, formula) in &formulas {
                 if scheduler.name == schedulers::DEFAULT {
-                    self.warnings.extend(of_server.as_ref().and_then(|used| contradiction(&name, used, formula)));
+                    self.warnings.extend(of_server.as_ref().and_then(|used| contradiction(name, used, formula)));
                     continue;
                 }
                 let is_used = is_given && is_only;
-                self.warnings.push(formula_of_other(&name, scheduler, formula, is_used));
+                self.warnings.push(formula_of_other(name, scheduler, formula, is_used));
                 if is_used {
                     self.partition.clone_from(&scheduler.partition);
                 }
             }
         }
-        Ok(())
     }
 
     /// Adds the names in the formula of a document that the server or the scheduler wrote.
-    fn add_formula_names(&mut self, name: &str, text: &str) {
-        if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
-            return;
-        }
-        let Ok(formula) = formula_in(name, text) else { return };
-        let Ok(formula) = Formula::parse(&formula) else { return };
+    fn add_formula_names(&mut self, document: &SiteDocument<'_>) {
+        let Some(Ok(formula)) = document.formula.as_deref().map(Formula::parse) else { return };
         for name in formula.names() {
             if matches!(Resolution::from_schema(name, &self.schema), Resolution::Undefined) {
                 self.schema.add_seen(name, InputType::Float);
@@ -290,11 +317,4 @@ fn only_declarations(text: &str) -> String {
         if is_kept { line } else { "" }
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Reads the file that was given for the formula; a kind of file that contains no formula is refused.
-pub(super) fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
-    let text = source.read_text(Role::Formula)?;
-    Role::Formula.files().check(&source.name(), text.as_bytes())?;
-    Ok(text)
 }

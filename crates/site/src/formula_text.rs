@@ -9,7 +9,6 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
 use super::SiteError;
-use super::documents::read_formula_document;
 use super::files::SiteFiles;
 use super::role::Role;
 use super::source::FileSource;
@@ -128,6 +127,14 @@ impl FormulaText {
         Ok(Self::in_document(text, name, &of_scheduler(document, schedulers::DEFAULT)))
     }
 
+    /// The formula of the file that was given for it, else the one in force.
+    pub(super) fn given_or_in_force(files: &SiteFiles) -> Result<Self, SiteError> {
+        match files.first(Role::Formula) {
+            Some(source) => Self::read_given(source),
+            None => Self::in_force(files),
+        }
+    }
+
     /// Reads the formula from the file that was given for it: that of the default scheduler, else that of the only one that has
     /// one.
     fn read_given(source: &FileSource) -> Result<Self, SiteError> {
@@ -141,12 +148,9 @@ impl FormulaText {
         }
     }
 
-    /// Reads the formula from the file that was given for it, else the formula in force from the first document of the
-    /// server that contains one, else from `sched_priv/sched_formula`.
+    /// Reads the formula in force from the first document of the server that contains one, else from
+    /// `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        if let Some(source) = files.first(Role::Formula) {
-            return Self::read_given(source);
-        }
         let sources = files.all(Role::Server).iter().chain(files.first(Role::SchedFormula));
         let mut first_error = None;
         for source in sources {
@@ -162,6 +166,13 @@ impl FormulaText {
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
         submitted(&self.text, numbers).followed_by(&self.below)
     }
+}
+
+/// Reads a file with a formula; a kind of file that contains no formula is refused.
+fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
+    let text = source.read_text(Role::Formula)?;
+    Role::Formula.files().check(&source.name(), text.as_bytes())?;
+    Ok(text)
 }
 
 /// A formula as Python reads it.

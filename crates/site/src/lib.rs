@@ -204,17 +204,19 @@ impl Site {
         self.queues.contains(name)
     }
 
-    /// The formula in force: the server's, else that in `sched_priv/sched_formula`.
+    /// The formula by which the jobs are ranked unless another one is named: that of the file that was given for it
+    /// ([`Role::Formula`]), else the one in force.
     ///
     /// # Errors
     /// The site has neither, or the file cannot be read.
     pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
-        FormulaText::in_force(&self.files)
+        FormulaText::given_or_in_force(&self.files)
     }
 
-    /// The formula that the site's own documents have, even if another was given; `None` if they have none, or cannot be read.
+    /// The formula in force, even if another was given: the server's, else that in `sched_priv/sched_formula`. `None` if the
+    /// site has neither, or the file cannot be read.
     pub fn formula_in_force(&self) -> Option<FormulaText> {
-        FormulaText::in_force(&self.files.clone().without(Role::Formula)).ok()
+        FormulaText::in_force(&self.files).ok()
     }
 }
 

@@ -102,7 +102,8 @@ impl Site {
         let SiteJobs { mut table, schema, findings, program, mut warnings } = jobs;
         let program = program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
-        let Ordered { ranking, not_considered } = self.order(&program, &table, tree.as_ref(), self.threshold(), limit);
+        let Ordered { ranking, not_considered } =
+            self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
         let rules = self.rules(&program, &table, tree.as_ref());
         Ok(RankedQueue { table, schema, ranking, not_considered, program, tree, rules, findings, warnings })
     }
@@ -177,7 +178,7 @@ impl Site {
     }
 
     /// Scores the jobs and sorts them in the scheduler's order.
-    pub(super) fn order(
+    pub(super) fn score_and_order(
         &self,
         program: &Program,
         table: &JobTable,
@@ -189,7 +190,7 @@ impl Site {
         if self.precision() == ScorePrecision::Decimal {
             return self.order_decimals(Ranking::from_scores(scores, table), threshold);
         }
-        self.order_rules(tree, threshold).limit(limit).rank(scores, table)
+        self.order_rules(tree, threshold).limit(limit).order(scores, table)
     }
 
     /// Applies the threshold to a ranking in decimals. It does not apply to a job whose error is ranked below every value.

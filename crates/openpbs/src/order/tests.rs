@@ -18,7 +18,7 @@ fn jobs(waiting: &[(&str, &str, i64)]) -> JobTable {
 
 fn ranked(order: Order<'_>, formula: &str, table: &JobTable, on_error: OnError) -> Ordered {
     let program = Formula::parse(formula).unwrap().compile(&Schema::openpbs()).unwrap();
-    order.rank(score(&program, table, ScorePrecision::Float32, on_error), table)
+    order.order(score(&program, table, ScorePrecision::Float32, on_error), table)
 }
 
 fn ids(ordered: &Ordered, table: &JobTable) -> String {
