@@ -62,7 +62,7 @@ impl Formula {
         let mut known = HashSet::new();
         let mut names: Vec<(u32, &str)> = Vec::new();
         for node in self.expr.nodes() {
-            if let syntax::NodeKind::Name(name) = &node.kind
+            if let syntax::ExprKind::Name(name) = &node.kind
                 && known.insert(&**name)
             {
                 names.push((node.span.start, name));

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program, Term, Trace};
-use crate::formula::syntax::{Node, NodeId, NodeKind};
+use crate::formula::syntax::{ExprId, ExprKind, Node};
 use crate::jobs::{Exclusion, JobTable};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
 use crate::rank::work_budget::{WorkBudget, row_work};
@@ -49,7 +49,7 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     let expr = program.expr();
     let mut is_listed = vec![true; expr.nodes().len()];
     for node in expr.nodes() {
-        if let NodeKind::Call { callee, .. } = node.kind {
+        if let ExprKind::Call { callee, .. } = node.kind {
             let callee = expr.without_parentheses(callee);
             is_listed[callee.index()] &= !is_name(expr.node(callee));
         }
@@ -57,7 +57,7 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     let mut depths = vec![0; expr.nodes().len()];
     let mut found = Vec::new();
     for (id, node) in expr.iter().collect::<Vec<_>>().into_iter().rev() {
-        let is_node = is_listed[id.index()] && !matches!(node.kind, NodeKind::Parenthesized(_));
+        let is_node = is_listed[id.index()] && !matches!(node.kind, ExprKind::Parenthesized(_));
         let value = trace.value(id).filter(|_| is_node);
         for child in node.kind.children() {
             depths[child.index()] = depths[id.index()] + usize::from(value.is_some());
@@ -75,17 +75,17 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     found
 }
 
-fn is_literal(program: &Program, node: NodeId) -> bool {
+fn is_literal(program: &Program, node: ExprId) -> bool {
     match program.expr().node(node).kind {
-        NodeKind::Unary { operand, .. } => matches!(program.expr().node(operand).kind, NodeKind::Literal { .. }),
-        ref kind => matches!(kind, NodeKind::Literal { .. }),
+        ExprKind::Unary { operand, .. } => matches!(program.expr().node(operand).kind, ExprKind::Literal { .. }),
+        ref kind => matches!(kind, ExprKind::Literal { .. }),
     }
 }
 
 /// Whether a node is a name in Python's `ast`, where `True`, `False` and `None` are constants.
 fn is_name(node: &Node) -> bool {
     match &node.kind {
-        NodeKind::Name(name) => !matches!(&**name, "True" | "False" | "None"),
+        ExprKind::Name(name) => !matches!(&**name, "True" | "False" | "None"),
         _ => false,
     }
 }

@@ -72,9 +72,9 @@ fn read_document(
     let jobs_key = if source == AmountSource::Server { "Jobs" } else { "jobs" };
     let notes = Vec::new();
     let mut document =
-        Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected, has_jobs: false, notes };
+        JobDocumentReader { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected, has_jobs: false, notes };
     let shape = read_object(text, &mut document);
-    let Document { jobs_shape, has_jobs, notes, .. } = document;
+    let JobDocumentReader { jobs_shape, has_jobs, notes, .. } = document;
     if let Some(note) = notes.first() {
         builder.note_ambiguity(|| note.clone());
     }
@@ -95,7 +95,7 @@ fn read_document(
 }
 
 /// Reads the document.
-struct Document<'b, 'a> {
+struct JobDocumentReader<'b, 'a> {
     builder: &'b mut TableBuilder<'a>,
     jobs_key: &'static str,
     /// What the value of the jobs was.
@@ -105,7 +105,7 @@ struct Document<'b, 'a> {
     notes: Vec<String>,
 }
 
-impl<'d> ObjectReader<'d> for Document<'_, '_> {
+impl<'d> ObjectReader<'d> for JobDocumentReader<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         let jobs_key = self.jobs_key;
         let note = match &*key {

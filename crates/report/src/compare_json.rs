@@ -15,7 +15,7 @@ use super::decides::{DecidingSummand, decides_json};
 pub struct CompareJson;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct CompareJsonDocument<'a> {
     old: Side<'a>,
     new: Side<'a>,
     jobs: Jobs<'a>,
@@ -81,7 +81,7 @@ struct Counts {
 impl CompareFormat for CompareJson {
     fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let comparison = report.comparison;
-        let document = Document {
+        let document = CompareJsonDocument {
             old: side(report.formulas.old, report.rules.old),
             new: side(report.formulas.new, report.rules.new),
             jobs: Jobs(report),

@@ -22,7 +22,7 @@ pub struct Json;
 pub struct Ndjson;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct RankJsonDocument<'a> {
     formula: &'a str,
     jobs: Vec<Job<'a>>,
     summary: Summary,
@@ -93,7 +93,7 @@ struct Summary {
 
 impl RankFormat for Json {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let document = Document {
+        let document = RankJsonDocument {
             formula: report.formula,
             jobs: report.lines().map(|line| job(report, &line)).collect(),
             summary: summary(report),

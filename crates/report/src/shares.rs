@@ -59,9 +59,9 @@ impl<'a> PolicyView<'a> {
 /// `out` cannot be written.
 pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
     match views {
-        [only] => serde_json::to_writer_pretty(&mut *out, &Document(only))?,
+        [only] => serde_json::to_writer_pretty(&mut *out, &SharesJsonDocument(only))?,
         all => {
-            let documents: Vec<Document<'_>> = all.iter().map(Document).collect();
+            let documents: Vec<SharesJsonDocument<'_>> = all.iter().map(SharesJsonDocument).collect();
             serde_json::to_writer_pretty(&mut *out, &BTreeMap::from([("policies", documents)]))?;
         }
     }
@@ -69,9 +69,9 @@ pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<(
 }
 
 /// The document of one policy, whose nodes are written one after the other.
-struct Document<'a>(&'a PolicyView<'a>);
+struct SharesJsonDocument<'a>(&'a PolicyView<'a>);
 
-impl Serialize for Document<'_> {
+impl Serialize for SharesJsonDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(view) = *self;
         let depths = depths(view.tree);

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity, Span};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::syntax::{Expr, NodeId, NodeKind};
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::python::c_math::may_differ;
 use job_sort_formula::rank::OldNew;
@@ -341,8 +341,8 @@ fn differences(text: &str) -> Vec<String> {
     let Ok(formula) = Formula::parse(text) else { return Vec::new() };
     let nodes = formula.expr().nodes();
     let called = nodes.iter().filter_map(|node| match &node.kind {
-        NodeKind::Call { callee, .. } => match &nodes[callee.index()].kind {
-            NodeKind::Name(name) => Some(&**name),
+        ExprKind::Call { callee, .. } => match &nodes[callee.index()].kind {
+            ExprKind::Name(name) => Some(&**name),
             _ => None,
         },
         _ => None,
@@ -363,7 +363,7 @@ fn literals(text: &str) -> Vec<ShownLiteral> {
     let mut literals: Vec<_> = expr
         .iter()
         .filter_map(|(id, node)| {
-            let NodeKind::Literal { text: digits, .. } = &node.kind else { return None };
+            let ExprKind::Literal { text: digits, .. } = &node.kind else { return None };
             let value: f64 = digits.replace('_', "").parse().ok()?;
             let (start, end) = utf16_range(text, node.span);
             let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
@@ -377,7 +377,7 @@ fn literals(text: &str) -> Vec<ShownLiteral> {
 }
 
 /// The node above each node, by index.
-fn parents(expr: &Expr) -> Vec<Option<NodeId>> {
+fn parents(expr: &Expr) -> Vec<Option<ExprId>> {
     let mut parents = vec![None; expr.nodes().len()];
     for (id, node) in expr.iter() {
         for child in node.kind.children() {
@@ -388,7 +388,7 @@ fn parents(expr: &Expr) -> Vec<Option<NodeId>> {
 }
 
 /// What a number is for, and its name.
-fn role(expr: &Expr, parents: &[Option<NodeId>], id: NodeId, value: f64) -> (LiteralRole, String) {
+fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (LiteralRole, String) {
     if UNITS.contains(&value) {
         return (LiteralRole::Unit, format!("the unit {value}"));
     }
@@ -398,18 +398,18 @@ fn role(expr: &Expr, parents: &[Option<NodeId>], id: NodeId, value: f64) -> (Lit
 }
 
 /// Whether a number multiplies or divides inputs, and which ones: the other factors of the product that it is in.
-fn factor_of<'e>(expr: &'e Expr, parents: &[Option<NodeId>], id: NodeId) -> Option<(LiteralRole, Vec<&'e str>)> {
+fn factor_of<'e>(expr: &'e Expr, parents: &[Option<ExprId>], id: ExprId) -> Option<(LiteralRole, Vec<&'e str>)> {
     let mut role = LiteralRole::Weight;
     let mut below = id;
     let mut names = BTreeSet::new();
     // up to the sum, the function or the condition of which the product is a part
     while let Some(above) = parents[below.index()] {
         match &expr.node(above).kind {
-            NodeKind::Parenthesized(_) | NodeKind::Unary { .. } => {}
-            NodeKind::Binary { op: BinaryOperator::Multiply, left, right } => {
+            ExprKind::Parenthesized(_) | ExprKind::Unary { .. } => {}
+            ExprKind::Binary { op: BinaryOperator::Multiply, left, right } => {
                 inputs_below(expr, if *left == below { *right } else { *left }, &mut names);
             }
-            NodeKind::Binary { op: BinaryOperator::Divide | BinaryOperator::FloorDivide, left, right } => {
+            ExprKind::Binary { op: BinaryOperator::Divide | BinaryOperator::FloorDivide, left, right } => {
                 let is_divisor = *right == below;
                 if is_divisor {
                     role = if role == LiteralRole::Weight { LiteralRole::Divisor } else { LiteralRole::Weight };
@@ -424,14 +424,14 @@ fn factor_of<'e>(expr: &'e Expr, parents: &[Option<NodeId>], id: NodeId) -> Opti
 }
 
 /// The names below a node, but for those of functions.
-fn inputs_below<'e>(expr: &'e Expr, id: NodeId, names: &mut BTreeSet<&'e str>) {
+fn inputs_below<'e>(expr: &'e Expr, id: ExprId, names: &mut BTreeSet<&'e str>) {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
         match &expr.node(id).kind {
-            NodeKind::Name(name) => {
+            ExprKind::Name(name) => {
                 names.insert(&**name);
             }
-            NodeKind::Call { positional, .. } => open.extend(positional.iter().copied()),
+            ExprKind::Call { positional, .. } => open.extend(positional.iter().copied()),
             kind => open.extend(kind.children()),
         }
     }

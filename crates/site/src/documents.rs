@@ -158,8 +158,7 @@ impl Documents {
 
     /// Adds the resources, queues and settings of a file, and returns what it describes.
     fn add(&mut self, document: &SiteDocument<'_>, role: Role, is_strict: bool) -> Result<Contents, SiteError> {
-        let SiteDocument { name, text, kind, .. } = document;
-        let kind = *kind;
+        let &SiteDocument { ref name, ref text, kind, .. } = document;
         let expected = role.files();
         // a `resourcedef` that only lists names looks like plain text
         let is_list_of_names = kind == FileKind::Text

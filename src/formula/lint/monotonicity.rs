@@ -2,7 +2,7 @@
 
 use crate::formula::lint::parents::aggregated;
 use crate::formula::lint::ranges::{Facts, TypeSet, ValueSet};
-use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
 
 /// How a value changes when one input grows and the others stay.
@@ -120,69 +120,69 @@ struct Walk<'e> {
 }
 
 impl Walk<'_> {
-    fn monotonicity(&self, node: NodeId) -> Monotonicity {
+    fn monotonicity(&self, node: ExprId) -> Monotonicity {
         self.results[node.index()]
     }
 
-    fn values(&self, node: NodeId) -> ValueSet {
+    fn values(&self, node: ExprId) -> ValueSet {
         self.facts.at(node).values
     }
 
     /// The monotonicity of the sum of the nodes.
-    fn sum(&self, nodes: &[NodeId]) -> Monotonicity {
+    fn sum(&self, nodes: &[ExprId]) -> Monotonicity {
         nodes.iter().fold(Monotonicity::Constant, |all, &node| all.plus(self.monotonicity(node)))
     }
 
     /// Whether the node is another name than the input, or an operation on unchanged operands.
-    fn does_not_use(&self, kind: &NodeKind, name: &str) -> bool {
+    fn does_not_use(&self, kind: &ExprKind, name: &str) -> bool {
         match kind {
-            NodeKind::Name(other) => **other != *name,
+            ExprKind::Name(other) => **other != *name,
             kind => self.are_unchanged(&kind.children()),
         }
     }
 
-    fn are_unchanged(&self, nodes: &[NodeId]) -> bool {
+    fn are_unchanged(&self, nodes: &[ExprId]) -> bool {
         nodes.iter().all(|node| self.unchanged[node.index()])
     }
 
     /// The monotonicity of an operation that is not monotonic, or that distinguishes numbers that compare equal.
-    fn not_monotonic(&self, nodes: &[NodeId]) -> Monotonicity {
+    fn not_monotonic(&self, nodes: &[ExprId]) -> Monotonicity {
         if self.are_unchanged(nodes) { Monotonicity::Constant } else { Monotonicity::Unknown }
     }
 
     /// Whether the result may be rounded for some operands and exact for others, which breaks the order of the results.
     /// This happens beyond 2^53 if an operand that changes is an integer for one job and a float for another.
-    fn is_rounded_unevenly(&self, operands: &[NodeId], result: ValueSet) -> bool {
+    fn is_rounded_unevenly(&self, operands: &[ExprId], result: ValueSet) -> bool {
         let changes_type = operands.iter().any(|&node| !self.unchanged[node.index()] && is_mixed(self.values(node)));
         changes_type && operands.iter().map(|&node| self.values(node)).chain([result]).any(is_beyond_exact_doubles)
     }
 
-    fn analyze_node(&self, id: NodeId, kind: &NodeKind, name: &str) -> Monotonicity {
+    fn analyze_node(&self, id: ExprId, kind: &ExprKind, name: &str) -> Monotonicity {
         match kind {
-            NodeKind::Name(other) if **other == *name => Monotonicity::Increasing,
-            NodeKind::Literal { .. } | NodeKind::Name(_) => Monotonicity::Constant,
-            NodeKind::Unary { op, operand } => self.unary(*op, *operand),
-            NodeKind::Binary { left, right, .. } if self.is_rounded_unevenly(&[*left, *right], self.values(id)) => {
+            ExprKind::Name(other) if **other == *name => Monotonicity::Increasing,
+            ExprKind::Literal { .. } | ExprKind::Name(_) => Monotonicity::Constant,
+            ExprKind::Unary { op, operand } => self.unary(*op, *operand),
+            ExprKind::Binary { left, right, .. } if self.is_rounded_unevenly(&[*left, *right], self.values(id)) => {
                 Monotonicity::Unknown
             }
-            NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right),
-            NodeKind::Comparison { operators, operands } => self.comparison(operators, operands),
-            NodeKind::Conditional { then, condition, otherwise } => match self.monotonicity(*condition) {
+            ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right),
+            ExprKind::Comparison { operators, operands } => self.comparison(operators, operands),
+            ExprKind::Conditional { then, condition, otherwise } => match self.monotonicity(*condition) {
                 Monotonicity::Constant => self.monotonicity(*then).plus(self.monotonicity(*otherwise)),
                 _ => Monotonicity::Unknown,
             },
-            NodeKind::Parenthesized(inner) => self.monotonicity(*inner),
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => self.sum(items),
-            NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
+            ExprKind::Parenthesized(inner) => self.monotonicity(*inner),
+            ExprKind::Tuple { items, .. } | ExprKind::List(items) => self.sum(items),
+            ExprKind::Call { callee, positional, keywords } if keywords.is_empty() => {
                 self.call(*callee, positional, self.values(id))
             }
-            NodeKind::Boolean { .. } | NodeKind::Call { .. } | NodeKind::Unsupported { .. } => {
+            ExprKind::Boolean { .. } | ExprKind::Call { .. } | ExprKind::Unsupported { .. } => {
                 self.not_monotonic(&kind.children())
             }
         }
     }
 
-    fn unary(&self, op: UnaryOperator, operand: NodeId) -> Monotonicity {
+    fn unary(&self, op: UnaryOperator, operand: ExprId) -> Monotonicity {
         match op {
             UnaryOperator::Plus => self.monotonicity(operand),
             UnaryOperator::Minus | UnaryOperator::Invert => self.monotonicity(operand).reversed(),
@@ -190,7 +190,7 @@ impl Walk<'_> {
         }
     }
 
-    fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId) -> Monotonicity {
+    fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId) -> Monotonicity {
         use BinaryOperator as Op;
         let a = self.monotonicity(left);
         let b = self.monotonicity(right);
@@ -211,7 +211,7 @@ impl Walk<'_> {
         }
     }
 
-    fn power(&self, base: NodeId, exponent: NodeId) -> Monotonicity {
+    fn power(&self, base: ExprId, exponent: ExprId) -> Monotonicity {
         let a = self.monotonicity(base);
         let b = self.monotonicity(exponent);
         let x = self.values(base);
@@ -231,7 +231,7 @@ impl Walk<'_> {
         }
     }
 
-    fn comparison(&self, operators: &[ComparisonOperator], operands: &[NodeId]) -> Monotonicity {
+    fn comparison(&self, operators: &[ComparisonOperator], operands: &[ExprId]) -> Monotonicity {
         use ComparisonOperator as Op;
         match (operators, operands) {
             ([Op::Less | Op::LessOrEqual], [left, right]) => {
@@ -244,7 +244,7 @@ impl Walk<'_> {
         }
     }
 
-    fn call(&self, callee: NodeId, arguments: &[NodeId], result: ValueSet) -> Monotonicity {
+    fn call(&self, callee: ExprId, arguments: &[ExprId], result: ValueSet) -> Monotonicity {
         use Function as F;
         let all = self.sum(arguments);
         let Some(function) = self.facts.function(callee) else {

@@ -7,7 +7,7 @@ use crate::diagnostic::{Applicability, Diagnostic, Message, Need, Span};
 use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
 use crate::formula::lint::parents::{Parents, attribute_of, name_of};
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{Expr, NodeId, NodeKind, is_identifier};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, is_identifier};
 use crate::python::{Function, constant};
 use crate::schema::suggestions::KnownNames;
 use crate::schema::{Origin, Schema};
@@ -99,13 +99,13 @@ impl<'s> SimilarNames<'s> {
 
 fn name(
     expr: &Expr,
-    id: NodeId,
+    id: ExprId,
     schema: &Schema,
     parents: &Parents<'_>,
     similar: &SimilarNames<'_>,
 ) -> Option<Diagnostic> {
     let node = expr.node(id);
-    let NodeKind::Name(name) = &node.kind else { return None };
+    let ExprKind::Name(name) = &node.kind else { return None };
     let is_callee = parents.is_callee(expr, id);
     match Resolution::from_schema(name, schema) {
         Resolution::Undefined if schema.entry(name).is_some() => Some(
@@ -134,15 +134,15 @@ fn name(
 
 /// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which have findings of their
 /// own.
-fn is_known_prefix(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
+fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
     let attribute = parents.parent(id).and_then(|parent| attribute_of(expr, expr.node(parent)));
     attribute.and_then(|(base, _)| base).is_some_and(|base| is_math_module(base) || is_resource_list(base))
 }
 
 /// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
-fn is_natural_logarithm(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
+fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
     let call = parents.parent(id).map(|parent| &expr.node(parent).kind);
-    let has_one_argument = matches!(call, Some(NodeKind::Call { positional, keywords, .. })
+    let has_one_argument = matches!(call, Some(ExprKind::Call { positional, keywords, .. })
         if positional.len() == 1 && keywords.is_empty());
     has_one_argument && name_of(expr.node(id)).is_some_and(|name| name.eq_ignore_ascii_case("ln"))
 }

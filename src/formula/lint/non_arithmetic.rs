@@ -4,7 +4,7 @@
 use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::parents::attribute_of;
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{Construct, Expr, LiteralKind, Node, NodeId, NodeKind};
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
 use crate::python::{Function, constant};
 use crate::schema::Schema;
 
@@ -39,14 +39,14 @@ fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 
 fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     match &node.kind {
-        NodeKind::Name(name) if is_foreign(name, schema) => Some(builtin(name, node.span)),
-        NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
+        ExprKind::Name(name) if is_foreign(name, schema) => Some(builtin(name, node.span)),
+        ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
             Diagnostic::error("JSF403", "`:=` assigns a variable of the scheduler's interpreter", node.span).with_help(
                 "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
             ),
         ),
-        NodeKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node, schema),
-        NodeKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
+        ExprKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node, schema),
+        ExprKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
         _ => None,
     }
 }
@@ -235,9 +235,9 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     while let Some(id) = results.pop() {
         let node = expr.node(id);
         match &node.kind {
-            NodeKind::Parenthesized(inner) => results.push(*inner),
-            NodeKind::Conditional { then, otherwise, .. } => results.extend([*then, *otherwise]),
-            NodeKind::Boolean { operands, .. } => results.extend(operands.iter()),
+            ExprKind::Parenthesized(inner) => results.push(*inner),
+            ExprKind::Conditional { then, otherwise, .. } => results.extend([*then, *otherwise]),
+            ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
             _ if is_non_numeric(expr, id, schema) => findings.push(
                 Diagnostic::error("JSF401", "the result is not a number", node.span)
                     .with_help("the scheduler converts the result without checking its type and crashes"),
@@ -249,9 +249,9 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     findings
 }
 
-fn is_non_numeric(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
+fn is_non_numeric(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
     match &expr.node(id).kind {
-        NodeKind::Unsupported { construct, .. } => matches!(
+        ExprKind::Unsupported { construct, .. } => matches!(
             construct,
             Construct::String
                 | Construct::Lambda
@@ -262,10 +262,10 @@ fn is_non_numeric(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
                 | Construct::Ellipsis
         ),
         // a formula that can be evaluated gets this finding from its range
-        NodeKind::Tuple { .. } | NodeKind::List(_) => expr.unsupported().is_some(),
-        NodeKind::Name(name) => is_foreign(name, schema),
-        NodeKind::Call { callee, .. } => match &expr.node(*callee).kind {
-            NodeKind::Name(name) => is_foreign(name, schema) && NEVER_A_NUMBER.contains(&&**name),
+        ExprKind::Tuple { .. } | ExprKind::List(_) => expr.unsupported().is_some(),
+        ExprKind::Name(name) => is_foreign(name, schema),
+        ExprKind::Call { callee, .. } => match &expr.node(*callee).kind {
+            ExprKind::Name(name) => is_foreign(name, schema) && NEVER_A_NUMBER.contains(&&**name),
             _ => false,
         },
         _ => false,
@@ -278,10 +278,10 @@ fn is_foreign(name: &str, schema: &Schema) -> bool {
 
 /// `[1, 2][9]`: an index that is out of range of a list or tuple literal.
 fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let NodeKind::Unsupported { construct: Construct::Subscript, parts } = &node.kind else { return None };
+    let ExprKind::Unsupported { construct: Construct::Subscript, parts } = &node.kind else { return None };
     let &[base, index] = &**parts else { return None };
-    let (NodeKind::List(items) | NodeKind::Tuple { items, .. }) = &expr.node(base).kind else { return None };
-    let NodeKind::Literal { kind: LiteralKind::Integer, text } = &expr.node(index).kind else { return None };
+    let (ExprKind::List(items) | ExprKind::Tuple { items, .. }) = &expr.node(base).kind else { return None };
+    let ExprKind::Literal { kind: LiteralKind::Integer, text } = &expr.node(index).kind else { return None };
     let index: usize = text.parse().ok()?;
     (index >= items.len()).then(|| {
         let message = format!("index {index} is out of range, which is an error for every job");

@@ -1,12 +1,12 @@
 //! The parent of each node, and the names that the formula itself defines.
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::{Construct, Expr, Node, NodeId, NodeKind};
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node};
 
 /// The parent of each node, and the names that the formula itself defines.
 #[derive(Debug)]
 pub(super) struct Parents<'e> {
-    parents: Vec<Option<NodeId>>,
+    parents: Vec<Option<ExprId>>,
     /// The targets of `:=`.
     assigned: Vec<&'e str>,
     /// The lambdas and comprehensions, which bind names of their own.
@@ -22,10 +22,10 @@ impl<'e> Parents<'e> {
                 result.parents[child.index()] = Some(id);
             }
             match &node.kind {
-                NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
+                ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
                     result.assigned.extend(children.first().and_then(|&target| name_of(expr.node(target))));
                 }
-                NodeKind::Unsupported { construct: Construct::Lambda | Construct::Comprehension, .. } => {
+                ExprKind::Unsupported { construct: Construct::Lambda | Construct::Comprehension, .. } => {
                     result.scopes.push(node.span);
                 }
                 _ => {}
@@ -35,14 +35,14 @@ impl<'e> Parents<'e> {
     }
 
     /// The parent of a node; `None` for the root.
-    pub(super) fn parent(&self, id: NodeId) -> Option<NodeId> {
+    pub(super) fn parent(&self, id: ExprId) -> Option<ExprId> {
         self.parents.get(id.index()).copied().flatten()
     }
 
     /// Whether the node is the callee of a call.
-    pub(super) fn is_callee(&self, expr: &Expr, id: NodeId) -> bool {
+    pub(super) fn is_callee(&self, expr: &Expr, id: ExprId) -> bool {
         let parent = self.parent(id).map(|parent| &expr.node(parent).kind);
-        matches!(parent, Some(NodeKind::Call { callee, .. }) if *callee == id)
+        matches!(parent, Some(ExprKind::Call { callee, .. }) if *callee == id)
     }
 
     /// Whether the formula itself may define the name: in a lambda, in a comprehension or with `:=`.
@@ -54,14 +54,14 @@ impl<'e> Parents<'e> {
 /// The text of the node if it is a name.
 pub(super) fn name_of(node: &Node) -> Option<&str> {
     match &node.kind {
-        NodeKind::Name(name) => Some(name),
+        ExprKind::Name(name) => Some(name),
         _ => None,
     }
 }
 
 /// Splits `base.attribute`: the base if it is a name, and the attribute.
 pub fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
-    let NodeKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
+    let ExprKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));
     let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))
@@ -69,10 +69,10 @@ pub fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>,
 
 /// The values that an aggregate function such as `max` combines: its arguments, or the items of its single argument if
 /// that is a list or tuple literal.
-pub(super) fn aggregated<'n>(expr: &'n Expr, arguments: &'n [NodeId]) -> &'n [NodeId] {
+pub(super) fn aggregated<'n>(expr: &'n Expr, arguments: &'n [ExprId]) -> &'n [ExprId] {
     let &[single] = arguments else { return arguments };
     match &expr.node(expr.without_parentheses(single)).kind {
-        NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
+        ExprKind::Tuple { items, .. } | ExprKind::List(items) => items,
         _ => arguments,
     }
 }

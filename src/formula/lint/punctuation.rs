@@ -3,7 +3,7 @@
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
 use crate::formula::lint::parents::{Parents, name_of};
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
 use crate::schema::Schema;
 
@@ -16,15 +16,15 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
 }
 
 /// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
-fn decimal_commas(expr: &Expr, id: NodeId, node: &Node, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let NodeKind::Tuple { items, .. } = &node.kind else { return Vec::new() };
+fn decimal_commas(expr: &Expr, id: ExprId, node: &Node, parents: &Parents<'_>) -> Vec<Diagnostic> {
+    let ExprKind::Tuple { items, .. } = &node.kind else { return Vec::new() };
     if is_used_as_tuple(expr, id, parents) {
         return Vec::new();
     }
     items.windows(2).filter_map(|pair| decimal_comma(expr, pair[0], pair[1])).collect()
 }
 
-fn decimal_comma(expr: &Expr, left: NodeId, right: NodeId) -> Option<Diagnostic> {
+fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic> {
     let comma = Span { start: expr.node(left).span.end, end: expr.node(right).span.start };
     let range = comma.range();
     let before = expr.text()[..range.start].rsplit(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
@@ -45,12 +45,12 @@ fn decimal_comma(expr: &Expr, left: NodeId, right: NodeId) -> Option<Diagnostic>
 }
 
 /// Whether the tuple is an argument or an operand of `in`.
-fn is_used_as_tuple(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
+fn is_used_as_tuple(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
     let mut above = parents.parent(id);
     while let Some(parent) = above {
         match &expr.node(parent).kind {
-            NodeKind::Parenthesized(_) => above = parents.parent(parent),
-            NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Conditional { .. } => return false,
+            ExprKind::Parenthesized(_) => above = parents.parent(parent),
+            ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Conditional { .. } => return false,
             _ => return true,
         }
     }
@@ -59,9 +59,9 @@ fn is_used_as_tuple(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
 
 /// `10% + x`, which Python reads as the remainder of 10 by `+x`.
 fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let NodeKind::Binary { op: BinaryOperator::Modulo, left, right } = node.kind else { return None };
-    let NodeKind::Literal { text: number, .. } = &expr.node(left).kind else { return None };
-    let NodeKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } = expr.node(right).kind else {
+    let ExprKind::Binary { op: BinaryOperator::Modulo, left, right } = node.kind else { return None };
+    let ExprKind::Literal { text: number, .. } = &expr.node(left).kind else { return None };
+    let ExprKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } = expr.node(right).kind else {
         return None;
     };
     let left = expr.node(left).span;
@@ -79,7 +79,7 @@ fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
 
 /// `2(x)`, which calls the number 2.
 fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
-    let NodeKind::Call { callee, positional, keywords } = &node.kind else { return None };
+    let ExprKind::Call { callee, positional, keywords } = &node.kind else { return None };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
     let hides_function = name_of(called).is_some_and(|name| {
@@ -99,17 +99,17 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
 }
 
 /// Whether the node is a number for every job.
-fn is_number(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
+fn is_number(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
     match &expr.node(expr.without_parentheses(id)).kind {
-        NodeKind::Literal { .. } | NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Comparison { .. } => {
+        ExprKind::Literal { .. } | ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Comparison { .. } => {
             true
         }
-        NodeKind::Name(name) => match Resolution::from_schema(name, schema) {
+        ExprKind::Name(name) => match Resolution::from_schema(name, schema) {
             Resolution::Input => true,
             Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
             Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
         },
-        NodeKind::Call { callee, .. } => {
+        ExprKind::Call { callee, .. } => {
             name_of(expr.node(*callee)).is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math))
         }
         _ => false,

@@ -5,7 +5,7 @@
 
 use crate::formula::lint::parents::aggregated;
 use crate::formula::lint::ranges::{Facts, ValueSet};
-use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{BinaryOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
 use crate::schema::Range;
 
@@ -121,21 +121,21 @@ struct Analysis<'e> {
 }
 
 impl Analysis<'_> {
-    fn values(&self, node: NodeId) -> ValueSet {
+    fn values(&self, node: ExprId) -> ValueSet {
         self.facts.at(node).values
     }
 
-    fn slope(&self, node: NodeId) -> Option<Slope> {
+    fn slope(&self, node: ExprId) -> Option<Slope> {
         self.slopes[node.index()]
     }
 
-    fn operand(&self, node: NodeId) -> Option<Operand> {
+    fn operand(&self, node: ExprId) -> Option<Operand> {
         let slope = self.slope(node)?;
         let values = self.values(node);
         Some(Operand { slope, least: values.least() - slope.error, most: values.most() + slope.error })
     }
 
-    fn analyze_node(&self, id: NodeId, kind: &NodeKind) -> Option<Slope> {
+    fn analyze_node(&self, id: ExprId, kind: &ExprKind) -> Option<Slope> {
         let values = self.values(id);
         if self.facts.constant(id).is_some() && !values.is_number() {
             // a function
@@ -152,19 +152,19 @@ impl Analysis<'_> {
             return None;
         }
         match kind {
-            NodeKind::Name(name) if **name == *self.name => Some(Slope { least: 1.0, most: 1.0, error: 0.0 }),
-            NodeKind::Literal { .. } | NodeKind::Name(_) => Some(Slope::CONSTANT),
-            NodeKind::Parenthesized(inner) => self.slope(*inner),
-            NodeKind::Unary { op: UnaryOperator::Plus, operand } => self.slope(*operand),
-            NodeKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
-            NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right, values),
-            NodeKind::Conditional { then, otherwise, .. } => {
+            ExprKind::Name(name) if **name == *self.name => Some(Slope { least: 1.0, most: 1.0, error: 0.0 }),
+            ExprKind::Literal { .. } | ExprKind::Name(_) => Some(Slope::CONSTANT),
+            ExprKind::Parenthesized(inner) => self.slope(*inner),
+            ExprKind::Unary { op: UnaryOperator::Plus, operand } => self.slope(*operand),
+            ExprKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
+            ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right, values),
+            ExprKind::Conditional { then, otherwise, .. } => {
                 match (self.if_reachable(*then), self.if_reachable(*otherwise)) {
                     (Some(only), None) | (None, Some(only)) => self.slope(only),
                     _ => None,
                 }
             }
-            NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
+            ExprKind::Call { callee, positional, keywords } if keywords.is_empty() => {
                 self.call(self.facts.function(*callee)?, positional, values)
             }
             _ => self.constant_operation(&kind.children()),
@@ -172,17 +172,17 @@ impl Analysis<'_> {
     }
 
     /// The node if it may be evaluated for some value of the input.
-    fn if_reachable(&self, node: NodeId) -> Option<NodeId> {
+    fn if_reachable(&self, node: ExprId) -> Option<ExprId> {
         Some(node).filter(|node| self.facts.at(*node).reachable)
     }
 
     /// The slope of an operation if all its operands are constant; otherwise `None`.
-    fn constant_operation(&self, operands: &[NodeId]) -> Option<Slope> {
+    fn constant_operation(&self, operands: &[ExprId]) -> Option<Slope> {
         let are_constant = operands.iter().all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()));
         are_constant.then_some(Slope::CONSTANT)
     }
 
-    fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId, result: ValueSet) -> Option<Slope> {
+    fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId, result: ValueSet) -> Option<Slope> {
         use BinaryOperator as Op;
         if let Some(constant) = self.constant_operation(&[left, right]) {
             return Some(constant);
@@ -202,7 +202,7 @@ impl Analysis<'_> {
     }
 
     /// A power with a constant exponent or a constant base.
-    fn power(&self, base: NodeId, exponent: NodeId, result: ValueSet) -> Option<Slope> {
+    fn power(&self, base: ExprId, exponent: ExprId, result: ValueSet) -> Option<Slope> {
         let a = self.operand(base)?;
         let b = self.operand(exponent)?;
         let slope = if b.slope.is_constant() {
@@ -222,7 +222,7 @@ impl Analysis<'_> {
         Some(slope.rounded(result, LIBRARY_ERROR))
     }
 
-    fn call(&self, function: Function, arguments: &[NodeId], result: ValueSet) -> Option<Slope> {
+    fn call(&self, function: Function, arguments: &[ExprId], result: ValueSet) -> Option<Slope> {
         use Function as F;
         if let Some(constant) = self.constant_operation(arguments) {
             return Some(constant);
@@ -260,7 +260,7 @@ impl Analysis<'_> {
     }
 
     /// Whether an argument of `max` or `min` can be the result.
-    fn may_be_result(&self, item: NodeId, result: ValueSet) -> bool {
+    fn may_be_result(&self, item: ExprId, result: ValueSet) -> bool {
         let values = self.values(item);
         values.least() <= result.most() && values.most() >= result.least()
     }

@@ -4,7 +4,7 @@
 //! raises a `RecursionError`, and a text for which the parser recurses deeper than [`MAX_FRAMES`] raises a
 //! `MemoryError`, which the scheduler does not notice.
 
-use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::{BinaryOperator, ErrorKind, Raised};
 
 /// The deepest tree that the compiler walks.
@@ -69,57 +69,57 @@ struct Size {
 impl Size {
     /// The size of a node from the sizes of its children. The parser tries to read an item after every comma and
     /// between empty brackets.
-    fn new(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
+    fn new(kind: &ExprKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
         let mut size = Self::default();
         // the frames that the node needs whatever its children are
         let mut min_frames = 0;
         match kind {
-            NodeKind::Unary { operand, .. } => size.add_child(*operand, 1, sizes),
-            NodeKind::Binary { op, left, right } => {
+            ExprKind::Unary { operand, .. } => size.add_child(*operand, 1, sizes),
+            ExprKind::Binary { op, left, right } => {
                 size.add_child(*left, 0, sizes);
                 size.add_child(*right, if *op == BinaryOperator::Power { 2 } else { 0 }, sizes);
             }
-            NodeKind::Comparison { operands, .. } => size.add_children(operands, 0, 3, sizes),
-            NodeKind::Boolean { operands, .. } => size.add_children(operands, 0, 2, sizes),
-            NodeKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Comparison { operands, .. } => size.add_children(operands, 0, 3, sizes),
+            ExprKind::Boolean { operands, .. } => size.add_children(operands, 0, 2, sizes),
+            ExprKind::Conditional { then, condition, otherwise } => {
                 size.add_children(&[*then, *condition], 0, 0, sizes);
                 size.add_child(*otherwise, 1, sizes);
             }
-            NodeKind::Parenthesized(inner) => size.add_child(*inner, 28, sizes),
-            NodeKind::Tuple { items, parenthesized: true } => {
+            ExprKind::Parenthesized(inner) => size.add_child(*inner, 28, sizes),
+            ExprKind::Tuple { items, parenthesized: true } => {
                 min_frames = if items.is_empty() { 28 } else { 30 };
                 size.add_children(items, 28, 30, sizes);
             }
-            NodeKind::Tuple { items, parenthesized: false } => {
+            ExprKind::Tuple { items, parenthesized: false } => {
                 min_frames = 2;
                 size.add_children(items, 0, 2, sizes);
             }
-            NodeKind::List(items) => {
+            ExprKind::List(items) => {
                 min_frames = if ends_in_comma() { 30 } else { 29 };
                 size.add_children(items, 29, 30, sizes);
             }
-            NodeKind::Call { callee, positional, keywords } => {
+            ExprKind::Call { callee, positional, keywords } => {
                 min_frames = if ends_in_comma() { 28 } else { 24 };
                 size.add_child(*callee, 0, sizes);
                 size.add_children(positional, 24, 28, sizes);
                 let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
                 size.add_children(&values, if positional.is_empty() { 27 } else { 28 }, 28, sizes);
             }
-            NodeKind::Literal { .. } | NodeKind::Name(_) | NodeKind::Unsupported { .. } => {}
+            ExprKind::Literal { .. } | ExprKind::Name(_) | ExprKind::Unsupported { .. } => {}
         }
         size.frames = size.frames.max(min_frames);
-        size.depth += u32::from(!matches!(kind, NodeKind::Parenthesized(_)));
+        size.depth += u32::from(!matches!(kind, ExprKind::Parenthesized(_)));
         size
     }
 
     /// Adds children: the first with `first_frames`, all others with `other_frames`.
-    fn add_children(&mut self, children: &[NodeId], first_frames: u32, other_frames: u32, sizes: &[Self]) {
+    fn add_children(&mut self, children: &[ExprId], first_frames: u32, other_frames: u32, sizes: &[Self]) {
         for (index, &child) in children.iter().enumerate() {
             self.add_child(child, if index == 0 { first_frames } else { other_frames }, sizes);
         }
     }
 
-    fn add_child(&mut self, child: NodeId, frames: u32, sizes: &[Self]) {
+    fn add_child(&mut self, child: ExprId, frames: u32, sizes: &[Self]) {
         let child = sizes.get(child.index()).copied().unwrap_or_default();
         self.frames = self.frames.max(child.frames + frames);
         self.depth = self.depth.max(child.depth);

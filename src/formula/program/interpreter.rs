@@ -2,7 +2,7 @@
 
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
-use crate::formula::syntax::NodeId;
+use crate::formula::syntax::ExprId;
 use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
 
 /// The memory of an [`Interpreter`] in Python's arithmetic, for the next one.
@@ -52,7 +52,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     pub(super) fn run(
         &mut self,
         inputs: &[A::Value],
-        mut observe: impl FnMut(NodeId, &A::Value),
+        mut observe: impl FnMut(ExprId, &A::Value),
     ) -> Result<A::Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
             return Err(EvalError { raised: raised.clone(), span: *span, operands: Vec::new() });

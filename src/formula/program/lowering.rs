@@ -10,7 +10,7 @@ use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{CompileError, Constant, Program, compiler_limits};
-use crate::formula::syntax::{Construct, Expr, Keyword, LiteralKind, NodeId, NodeKind, Scope};
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Scope};
 use crate::python::{BooleanOperator, ErrorKind, Raised, Value, limits};
 use crate::schema::Schema;
 
@@ -33,8 +33,8 @@ impl Program {
 
 /// The work that remains, last first.
 enum Task {
-    Visit(NodeId),
-    Emit(Instruction, NodeId),
+    Visit(ExprId),
+    Emit(Instruction, ExprId),
     /// Binds a label to the present address.
     Bind(u32),
 }
@@ -121,15 +121,15 @@ impl<'e> Lowering<'e> {
     }
 
     /// Emits a leaf; for any other node, pushes its tasks in the order of execution.
-    fn visit(&mut self, id: NodeId) -> Result<(), CompileError> {
+    fn visit(&mut self, id: ExprId) -> Result<(), CompileError> {
         let expr = self.expr;
         let node = expr.node(id);
         match &node.kind {
-            NodeKind::Literal { kind, text } => self.literal(literal_value(*kind, text), text, id),
-            NodeKind::Name(name) => self.name(name, id)?,
-            NodeKind::Unary { op, operand } => self.then_emit(&[*operand], Instruction::Unary(*op), id),
-            NodeKind::Binary { op, left, right } => self.then_emit(&[*left, *right], Instruction::Binary(*op), id),
-            NodeKind::Comparison { operators, operands } => {
+            ExprKind::Literal { kind, text } => self.literal(literal_value(*kind, text), text, id),
+            ExprKind::Name(name) => self.name(name, id)?,
+            ExprKind::Unary { op, operand } => self.then_emit(&[*operand], Instruction::Unary(*op), id),
+            ExprKind::Binary { op, left, right } => self.then_emit(&[*left, *right], Instruction::Binary(*op), id),
+            ExprKind::Comparison { operators, operands } => {
                 let end = self.label();
                 self.visit_all(&operands[..1]);
                 for (index, (&op, &operand)) in operators.iter().zip(&operands[1..]).enumerate() {
@@ -139,19 +139,19 @@ impl<'e> Lowering<'e> {
                 }
                 self.tasks.push(Task::Bind(end));
             }
-            NodeKind::Boolean { op, operands } => self.boolean(*op, operands, id),
-            NodeKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Boolean { op, operands } => self.boolean(*op, operands, id),
+            ExprKind::Conditional { then, condition, otherwise } => {
                 let other = self.label();
                 let end = self.label();
                 self.then_emit(&[*condition], Instruction::BranchIfFalse { exit: other }, id);
                 self.then_emit(&[*then], Instruction::Jump { exit: end }, id);
                 self.tasks.extend([Task::Bind(other), Task::Visit(*otherwise), Task::Bind(end)]);
             }
-            NodeKind::Call { callee, positional, keywords } => self.call(*callee, positional, keywords, id),
-            NodeKind::Parenthesized(inner) => self.tasks.push(Task::Visit(*inner)),
-            NodeKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
-            NodeKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
-            NodeKind::Unsupported { construct, parts } => match self.non_arithmetic {
+            ExprKind::Call { callee, positional, keywords } => self.call(*callee, positional, keywords, id),
+            ExprKind::Parenthesized(inner) => self.tasks.push(Task::Visit(*inner)),
+            ExprKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
+            ExprKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
+            ExprKind::Unsupported { construct, parts } => match self.non_arithmetic {
                 NonArithmetic::Input => self.construct(*construct, parts, id),
                 NonArithmetic::Refuse => {
                     return Err(CompileError::Construct { construct: *construct, span: node.span });
@@ -162,7 +162,7 @@ impl<'e> Lowering<'e> {
     }
 
     /// Pushes an input in place of a construct that is not arithmetic.
-    fn construct(&mut self, construct: Construct, parts: &[NodeId], id: NodeId) {
+    fn construct(&mut self, construct: Construct, parts: &[ExprId], id: ExprId) {
         let input = Instruction::Input(push(&mut self.program.inputs, construct.description().into()));
         self.tasks.push(Task::Emit(input, id));
         let first = match (construct, self.expr.scope(id)) {
@@ -184,7 +184,7 @@ impl<'e> Lowering<'e> {
         self.tasks.push(Task::Emit(call, id));
     }
 
-    fn literal(&mut self, value: Result<Value, Raised>, text: &str, id: NodeId) {
+    fn literal(&mut self, value: Result<Value, Raised>, text: &str, id: ExprId) {
         match value {
             Ok(value) => {
                 let constant = self.constant(value, Some(text.into()));
@@ -200,7 +200,7 @@ impl<'e> Lowering<'e> {
         }
     }
 
-    fn name(&mut self, name: &'e str, id: NodeId) -> Result<(), CompileError> {
+    fn name(&mut self, name: &'e str, id: ExprId) -> Result<(), CompileError> {
         let instruction = match self.names.get(&(name.len(), name)) {
             Some(known) => known.clone(),
             None => {
@@ -229,7 +229,7 @@ impl<'e> Lowering<'e> {
         Instruction::Constant(push(&mut self.program.constants, Constant { value, text }))
     }
 
-    fn boolean(&mut self, op: BooleanOperator, operands: &[NodeId], id: NodeId) {
+    fn boolean(&mut self, op: BooleanOperator, operands: &[ExprId], id: ExprId) {
         let end = self.label();
         for (index, &operand) in operands.iter().enumerate() {
             self.tasks.push(Task::Visit(operand));
@@ -240,7 +240,7 @@ impl<'e> Lowering<'e> {
         self.tasks.push(Task::Bind(end));
     }
 
-    fn call(&mut self, callee: NodeId, positional: &[NodeId], keywords: &[Keyword], id: NodeId) {
+    fn call(&mut self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword], id: ExprId) {
         self.tasks.push(Task::Visit(callee));
         self.visit_all(positional);
         self.tasks.extend(keywords.iter().map(|keyword| Task::Visit(keyword.value)));
@@ -248,12 +248,12 @@ impl<'e> Lowering<'e> {
         self.tasks.push(Task::Emit(Instruction::Call { positional: positional.len() as u32, keywords }, id));
     }
 
-    fn then_emit(&mut self, operands: &[NodeId], instruction: Instruction, id: NodeId) {
+    fn then_emit(&mut self, operands: &[ExprId], instruction: Instruction, id: ExprId) {
         self.visit_all(operands);
         self.tasks.push(Task::Emit(instruction, id));
     }
 
-    fn visit_all(&mut self, nodes: &[NodeId]) {
+    fn visit_all(&mut self, nodes: &[ExprId]) {
         self.tasks.extend(nodes.iter().map(|&node| Task::Visit(node)));
     }
 
@@ -262,7 +262,7 @@ impl<'e> Lowering<'e> {
         self.labels.len() as u32 - 1
     }
 
-    fn emit(&mut self, instruction: Instruction, node: NodeId) {
+    fn emit(&mut self, instruction: Instruction, node: ExprId) {
         self.program.code.push(instruction);
         self.program.nodes.push(node);
     }

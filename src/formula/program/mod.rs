@@ -27,7 +27,7 @@ pub use trace::Summand;
 pub use trace::{Term, Trace};
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::{Expr, NodeId};
+use crate::formula::syntax::{Expr, ExprId};
 use crate::python::{Arithmetic, Python, Raised, Value};
 use instruction::Instruction;
 
@@ -37,7 +37,7 @@ pub struct Program {
     expr: Arc<Expr>,
     code: Vec<Instruction>,
     /// The node of each instruction.
-    nodes: Vec<NodeId>,
+    nodes: Vec<ExprId>,
     constants: Vec<Constant>,
     inputs: Vec<Box<str>>,
     undefined: Vec<(Box<str>, Span)>,

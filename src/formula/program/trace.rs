@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program};
-use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{Arithmetic, BinaryOperator, BooleanOperator, Python, UnaryOperator, Value};
 
 /// The evaluation of a formula for one job, with the value of every sub-expression that was evaluated.
@@ -33,7 +33,7 @@ pub struct Summand {
     pub span: Span,
     /// Its text with the sign, as in [`Term::text`].
     pub text: String,
-    node: NodeId,
+    node: ExprId,
     is_subtracted: bool,
 }
 
@@ -80,7 +80,7 @@ impl Program {
         parts.map(|(node, is_subtracted)| self.summand(node, is_subtracted)).collect()
     }
 
-    fn summand(&self, node: NodeId, is_subtracted: bool) -> Summand {
+    fn summand(&self, node: ExprId, is_subtracted: bool) -> Summand {
         let span = self.expr.node(node).span;
         let text = span.slice(self.expr.text());
         let text = match is_subtracted {
@@ -104,19 +104,19 @@ impl Trace {
     }
 
     /// The value of a sub-expression; `None` if it was not evaluated or failed.
-    pub fn value(&self, node: NodeId) -> Option<&Value> {
+    pub fn value(&self, node: ExprId) -> Option<&Value> {
         self.values.get(node.index())?.as_ref()
     }
 }
 
 /// The value of a node whose value is that of one of its children; no instruction computes it.
-fn value_of_child(kind: &NodeKind, values: &[Option<Value>]) -> Option<Value> {
+fn value_of_child(kind: &ExprKind, values: &[Option<Value>]) -> Option<Value> {
     match kind {
-        NodeKind::Parenthesized(inner) => values[inner.index()].clone(),
-        NodeKind::Conditional { then, otherwise, .. } => {
+        ExprKind::Parenthesized(inner) => values[inner.index()].clone(),
+        ExprKind::Conditional { then, otherwise, .. } => {
             values[then.index()].as_ref().or(values[otherwise.index()].as_ref()).cloned()
         }
-        NodeKind::Boolean { op, operands } => {
+        ExprKind::Boolean { op, operands } => {
             let (last, others) = operands.split_last()?;
             let mut others = others.iter().filter_map(|node| values[node.index()].as_ref());
             let decisive = others.find(|value| value.truth() == (*op == BooleanOperator::Or));
@@ -127,13 +127,13 @@ fn value_of_child(kind: &NodeKind, values: &[Option<Value>]) -> Option<Value> {
 }
 
 /// The summands at the top of a formula, left to right, each with whether it is subtracted.
-fn summands(expr: &Expr) -> Vec<(NodeId, bool)> {
+fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
     let mut summands = Vec::new();
     let mut node = expr.root();
     loop {
         match expr.node(node).kind {
-            NodeKind::Parenthesized(inner) => node = inner,
-            NodeKind::Binary { op: op @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right } => {
+            ExprKind::Parenthesized(inner) => node = inner,
+            ExprKind::Binary { op: op @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right } => {
                 summands.push((right, op == BinaryOperator::Subtract));
                 node = left;
             }
@@ -154,14 +154,14 @@ fn sum(terms: &[Term]) -> Option<Value> {
 }
 
 /// Whether `-` before the text of a node would apply to a part of it only, or change the sign of a zero.
-fn needs_parentheses(kind: &NodeKind) -> bool {
+fn needs_parentheses(kind: &ExprKind) -> bool {
     !matches!(
         kind,
-        NodeKind::Literal { .. }
-            | NodeKind::Name(_)
-            | NodeKind::Parenthesized(_)
-            | NodeKind::Call { .. }
-            | NodeKind::Unary { .. }
-            | NodeKind::Binary { op: BinaryOperator::Power, .. }
+        ExprKind::Literal { .. }
+            | ExprKind::Name(_)
+            | ExprKind::Parenthesized(_)
+            | ExprKind::Call { .. }
+            | ExprKind::Unary { .. }
+            | ExprKind::Binary { op: BinaryOperator::Power, .. }
     )
 }

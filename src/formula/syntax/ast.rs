@@ -8,7 +8,7 @@ use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOp
 
 /// The index of a node in its [`Expr`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(u32);
+pub struct ExprId(u32);
 
 /// A parsed formula. Its `Display` writes the formula with normalised spaces.
 #[derive(Debug, Clone)]
@@ -16,21 +16,21 @@ pub struct Expr {
     text: Box<str>,
     nodes: Vec<Node>,
     /// Sorted by node.
-    scopes: Vec<(NodeId, Scope)>,
+    scopes: Vec<(ExprId, Scope)>,
 }
 
 /// A sub-expression and its span in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// The kind of expression, with its children.
-    pub kind: NodeKind,
+    pub kind: ExprKind,
     /// The bytes of the text that it covers.
     pub span: Span,
 }
 
 /// The kinds of expression.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NodeKind {
+pub enum ExprKind {
     /// A number literal.
     Literal {
         /// Whether it is an integer or a float.
@@ -45,66 +45,66 @@ pub enum NodeKind {
         /// The operator.
         op: UnaryOperator,
         /// The operand.
-        operand: NodeId,
+        operand: ExprId,
     },
     /// `left op right`
     Binary {
         /// The operator.
         op: BinaryOperator,
         /// The left operand.
-        left: NodeId,
+        left: ExprId,
         /// The right operand.
-        right: NodeId,
+        right: ExprId,
     },
     /// `a < b <= c`: one operand more than operators.
     Comparison {
         /// The operators, left to right.
         operators: Box<[ComparisonOperator]>,
         /// The operands, left to right.
-        operands: Box<[NodeId]>,
+        operands: Box<[ExprId]>,
     },
     /// `a and b and c`
     Boolean {
         /// The operator between all of them.
         op: BooleanOperator,
         /// The operands, left to right; at least two.
-        operands: Box<[NodeId]>,
+        operands: Box<[ExprId]>,
     },
     /// `then if condition else otherwise`
     Conditional {
         /// The value if the condition is true.
-        then: NodeId,
+        then: ExprId,
         /// The condition, which is evaluated first.
-        condition: NodeId,
+        condition: ExprId,
         /// The value if the condition is false.
-        otherwise: NodeId,
+        otherwise: ExprId,
     },
     /// `callee(positional, keyword=value)`
     Call {
         /// The function.
-        callee: NodeId,
+        callee: ExprId,
         /// The positional arguments.
-        positional: Box<[NodeId]>,
+        positional: Box<[ExprId]>,
         /// The keyword arguments.
         keywords: Box<[Keyword]>,
     },
     /// `(inner)`
-    Parenthesized(NodeId),
+    Parenthesized(ExprId),
     /// `a, b`, with or without parentheses.
     Tuple {
         /// The items.
-        items: Box<[NodeId]>,
+        items: Box<[ExprId]>,
         /// Whether the tuple is written in parentheses.
         parenthesized: bool,
     },
     /// `[a, b]`
-    List(Box<[NodeId]>),
+    List(Box<[ExprId]>),
     /// Valid Python that is not arithmetic.
     Unsupported {
         /// The kind of construct.
         construct: Construct,
         /// Its sub-expressions.
-        parts: Box<[NodeId]>,
+        parts: Box<[ExprId]>,
     },
 }
 
@@ -125,7 +125,7 @@ pub struct Keyword {
     /// The span of the name.
     pub span: Span,
     /// The value after `=`.
-    pub value: NodeId,
+    pub value: ExprId,
 }
 
 /// A construct that is valid Python but not arithmetic.
@@ -178,7 +178,7 @@ impl Construct {
     }
 }
 
-impl NodeId {
+impl ExprId {
     /// The index in [`Expr::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
@@ -197,32 +197,32 @@ impl Expr {
     }
 
     /// The node of the whole formula.
-    pub fn root(&self) -> NodeId {
-        NodeId(self.nodes.len() as u32 - 1)
+    pub fn root(&self) -> ExprId {
+        ExprId(self.nodes.len() as u32 - 1)
     }
 
     /// The node with this index.
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: ExprId) -> &Node {
         &self.nodes[id.index()]
     }
 
     /// The node without the parentheses around it.
-    pub fn without_parentheses(&self, mut id: NodeId) -> NodeId {
-        while let NodeKind::Parenthesized(inner) = self.node(id).kind {
+    pub fn without_parentheses(&self, mut id: ExprId) -> ExprId {
+        while let ExprKind::Parenthesized(inner) = self.node(id).kind {
             id = inner;
         }
         id
     }
 
     /// Every node with its index, children before parents.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> {
-        self.nodes.iter().enumerate().map(|(index, node)| (NodeId(index as u32), node))
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ExprId, &Node)> {
+        self.nodes.iter().enumerate().map(|(index, node)| (ExprId(index as u32), node))
     }
 
     /// The first construct in the text that is valid Python but not arithmetic.
     pub fn unsupported(&self) -> Option<(Construct, Span)> {
         let unsupported = self.nodes.iter().filter_map(|node| match node.kind {
-            NodeKind::Unsupported { construct, .. } => Some((construct, node.span)),
+            ExprKind::Unsupported { construct, .. } => Some((construct, node.span)),
             _ => None,
         });
         unsupported.min_by_key(|(_, span)| span.start)
@@ -235,18 +235,18 @@ impl Expr {
     }
 
     /// What a lambda or a comprehension binds; `None` for any other node.
-    pub fn scope(&self, id: NodeId) -> Option<&Scope> {
+    pub fn scope(&self, id: ExprId) -> Option<&Scope> {
         let index = self.scopes.binary_search_by_key(&id, |(owner, _)| *owner).ok()?;
         self.scopes.get(index).map(|(_, scope)| scope)
     }
 
     /// Every lambda and every comprehension with what it binds, children before parents.
-    pub(super) fn scopes(&self) -> impl Iterator<Item = (NodeId, &Scope)> {
+    pub(super) fn scopes(&self) -> impl Iterator<Item = (ExprId, &Scope)> {
         self.scopes.iter().map(|(owner, scope)| (*owner, scope))
     }
 
     /// Sets what the node that was added last binds.
-    pub(super) fn set_scope(&mut self, id: NodeId, scope: Scope) {
+    pub(super) fn set_scope(&mut self, id: ExprId, scope: Scope) {
         self.scopes.push((id, scope));
     }
 
@@ -256,15 +256,15 @@ impl Expr {
     }
 
     /// Adds a node, after its children.
-    pub(super) fn push(&mut self, kind: NodeKind, span: Span) -> NodeId {
+    pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.nodes.push(Node { kind, span });
-        NodeId(self.nodes.len() as u32 - 1)
+        ExprId(self.nodes.len() as u32 - 1)
     }
 }
 
-impl NodeKind {
+impl ExprKind {
     /// The direct children, in the order of the text.
-    pub fn children(&self) -> Vec<NodeId> {
+    pub fn children(&self) -> Vec<ExprId> {
         match self {
             Self::Literal { .. } | Self::Name(_) => Vec::new(),
             Self::Unary { operand, .. } => vec![*operand],
@@ -291,12 +291,12 @@ pub enum Scope {
         /// Left to right, without the bare `*` and `/`.
         parameters: Box<[Parameter]>,
         /// The expression that a call evaluates.
-        body: NodeId,
+        body: ExprId,
     },
     /// `[items for … in … if …]`, and the same in `(…)` and `{…}`.
     Comprehension {
         /// What is written before `for`: one item, or a key and a value.
-        items: Box<[NodeId]>,
+        items: Box<[ExprId]>,
         /// At least one.
         clauses: Box<[Clause]>,
     },
@@ -308,18 +308,18 @@ pub struct Parameter {
     /// Its name.
     pub name: Box<str>,
     /// Its default value.
-    pub default: Option<NodeId>,
+    pub default: Option<ExprId>,
 }
 
 /// `for targets in iterable if condition`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clause {
     /// The targets that are assigned to, without the commas between them.
-    pub targets: Box<[NodeId]>,
+    pub targets: Box<[ExprId]>,
     /// What the loop iterates over. That of the first clause is evaluated outside the comprehension.
-    pub iterable: NodeId,
+    pub iterable: ExprId,
     /// The conditions after `if`.
-    pub conditions: Box<[NodeId]>,
+    pub conditions: Box<[ExprId]>,
     /// Whether it is written `async for`.
     pub is_async: bool,
 }

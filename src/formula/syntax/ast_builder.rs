@@ -9,7 +9,7 @@ use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::precedence::{Infix, PrecedenceParser, prefix_operator};
 use crate::formula::syntax::{
-    Clause, Construct, Expr, Keyword, LiteralKind, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, symbol_table,
+    Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, SyntaxError, SyntaxErrorKind, symbol_table,
 };
 
 /// Builds the tree of a whole formula.
@@ -44,7 +44,7 @@ pub(super) struct AstBuilder {
 /// The items between two brackets.
 #[derive(Default)]
 pub(super) struct Group {
-    pub(super) items: Vec<NodeId>,
+    pub(super) items: Vec<ExprId>,
     /// Whether the items between braces are keys and values.
     pub(super) has_keys: Option<bool>,
     commas: usize,
@@ -54,18 +54,18 @@ pub(super) struct Group {
 
 impl AstBuilder {
     /// Adds the node of a group: one item, several with commas, or a comprehension. `span` includes the brackets.
-    fn group_node(&mut self, group: Group, span: Span, parenthesized: bool) -> Result<NodeId> {
+    fn group_node(&mut self, group: Group, span: Span, parenthesized: bool) -> Result<ExprId> {
         if let Some(clauses) = group.clauses {
             return Ok(self.comprehension(span, group.items, clauses));
         }
         match (group.items.as_slice(), group.commas) {
             (&[item], 0) if parenthesized => {
-                self.reject_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesized(item), span))
+                self.reject_unpacking(item).map(|()| self.expr.push(ExprKind::Parenthesized(item), span))
             }
             (&[item], 0) => Ok(item),
             _ => {
                 let span = if parenthesized { span } else { self.span_of_items(&group.items).unwrap_or(span) };
-                Ok(self.expr.push(NodeKind::Tuple { items: group.items.into(), parenthesized }, span))
+                Ok(self.expr.push(ExprKind::Tuple { items: group.items.into(), parenthesized }, span))
             }
         }
     }
@@ -89,7 +89,7 @@ impl AstBuilder {
     }
 
     /// `expression`, `name := expression` or `*expression`.
-    fn element(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+    fn element(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let span = span_of(&pair);
         let mut starred = false;
         let mut parts = Vec::new();
@@ -105,7 +105,7 @@ impl AstBuilder {
     }
 
     /// `parts` is one expression, or the two sides of `:=`.
-    pub(super) fn maybe_assignment(&mut self, parts: Vec<NodeId>, span: Span) -> Result<NodeId> {
+    pub(super) fn maybe_assignment(&mut self, parts: Vec<ExprId>, span: Span) -> Result<ExprId> {
         if let &[only] = parts.as_slice() {
             return Ok(only);
         }
@@ -117,7 +117,7 @@ impl AstBuilder {
         Ok(self.unsupported(Construct::AssignmentExpression, span, parts))
     }
 
-    pub(super) fn reject_unpacking(&self, id: NodeId) -> Result<()> {
+    pub(super) fn reject_unpacking(&self, id: ExprId) -> Result<()> {
         match self.is_unpacking(id) {
             true => Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(id).span)),
             false => Ok(()),
@@ -133,17 +133,17 @@ impl AstBuilder {
         }
     }
 
-    fn reject_bare_assignment(&self, id: NodeId) -> Result<()> {
+    fn reject_bare_assignment(&self, id: ExprId) -> Result<()> {
         let node = self.expr.node(id);
         match &node.kind {
-            NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
+            ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
                 Err(SyntaxError::new(SyntaxErrorKind::BareAssignmentExpression, node.span))
             }
             _ => Ok(()),
         }
     }
 
-    pub(super) fn expression(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+    pub(super) fn expression(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         self.precedence.begin_expression();
         for token in pair.clone().into_inner() {
             match token.as_rule() {
@@ -173,7 +173,7 @@ impl AstBuilder {
         foreign_operator(self.expr.text(), span_of(expression), span_of(token), operand)
     }
 
-    pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+    pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let start = pair.as_span().start();
         let mut parts = pair.into_inner();
         let Some(atom) = parts.next() else {
@@ -191,11 +191,11 @@ impl AstBuilder {
         Ok(id)
     }
 
-    fn atom(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+    fn atom(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let span = span_of(&pair);
         Ok(match pair.as_rule() {
             Rule::number => self.number(pair, span),
-            Rule::name => self.expr.push(NodeKind::Name(normalize_name(pair.as_str())), span),
+            Rule::name => self.expr.push(ExprKind::Name(normalize_name(pair.as_str())), span),
             Rule::strings => self.strings(pair, span)?,
             Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
             Rule::parenthesized => {
@@ -206,7 +206,7 @@ impl AstBuilder {
                 let mut group = self.items_in_brackets(pair)?;
                 match (group.clauses.take(), rule, group.has_keys) {
                     (Some(clauses), _, _) => self.comprehension(span, group.items, clauses),
-                    (None, Rule::list, _) => self.expr.push(NodeKind::List(group.items.into()), span),
+                    (None, Rule::list, _) => self.expr.push(ExprKind::List(group.items.into()), span),
                     (None, _, Some(false)) => self.unsupported(Construct::Set, span, group.items),
                     (None, _, _) => self.unsupported(Construct::Dict, span, group.items),
                 }
@@ -214,7 +214,7 @@ impl AstBuilder {
         })
     }
 
-    fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> NodeId {
+    fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> ExprId {
         let text: Box<str> = pair.as_str().into();
         if text.ends_with(['j', 'J']) {
             return self.unsupported(Construct::Imaginary, span, Vec::new());
@@ -229,29 +229,29 @@ impl AstBuilder {
             (false, true) => (LiteralKind::Float, format!("{text}.0").into()),
             (false, false) => (LiteralKind::Integer, text),
         };
-        self.expr.push(NodeKind::Literal { kind, text }, span)
+        self.expr.push(ExprKind::Literal { kind, text }, span)
     }
 
-    pub(super) fn expressions<'p>(&mut self, pairs: impl Iterator<Item = Pair<'p, Rule>>) -> Result<Vec<NodeId>> {
+    pub(super) fn expressions<'p>(&mut self, pairs: impl Iterator<Item = Pair<'p, Rule>>) -> Result<Vec<ExprId>> {
         let expressions = pairs.filter(|pair| pair.as_rule() == Rule::expression);
         expressions.map(|pair| self.expression(pair)).collect()
     }
 
-    pub(super) fn unsupported(&mut self, construct: Construct, span: Span, parts: Vec<NodeId>) -> NodeId {
-        self.expr.push(NodeKind::Unsupported { construct, parts: parts.into() }, span)
+    pub(super) fn unsupported(&mut self, construct: Construct, span: Span, parts: Vec<ExprId>) -> ExprId {
+        self.expr.push(ExprKind::Unsupported { construct, parts: parts.into() }, span)
     }
 
-    fn span_of_items(&self, items: &[NodeId]) -> Option<Span> {
+    fn span_of_items(&self, items: &[ExprId]) -> Option<Span> {
         Some(self.expr.node(*items.first()?).span.to(self.expr.node(*items.last()?).span))
     }
 
-    pub(super) fn is_unpacking(&self, id: NodeId) -> bool {
-        matches!(self.expr.node(id).kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. })
+    pub(super) fn is_unpacking(&self, id: ExprId) -> bool {
+        matches!(self.expr.node(id).kind, ExprKind::Unsupported { construct: Construct::Unpacking, .. })
     }
 
-    pub(super) fn is_assignable(&self, id: NodeId) -> bool {
+    pub(super) fn is_assignable(&self, id: ExprId) -> bool {
         match &self.expr.node(id).kind {
-            NodeKind::Name(name) => !matches!(&**name, "True" | "False" | "None" | "__debug__"),
+            ExprKind::Name(name) => !matches!(&**name, "True" | "False" | "None" | "__debug__"),
             _ => false,
         }
     }
@@ -278,12 +278,12 @@ fn statement_error(pair: &Pair<'_, Rule>) -> SyntaxError {
 struct Arguments {
     /// Whether a `**mapping` has been read.
     has_mapping: bool,
-    positional: Vec<NodeId>,
+    positional: Vec<ExprId>,
     keywords: Vec<Keyword>,
 }
 
 impl AstBuilder {
-    fn call(&mut self, callee: NodeId, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
+    fn call(&mut self, callee: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut arguments = Arguments::default();
         let has_comma = pair.clone().into_inner().any(|part| part.as_rule() == Rule::comma);
         for argument in pair.into_inner().filter(|part| part.as_rule() == Rule::argument) {
@@ -291,7 +291,7 @@ impl AstBuilder {
         }
         let positional = arguments.positional.into();
         let keywords = arguments.keywords.into();
-        Ok(self.expr.push(NodeKind::Call { callee, positional, keywords }, span))
+        Ok(self.expr.push(ExprKind::Call { callee, positional, keywords }, span))
     }
 
     fn argument(&mut self, pair: Pair<'_, Rule>, has_comma: bool, arguments: &mut Arguments) -> Result<()> {
@@ -334,17 +334,17 @@ impl AstBuilder {
         arguments.push_positional(value, span)
     }
 
-    fn keyword_name(&self, id: NodeId) -> Result<Box<str>> {
+    fn keyword_name(&self, id: ExprId) -> Result<Box<str>> {
         let node = self.expr.node(id);
         match &node.kind {
-            NodeKind::Name(name) if self.is_assignable(id) => Ok(name.clone()),
+            ExprKind::Name(name) if self.is_assignable(id) => Ok(name.clone()),
             _ => Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, node.span)),
         }
     }
 }
 
 impl Arguments {
-    fn push_positional(&mut self, id: NodeId, span: Span) -> Result<()> {
+    fn push_positional(&mut self, id: ExprId, span: Span) -> Result<()> {
         if !self.keywords.is_empty() || self.has_mapping {
             return Err(argument_error("a positional argument follows a keyword argument", span));
         }
@@ -360,7 +360,7 @@ impl Arguments {
         Ok(())
     }
 
-    fn push_keyword(&mut self, name: Box<str>, span: Span, value: Vec<NodeId>) -> Result<()> {
+    fn push_keyword(&mut self, name: Box<str>, span: Span, value: Vec<ExprId>) -> Result<()> {
         if self.keywords.iter().any(|keyword| keyword.name == name) {
             return Err(argument_error(&format!("the keyword argument `{name}` is repeated"), span));
         }

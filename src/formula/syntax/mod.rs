@@ -1,7 +1,7 @@
 //! The syntax of formulas. Text enters; a syntax tree with spans leaves. No other module uses the grammar.
 //!
 //! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names are not resolved
-//! here. Valid Python that is not arithmetic becomes [`NodeKind::Unsupported`]; operators and units of other languages
+//! here. Valid Python that is not arithmetic becomes [`ExprKind::Unsupported`]; operators and units of other languages
 //! become errors with a fix.
 
 mod ast;
@@ -16,7 +16,7 @@ mod scanner;
 mod symbol_table;
 mod unsupported;
 
-pub use ast::{Clause, Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind, Parameter, Scope};
+pub use ast::{Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, Parameter, Scope};
 pub use error::BARE_UNPACKING;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
 
@@ -43,7 +43,7 @@ pub fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, SyntaxErr
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too, or be keywords.
 pub(crate) fn is_identifier(name: &str) -> bool {
-    parse(name).is_ok_and(|expr| matches!(&expr.node(expr.root()).kind, NodeKind::Name(read) if **read == *name))
+    parse(name).is_ok_and(|expr| matches!(&expr.node(expr.root()).kind, ExprKind::Name(read) if **read == *name))
 }
 
 /// The formula with normalised spaces, and with the comments of its text.

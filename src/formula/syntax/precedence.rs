@@ -4,7 +4,7 @@
 //! operator-precedence parser with a stack of pending operators makes the tree.
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind};
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// An operator between two operands.
@@ -106,7 +106,7 @@ mod binding_power {
 /// An operator-precedence parser: takes operands and operators in the order of the text and adds nodes to the tree.
 /// Expressions may nest.
 pub(super) struct PrecedenceParser {
-    operands: Vec<NodeId>,
+    operands: Vec<ExprId>,
     pending: Vec<(Pending, Span)>,
     /// The operators of the pending comparisons.
     comparisons: Vec<ComparisonOperator>,
@@ -123,12 +123,12 @@ impl PrecedenceParser {
         self.pending.push((Pending::Start, Span::default()));
     }
 
-    pub(super) fn operand(&mut self, id: NodeId) {
+    pub(super) fn operand(&mut self, id: ExprId) {
         self.operands.push(id);
     }
 
     /// A lambda, whose body extends as far as possible to the right; it may only follow `else`.
-    pub(super) fn lambda(&mut self, id: NodeId, expr: &Expr) -> Result<(), SyntaxError> {
+    pub(super) fn lambda(&mut self, id: ExprId, expr: &Expr) -> Result<(), SyntaxError> {
         if matches!(self.pending.last(), None | Some((Pending::Start | Pending::Else, _))) {
             self.operands.push(id);
             return Ok(());
@@ -192,7 +192,7 @@ impl PrecedenceParser {
     }
 
     /// Ends the expression that was begun last, and returns its node.
-    pub(super) fn end_expression(&mut self, expr: &mut Expr) -> Result<NodeId, SyntaxError> {
+    pub(super) fn end_expression(&mut self, expr: &mut Expr) -> Result<ExprId, SyntaxError> {
         self.reduce_above(binding_power::CONDITIONAL, expr);
         if let Some((Pending::If, span)) = self.pending.last() {
             return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, *span));
@@ -222,16 +222,16 @@ impl PrecedenceParser {
             [] => span,
         };
         let kind = match (pending, operands) {
-            (Pending::Unary(op), &[operand]) => NodeKind::Unary { op, operand },
-            (Pending::Binary(op), &[left, right]) => NodeKind::Binary { op, left, right },
-            (Pending::Else, &[then, condition, otherwise]) => NodeKind::Conditional { then, condition, otherwise },
+            (Pending::Unary(op), &[operand]) => ExprKind::Unary { op, operand },
+            (Pending::Binary(op), &[left, right]) => ExprKind::Binary { op, left, right },
+            (Pending::Else, &[then, condition, otherwise]) => ExprKind::Conditional { then, condition, otherwise },
             (Pending::Comparison(links), _) => {
                 let operators = self.comparisons.drain(self.comparisons.len().saturating_sub(links)..).collect();
-                NodeKind::Comparison { operators, operands: operands.into() }
+                ExprKind::Comparison { operators, operands: operands.into() }
             }
-            (Pending::Boolean(op, _), _) => NodeKind::Boolean { op, operands: operands.into() },
+            (Pending::Boolean(op, _), _) => ExprKind::Boolean { op, operands: operands.into() },
             // `a is b` compares identities, not values
-            _ => NodeKind::Unsupported { construct: Construct::Identity, parts: operands.into() },
+            _ => ExprKind::Unsupported { construct: Construct::Identity, parts: operands.into() },
         };
         self.operands.truncate(first);
         self.operands.push(expr.push(kind, covered));

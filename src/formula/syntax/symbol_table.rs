@@ -8,13 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, Scope, SyntaxError, SyntaxErrorKind};
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Scope, SyntaxError, SyntaxErrorKind};
 
 /// # Errors
 /// A `:=` that CPython refuses.
 pub(super) fn check(expr: &Expr) -> Result<(), SyntaxError> {
     let is_assignment =
-        |kind: &NodeKind| matches!(kind, NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. });
+        |kind: &ExprKind| matches!(kind, ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. });
     let has_loop = expr.scopes().any(|(_, scope)| matches!(scope, Scope::Comprehension { .. }));
     if !has_loop || !expr.nodes().iter().any(|node| is_assignment(&node.kind)) {
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn check(expr: &Expr) -> Result<(), SyntaxError> {
 /// The work that remains, kept on the heap so that a deep tree needs no deep stack.
 #[derive(Clone, Copy)]
 enum Step {
-    Visit(NodeId),
+    Visit(ExprId),
     Enter {
         is_comprehension: bool,
     },
@@ -81,13 +81,13 @@ impl<'e> SymbolTable<'e> {
         Ok(())
     }
 
-    fn visit(&mut self, id: NodeId, steps: &mut Vec<Step>) -> Result<(), Span> {
+    fn visit(&mut self, id: ExprId, steps: &mut Vec<Step>) -> Result<(), Span> {
         let node = self.expr.node(id);
         match (&node.kind, self.expr.scope(id)) {
-            (NodeKind::Name(name), _) => self.name(name)?,
+            (ExprKind::Name(name), _) => self.name(name)?,
             (_, Some(scope)) => push_scope(scope, steps),
-            (NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
-                if let Some(NodeKind::Name(name)) = parts.first().map(|&target| &self.expr.node(target).kind) {
+            (ExprKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
+                if let Some(ExprKind::Name(name)) = parts.first().map(|&target| &self.expr.node(target).kind) {
                     self.assignment(name, node.span)?;
                 }
                 steps.extend(parts.iter().copied().map(Step::Visit));

@@ -8,18 +8,18 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::ast_builder::{AstBuilder, Group, normalize_name};
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::grammar::{Rule, span_of};
-use crate::formula::syntax::{Clause, Construct, NodeId, NodeKind, Parameter, Scope, SyntaxError, SyntaxErrorKind};
+use crate::formula::syntax::{Clause, Construct, ExprId, ExprKind, Parameter, Scope, SyntaxError, SyntaxErrorKind};
 use crate::python::UnaryOperator;
 
 /// The parts of one `for … in … if …` that have been read.
 #[derive(Default)]
 struct OpenClause {
     is_async: bool,
-    targets: Vec<NodeId>,
+    targets: Vec<ExprId>,
     stars: usize,
     commas: usize,
-    iterable: Option<NodeId>,
-    conditions: Vec<NodeId>,
+    iterable: Option<ExprId>,
+    conditions: Vec<ExprId>,
 }
 
 impl OpenClause {
@@ -34,7 +34,7 @@ impl OpenClause {
 }
 
 impl AstBuilder {
-    pub(super) fn subscript(&mut self, base: NodeId, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
+    pub(super) fn subscript(&mut self, base: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut parts = vec![base];
         for slice in pair.into_inner().filter(|part| part.as_rule() == Rule::slice) {
             let span = span_of(&slice);
@@ -55,7 +55,7 @@ impl AstBuilder {
         Ok(self.unsupported(Construct::Subscript, span, parts))
     }
 
-    pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+    pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let span = span_of(&pair);
         let mut parameters = Vec::new();
         let mut checker = ParameterChecker::default();
@@ -82,11 +82,11 @@ impl AstBuilder {
     }
 
     /// `*operand`; an operand with an operator looser than `|` must be parenthesized.
-    pub(super) fn unpacking(&mut self, operand: NodeId, span: Span) -> Result<NodeId> {
+    pub(super) fn unpacking(&mut self, operand: ExprId, span: Span) -> Result<ExprId> {
         let is_loose = match &self.expr.node(operand).kind {
-            NodeKind::Unary { op, .. } => *op == UnaryOperator::Not,
-            NodeKind::Comparison { .. } | NodeKind::Boolean { .. } | NodeKind::Conditional { .. } => true,
-            NodeKind::Unsupported { construct, .. } => {
+            ExprKind::Unary { op, .. } => *op == UnaryOperator::Not,
+            ExprKind::Comparison { .. } | ExprKind::Boolean { .. } | ExprKind::Conditional { .. } => true,
+            ExprKind::Unsupported { construct, .. } => {
                 matches!(construct, Construct::Identity | Construct::Lambda | Construct::AssignmentExpression)
             }
             _ => false,
@@ -103,7 +103,7 @@ impl AstBuilder {
         &mut self,
         pair: Pair<'_, Rule>,
         is_generator: bool,
-        parts: &mut Vec<NodeId>,
+        parts: &mut Vec<ExprId>,
     ) -> Result<Vec<Clause>> {
         if let Some(&item) = parts.last() {
             self.reject_unpacking(item)?;
@@ -146,9 +146,9 @@ impl AstBuilder {
     pub(super) fn comprehension(
         &mut self,
         span: Span,
-        parts: Vec<NodeId>,
+        parts: Vec<ExprId>,
         (items, clauses): (usize, Vec<Clause>),
-    ) -> NodeId {
+    ) -> ExprId {
         let items = parts.iter().copied().take(items).collect();
         let id = self.unsupported(Construct::Comprehension, span, parts);
         self.expr.set_scope(id, Scope::Comprehension { items, clauses: clauses.into() });
@@ -156,7 +156,7 @@ impl AstBuilder {
     }
 
     /// A target, and whether it is starred.
-    fn target(&mut self, pair: Pair<'_, Rule>) -> Result<(NodeId, bool)> {
+    fn target(&mut self, pair: Pair<'_, Rule>) -> Result<(ExprId, bool)> {
         let span = span_of(&pair);
         let mut starred = false;
         let mut target = None;
@@ -174,15 +174,15 @@ impl AstBuilder {
     }
 
     /// Whether a loop may assign to the node: a name, an attribute, a subscript, or a tuple or list of these.
-    fn is_target(&self, id: NodeId) -> bool {
+    fn is_target(&self, id: ExprId) -> bool {
         let mut unvisited = vec![id];
         while let Some(id) = unvisited.pop() {
             match &self.expr.node(id).kind {
-                NodeKind::Name(_) if self.is_assignable(id) => {}
-                NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
-                NodeKind::Unsupported { construct: Construct::Unpacking, parts } => unvisited.extend(parts.iter()),
-                NodeKind::Parenthesized(inner) => unvisited.push(*inner),
-                NodeKind::Tuple { items, .. } | NodeKind::List(items)
+                ExprKind::Name(_) if self.is_assignable(id) => {}
+                ExprKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
+                ExprKind::Unsupported { construct: Construct::Unpacking, parts } => unvisited.extend(parts.iter()),
+                ExprKind::Parenthesized(inner) => unvisited.push(*inner),
+                ExprKind::Tuple { items, .. } | ExprKind::List(items)
                     if items.iter().filter(|&&item| self.is_unpacking(item)).count() < 2 =>
                 {
                     unvisited.extend(items.iter());
@@ -224,7 +224,7 @@ impl AstBuilder {
 
 impl AstBuilder {
     /// One string, or several that are concatenated.
-    pub(super) fn strings(&mut self, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
+    pub(super) fn strings(&mut self, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut bytes = None;
         for string in pair.into_inner() {
             let text = string.as_str();

@@ -1,12 +1,12 @@
 //! A second interpreter, of the syntax tree, that records the value or the error of every part that it evaluates.
 
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::formula::syntax::{Expr, LiteralKind, NodeId, NodeKind};
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, LiteralKind};
 use job_sort_formula::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
 use job_sort_formula::schema::Schema;
 
 /// The result of a part; an error only if its own operation raised it.
-pub type Seen = (NodeId, Result<Value, ErrorKind>);
+pub type Seen = (ExprId, Result<Value, ErrorKind>);
 
 pub struct Tracer<'e> {
     pub expr: &'e Expr,
@@ -22,34 +22,34 @@ impl<'e> Tracer<'e> {
     }
 
     /// The value of a part, or `None` if it or a part of it raised an error.
-    pub fn value(&mut self, id: NodeId) -> Option<Value> {
+    pub fn value(&mut self, id: ExprId) -> Option<Value> {
         let result = self.parts(id)?;
         self.seen.push((id, result.clone().map_err(|raised| raised.kind)));
         result.ok()
     }
 
-    fn values(&mut self, ids: &[NodeId]) -> Option<Vec<Value>> {
+    fn values(&mut self, ids: &[ExprId]) -> Option<Vec<Value>> {
         ids.iter().map(|&id| self.value(id)).collect()
     }
 
-    fn parts(&mut self, id: NodeId) -> Option<Result<Value, Raised>> {
+    fn parts(&mut self, id: ExprId) -> Option<Result<Value, Raised>> {
         let expr = self.expr;
         Some(match &expr.node(id).kind {
-            NodeKind::Literal { kind, text } => Ok(literal(*kind, text)),
-            NodeKind::Name(name) => match Resolution::from_schema(name, self.schema) {
+            ExprKind::Literal { kind, text } => Ok(literal(*kind, text)),
+            ExprKind::Name(name) => match Resolution::from_schema(name, self.schema) {
                 Resolution::Constant(value) => Ok(value),
                 Resolution::Input => Ok((self.inputs)(name)),
                 _ => Err(Raised::new(ErrorKind::Name, "")),
             },
-            NodeKind::Unary { op, operand } => {
+            ExprKind::Unary { op, operand } => {
                 let x = self.value(*operand)?;
                 self.python.unary(*op, &x)
             }
-            NodeKind::Binary { op, left, right } => {
+            ExprKind::Binary { op, left, right } => {
                 let (x, y) = (self.value(*left)?, self.value(*right)?);
                 self.python.binary(*op, &x, &y)
             }
-            NodeKind::Comparison { operators, operands } => {
+            ExprKind::Comparison { operators, operands } => {
                 let mut left = self.value(operands[0])?;
                 let mut result = Ok(Value::Bool(true));
                 for (&op, &operand) in operators.iter().zip(&operands[1..]) {
@@ -62,7 +62,7 @@ impl<'e> Tracer<'e> {
                 }
                 result
             }
-            NodeKind::Boolean { op, operands } => {
+            ExprKind::Boolean { op, operands } => {
                 let mut value = self.value(operands[0])?;
                 for &operand in &operands[1..] {
                     if value.truth() == (*op == BooleanOperator::Or) {
@@ -72,21 +72,21 @@ impl<'e> Tracer<'e> {
                 }
                 Ok(value)
             }
-            NodeKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Conditional { then, condition, otherwise } => {
                 let holds = self.value(*condition)?.truth();
                 Ok(self.value(if holds { *then } else { *otherwise })?)
             }
-            NodeKind::Call { callee, positional, keywords } => {
+            ExprKind::Call { callee, positional, keywords } => {
                 let callee = self.value(*callee)?;
                 let by_place = self.values(positional)?;
                 let named = keywords.iter().map(|keyword| Some((&*keyword.name, self.value(keyword.value)?)));
                 let named = named.collect::<Option<Vec<_>>>()?;
                 self.python.call(&callee, &by_place, &named)
             }
-            NodeKind::Parenthesized(inner) => Ok(self.value(*inner)?),
-            NodeKind::Tuple { items, .. } => Ok(Value::tuple(self.values(items)?)),
-            NodeKind::List(items) => Ok(Value::list(self.values(items)?)),
-            NodeKind::Unsupported { .. } => return None,
+            ExprKind::Parenthesized(inner) => Ok(self.value(*inner)?),
+            ExprKind::Tuple { items, .. } => Ok(Value::tuple(self.values(items)?)),
+            ExprKind::List(items) => Ok(Value::list(self.values(items)?)),
+            ExprKind::Unsupported { .. } => return None,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use job_sort_formula::diagnostic::{Diagnostic, Severity, Span};
 use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::syntax::{Expr, NodeKind};
+use job_sort_formula::formula::syntax::{Expr, ExprKind};
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
@@ -402,7 +402,7 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
 
 /// The span of the first use of a name in the formula.
 fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
-    let uses = expr.nodes().iter().filter(|node| matches!(&node.kind, NodeKind::Name(used) if **used == *name));
+    let uses = expr.nodes().iter().filter(|node| matches!(&node.kind, ExprKind::Name(used) if **used == *name));
     uses.map(|node| node.span).min()
 }
 

@@ -286,7 +286,7 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn read_json(&mut self, text: &str) -> Result<(), QueuesError> {
         let source_name = self.source_name.to_owned();
-        match jsf_json::read_object(text, Document(self)) {
+        match jsf_json::read_object(text, QueueDocument(self)) {
             Ok(_) => Ok(()),
             Err(error) => Err(QueuesError::Json { source_name, reason: error.to_string() }),
         }
@@ -390,9 +390,9 @@ fn is_resource_list(attribute: &str) -> bool {
     )
 }
 
-struct Document<'r, 'a>(&'r mut Parser<'a>);
+struct QueueDocument<'r, 'a>(&'r mut Parser<'a>);
 
-impl<'d> ObjectReader<'d> for Document<'_, '_> {
+impl<'d> ObjectReader<'d> for QueueDocument<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         match &*key {
             "Queue" => value.object(QueueList(self.0)).map(|_| ()),

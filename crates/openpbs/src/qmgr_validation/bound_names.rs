@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use job_sort_formula::formula::lint::{attribute_of, is_dangerous_attribute, is_dangerous_builtin};
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::formula::syntax::{Clause, Construct, Expr, NodeId, NodeKind, Scope};
+use job_sort_formula::formula::syntax::{Clause, Construct, Expr, ExprId, ExprKind, Scope};
 
 use crate::qmgr_validation::passes::DECISIVE_VARIABLES;
 use crate::qmgr_validation::statements::{Statement, Target};
@@ -50,13 +50,13 @@ struct Analysis<'e> {
     /// The first is the formula itself.
     frames: Vec<Frame<'e>>,
     /// Nodes that are still to be visited, with their frames.
-    open: Vec<(NodeId, usize)>,
+    open: Vec<(ExprId, usize)>,
 }
 
 impl<'e> Analysis<'e> {
     fn new(expr: &'e Expr, is_resource: &'e dyn Fn(&str) -> bool, assigned: &'e BTreeSet<&'e str>) -> Self {
         let reassigned = expr.nodes().iter().filter_map(|node| match &node.kind {
-            NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts } => {
+            ExprKind::Unsupported { construct: Construct::AssignmentExpression, parts } => {
                 name_of(expr, *parts.first()?)
             }
             _ => None,
@@ -80,10 +80,10 @@ impl<'e> Analysis<'e> {
     }
 
     /// Whether nothing in the node itself can raise a `NameError`; its parts are added to `open`.
-    fn visit(&mut self, id: NodeId, frame: usize) -> bool {
+    fn visit(&mut self, id: ExprId, frame: usize) -> bool {
         let node = self.expr.node(id);
         match (&node.kind, self.expr.scope(id)) {
-            (NodeKind::Name(name), _) => return self.is_bound(name, frame),
+            (ExprKind::Name(name), _) => return self.is_bound(name, frame),
             (_, Some(Scope::Lambda { parameters, body })) => {
                 let defaults = parameters.iter().filter_map(|parameter| parameter.default);
                 self.open.extend(defaults.map(|default| (default, frame)));
@@ -92,10 +92,10 @@ impl<'e> Analysis<'e> {
                 self.open.push((*body, self.frames.len() - 1));
             }
             (_, Some(Scope::Comprehension { items, clauses, .. })) => return self.comprehension(items, clauses, frame),
-            (NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
+            (ExprKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
                 self.open.extend(parts.iter().skip(1).map(|&part| (part, frame)));
             }
-            (NodeKind::Unsupported { construct: Construct::Attribute, parts }, _) => {
+            (ExprKind::Unsupported { construct: Construct::Attribute, parts }, _) => {
                 self.open.extend(parts.iter().map(|&part| (part, frame)));
                 return attribute_of(self.expr, node).is_some_and(|(_, name)| !is_dangerous_attribute(name));
             }
@@ -105,7 +105,7 @@ impl<'e> Analysis<'e> {
     }
 
     /// The targets of a clause have values in its conditions, in the clauses after it and in the items.
-    fn comprehension(&mut self, items: &[NodeId], clauses: &'e [Clause], frame: usize) -> bool {
+    fn comprehension(&mut self, items: &[ExprId], clauses: &'e [Clause], frame: usize) -> bool {
         let mut names = BTreeMap::new();
         for (index, clause) in clauses.iter().enumerate() {
             let Some(targets) = self.targets(clause).filter(|_| !clause.is_async) else { return false };
@@ -131,8 +131,8 @@ impl<'e> Analysis<'e> {
         let mut open = clause.targets.to_vec();
         while let Some(id) = open.pop() {
             match &self.expr.node(id).kind {
-                NodeKind::Name(name) => names.push(&**name),
-                NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => return None,
+                ExprKind::Name(name) => names.push(&**name),
+                ExprKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => return None,
                 kind => open.extend(kind.children()),
             }
         }
@@ -167,9 +167,9 @@ impl<'e> Analysis<'e> {
     }
 }
 
-fn name_of(expr: &Expr, id: NodeId) -> Option<&str> {
+fn name_of(expr: &Expr, id: ExprId) -> Option<&str> {
     match &expr.node(id).kind {
-        NodeKind::Name(name) => Some(name),
+        ExprKind::Name(name) => Some(name),
         _ => None,
     }
 }

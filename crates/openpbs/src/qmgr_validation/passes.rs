@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::{Program, compiles};
-use job_sort_formula::formula::syntax::{Construct, Expr, NodeKind};
+use job_sort_formula::formula::syntax::{Construct, Expr, ExprKind};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::schema::Schema;
 
@@ -50,7 +50,7 @@ pub(super) fn answer(statements: &[Statement], schema: &Schema) -> Result<Valida
 /// Whether the formula reads `e`, which an exception in the first pass deletes.
 fn reads_e(statements: &[Statement]) -> bool {
     let exprs = statements.iter().flat_map(Statement::exprs);
-    exprs.flat_map(|expr| expr.nodes()).any(|node| matches!(&node.kind, NodeKind::Name(name) if **name == *"e"))
+    exprs.flat_map(|expr| expr.nodes()).any(|node| matches!(&node.kind, ExprKind::Name(name) if **name == *"e"))
 }
 
 /// Why an execution stops.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::{
-    BARE_UNPACKING, Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, parse_with_limit,
+    BARE_UNPACKING, Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind, parse_with_limit,
 };
 
 use crate::qmgr_validation::{self, Uncertainty};
@@ -42,7 +42,7 @@ impl Target {
     /// The variable; `None` for an attribute, an item or an unpacking.
     pub(super) fn name(&self) -> Option<&str> {
         match &self.0.node(self.0.without_parentheses(self.0.root())).kind {
-            NodeKind::Name(name) => Some(name),
+            ExprKind::Name(name) => Some(name),
             _ => None,
         }
     }
@@ -256,7 +256,7 @@ impl AssignmentParser {
 /// `\N{…}`.
 fn checked(expr: Expr) -> Result<Arc<Expr>> {
     for node in expr.nodes() {
-        if matches!(node.kind, NodeKind::Unsupported { construct: Construct::String, .. }) {
+        if matches!(node.kind, ExprKind::Unsupported { construct: Construct::String, .. }) {
             let text = node.span.slice(expr.text());
             let is_formatted = text.contains(['{', '}']) && text.contains(['f', 'F']);
             if is_formatted || text.contains("\\N") {
@@ -279,15 +279,15 @@ fn split(text: &str, at: Span) -> (&str, &str, &str) {
     (&text[..at.start as usize], at.slice(text), &text[at.end as usize..])
 }
 
-fn is_assignable(expr: &Expr, id: NodeId) -> bool {
-    matches!(&expr.node(id).kind, NodeKind::Name(name) if !matches!(&**name, "True" | "False" | "None" | "__debug__"))
+fn is_assignable(expr: &Expr, id: ExprId) -> bool {
+    matches!(&expr.node(id).kind, ExprKind::Name(name) if !matches!(&**name, "True" | "False" | "None" | "__debug__"))
 }
 
 /// Whether `op=` may assign to it.
 fn is_single_target(expr: &Expr) -> bool {
     let id = expr.without_parentheses(expr.root());
     match expr.node(id).kind {
-        NodeKind::Unsupported { construct, .. } => matches!(construct, Construct::Attribute | Construct::Subscript),
+        ExprKind::Unsupported { construct, .. } => matches!(construct, Construct::Attribute | Construct::Subscript),
         _ => is_assignable(expr, id),
     }
 }
@@ -297,14 +297,14 @@ fn is_target(expr: &Expr) -> bool {
     let mut open = vec![expr.root()];
     while let Some(id) = open.pop() {
         match &expr.node(id).kind {
-            NodeKind::Name(_) if is_assignable(expr, id) => {}
-            NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
-            NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
-            NodeKind::Parenthesized(inner) => open.push(*inner),
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
+            ExprKind::Name(_) if is_assignable(expr, id) => {}
+            ExprKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
+            ExprKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
+            ExprKind::Parenthesized(inner) => open.push(*inner),
+            ExprKind::Tuple { items, .. } | ExprKind::List(items) => {
                 let kinds = items.iter().map(|&item| &expr.node(item).kind);
                 let unpackings =
-                    kinds.filter(|kind| matches!(kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. }));
+                    kinds.filter(|kind| matches!(kind, ExprKind::Unsupported { construct: Construct::Unpacking, .. }));
                 if unpackings.count() > 1 {
                     return false;
                 }

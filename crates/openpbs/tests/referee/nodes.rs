@@ -128,10 +128,10 @@ fn inputs(program: &Program, job: &[(String, Value)]) -> Vec<Value> {
 
 /// Whether the identity of a NaN could matter: Python compares the items of sequences by identity first.
 fn compares_sequences(program: &Program) -> bool {
-    use job_sort_formula::formula::syntax::NodeKind;
-    let has = |is_kind: fn(&NodeKind) -> bool| program.expr().nodes().iter().any(|node| is_kind(&node.kind));
-    has(|kind| matches!(kind, NodeKind::Comparison { .. }))
-        && has(|kind| matches!(kind, NodeKind::Tuple { .. } | NodeKind::List(_)))
+    use job_sort_formula::formula::syntax::ExprKind;
+    let has = |is_kind: fn(&ExprKind) -> bool| program.expr().nodes().iter().any(|node| is_kind(&node.kind));
+    has(|kind| matches!(kind, ExprKind::Comparison { .. }))
+        && has(|kind| matches!(kind, ExprKind::Tuple { .. } | ExprKind::List(_)))
 }
 
 /// Calls of what Python's `ast` has as constants, and of a name.

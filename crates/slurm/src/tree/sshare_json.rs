@@ -9,7 +9,7 @@ use crate::tree::records::{Record, Records};
 use crate::tree::{Place, RowFault, TreeFormat, TreeReadError, json_error};
 
 #[derive(Deserialize)]
-struct Document<'d> {
+struct SshareJsonDocument<'d> {
     #[serde(borrow)]
     shares: Outer<'d>,
     /// The release that wrote the document; a `meta` of another structure is ignored.
@@ -98,7 +98,7 @@ impl Types {
 }
 
 pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
-    let document: Document<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
+    let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
     let mut records = Records::new(source, TreeFormat::SshareJson);
     records.usage_known = true;
     let meta = document.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::diagnostic::Diagnostic;
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::Rounded;
-use crate::formula::syntax::{NodeId, NodeKind};
+use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{BooleanOperator, ComparisonOperator};
 use crate::schema::InputType;
 
@@ -17,17 +17,17 @@ const MIN_KB: f64 = 4096.0;
 /// Findings on conditions with only one outcome, and on comparisons in the wrong unit.
 pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let mut reported: HashSet<NodeId> = HashSet::new();
+    let mut reported: HashSet<ExprId> = HashSet::new();
     for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
         match &part.kind {
-            NodeKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Conditional { then, condition, otherwise } => {
                 if let Some(is_true) = constant_truth(analysis, *condition) {
                     let branch = if is_true { *otherwise } else { *then };
                     reported.insert(analysis.without_parentheses(*condition));
                     findings.push(never_evaluated(analysis, branch, *condition, is_true));
                 }
             }
-            NodeKind::Boolean { op, operands } => {
+            ExprKind::Boolean { op, operands } => {
                 let deciding = (0..operands.len() - 1).find(|&index| !analysis.facts.at(operands[index + 1]).reachable);
                 if let Some(index) = deciding.filter(|&index| !analysis.facts.at(operands[index]).values.is_empty()) {
                     reported.insert(analysis.without_parentheses(operands[index]));
@@ -39,7 +39,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
         }
     }
     let comparisons = analysis.expr.iter().filter(|(node, part)| {
-        matches!(part.kind, NodeKind::Comparison { .. })
+        matches!(part.kind, ExprKind::Comparison { .. })
             && analysis.facts.at(*node).reachable
             && !reported.contains(node)
     });
@@ -49,7 +49,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 }
 
 /// Whether a condition is true for every job or false for every job; `None` if it is neither.
-fn constant_truth(analysis: &Analysis<'_>, condition: NodeId) -> Option<bool> {
+fn constant_truth(analysis: &Analysis<'_>, condition: ExprId) -> Option<bool> {
     let values = analysis.facts.at(condition).values;
     if values.is_empty() || !values.is_number() || values.may_be_nan() {
         return None;
@@ -60,14 +60,14 @@ fn constant_truth(analysis: &Analysis<'_>, condition: NodeId) -> Option<bool> {
     }
 }
 
-fn never_evaluated(analysis: &Analysis<'_>, branch: NodeId, condition: NodeId, is_true: bool) -> Diagnostic {
+fn never_evaluated(analysis: &Analysis<'_>, branch: ExprId, condition: ExprId, is_true: bool) -> Diagnostic {
     let message = format!("{} is never evaluated", analysis.quoted(branch));
     let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(branch).span);
     let label = if is_true { "always true" } else { "always false" };
     with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, label), condition)
 }
 
-fn constant_comparison(analysis: &Analysis<'_>, node: NodeId) -> Option<Diagnostic> {
+fn constant_comparison(analysis: &Analysis<'_>, node: ExprId) -> Option<Diagnostic> {
     let truth = if constant_truth(analysis, node)? { "true" } else { "false" };
     let message = format!("{} is always {truth}", analysis.quoted(node));
     let finding = Diagnostic::warning("JSF609", message, analysis.expr.node(node).span);
@@ -75,7 +75,7 @@ fn constant_comparison(analysis: &Analysis<'_>, node: NodeId) -> Option<Diagnost
 }
 
 /// Adds the range of the first input of a condition.
-fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: NodeId) -> Diagnostic {
+fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: ExprId) -> Diagnostic {
     match analysis.inputs(condition).first() {
         Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.values(name, analysis.schema))),
         None => finding,
@@ -86,7 +86,7 @@ fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: NodeId) -
 fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
-        let NodeKind::Comparison { operators, operands } = &part.kind else { continue };
+        let ExprKind::Comparison { operators, operands } = &part.kind else { continue };
         for (op, pair) in operators.iter().zip(operands.windows(2)) {
             let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
             let finding = wrong_unit(analysis, pair[0], pair[1]).or_else(|| wrong_unit(analysis, pair[1], pair[0]));
@@ -96,10 +96,10 @@ fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-fn wrong_unit(analysis: &Analysis<'_>, name: NodeId, number: NodeId) -> Option<Diagnostic> {
+fn wrong_unit(analysis: &Analysis<'_>, name: ExprId, number: ExprId) -> Option<Diagnostic> {
     let input = analysis.input(name)?;
     let value = match analysis.kind(analysis.without_parentheses(number)) {
-        NodeKind::Literal { .. } => analysis.facts.at(number).values.single()?,
+        ExprKind::Literal { .. } => analysis.facts.at(number).values.single()?,
         _ => return None,
     };
     let (min, unit, unit_name, factor, larger_unit) = match analysis.schema.entry(input)?.input_type {

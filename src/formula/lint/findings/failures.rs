@@ -7,14 +7,14 @@ use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::findings::sampling::Sample;
 use crate::formula::lint::ranges::TypeSet;
 use crate::formula::program::EvalError;
-use crate::formula::syntax::{NodeId, NodeKind};
+use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{BinaryOperator, ErrorKind, Function};
 
 const VALUE_ON_ERROR: &str = "a job for which the formula fails gets the value 0";
 
 /// An operation that fails.
 struct Failure<'c> {
-    node: NodeId,
+    node: ExprId,
     kind: ErrorKind,
     /// Whether it fails for every job for which it is evaluated.
     is_certain: bool,
@@ -44,7 +44,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
-    let by_span: HashMap<Span, NodeId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
+    let by_span: HashMap<Span, ExprId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
     let mut all = Vec::new();
     for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).always_fails()) {
         let span = analysis.expr.node(node).span;
@@ -84,7 +84,7 @@ fn diagnostic(
     failure: &Failure<'_>,
     code: &'static str,
     what: &str,
-    at: NodeId,
+    at: ExprId,
 ) -> Diagnostic {
     let span = analysis.expr.node(at).span;
     if failure.is_certain {
@@ -100,11 +100,11 @@ fn diagnostic(
 }
 
 /// The operand that is 0 in a division by zero: the divisor, or the base of a negative power.
-fn divisor(analysis: &Analysis<'_>, node: NodeId) -> NodeId {
+fn divisor(analysis: &Analysis<'_>, node: ExprId) -> ExprId {
     match analysis.kind(node) {
-        NodeKind::Binary { op: BinaryOperator::Power, left, .. } => *left,
-        NodeKind::Binary { right, .. } => *right,
-        NodeKind::Call { positional, .. } => positional.last().copied().unwrap_or(node),
+        ExprKind::Binary { op: BinaryOperator::Power, left, .. } => *left,
+        ExprKind::Binary { right, .. } => *right,
+        ExprKind::Call { positional, .. } => positional.last().copied().unwrap_or(node),
         _ => node,
     }
 }
@@ -133,7 +133,7 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} is undefined", analysis.quoted(failure.node));
     let finding = diagnostic(analysis, failure, "JSF304", &what, failure.node);
-    let NodeKind::Call { callee, positional, .. } = analysis.kind(failure.node) else {
+    let ExprKind::Call { callee, positional, .. } = analysis.kind(failure.node) else {
         return finding.with_help(VALUE_ON_ERROR);
     };
     let argument = match positional.first() {
@@ -192,10 +192,10 @@ fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnosti
 
 fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
     let what = match analysis.kind(failure.node) {
-        NodeKind::Binary { op, .. } => format!("`{}` does not support these operands", op.symbol()),
-        NodeKind::Unary { op, .. } => format!("`{}` does not support this operand", op.symbol()),
-        NodeKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
-        NodeKind::Call { callee, .. } if analysis.facts.function(*callee).is_some() => {
+        ExprKind::Binary { op, .. } => format!("`{}` does not support these operands", op.symbol()),
+        ExprKind::Unary { op, .. } => format!("`{}` does not support this operand", op.symbol()),
+        ExprKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
+        ExprKind::Call { callee, .. } if analysis.facts.function(*callee).is_some() => {
             format!("`{}` does not support these arguments", analysis.text(*callee))
         }
         // a callee that is not a function has a finding of its own
@@ -213,11 +213,11 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
 }
 
 /// `^` that was probably meant as a power: it fails for floats, or an operand is a literal.
-fn power_by_caret(analysis: &Analysis<'_>, node: NodeId, fails: bool) -> Option<Diagnostic> {
-    let NodeKind::Binary { op: BinaryOperator::BitXor, left, right } = *analysis.kind(node) else { return None };
+fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<Diagnostic> {
+    let ExprKind::Binary { op: BinaryOperator::BitXor, left, right } = *analysis.kind(node) else { return None };
     let has_literal = [left, right]
         .into_iter()
-        .any(|operand| matches!(analysis.kind(analysis.without_parentheses(operand)), NodeKind::Literal { .. }));
+        .any(|operand| matches!(analysis.kind(analysis.without_parentheses(operand)), ExprKind::Literal { .. }));
     let is_meant = has_literal && !analysis.facts.at(left).values.types().is_subset(TypeSet::BOOL);
     if !analysis.facts.at(node).reachable || !(fails || is_meant) {
         return None;

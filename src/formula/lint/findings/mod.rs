@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Span, sort_by_span};
 use crate::formula::lint::findings::sampling::{Sample, Samples};
 use crate::formula::lint::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use crate::formula::program::Program;
-use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::Value;
 use crate::schema::{FairshareInput, InputType, Origin, Schema};
 
@@ -76,35 +76,35 @@ pub fn sampled_parts(expr: &Expr, schema: &Schema, ranges: &Ranges) -> usize {
 }
 
 impl Analysis<'_> {
-    fn kind(&self, node: NodeId) -> &NodeKind {
+    fn kind(&self, node: ExprId) -> &ExprKind {
         &self.expr.node(node).kind
     }
 
     /// The text of a node.
-    fn text(&self, node: NodeId) -> &str {
+    fn text(&self, node: ExprId) -> &str {
         self.expr.node(node).span.slice(self.expr.text())
     }
 
-    fn without_parentheses(&self, node: NodeId) -> NodeId {
+    fn without_parentheses(&self, node: ExprId) -> ExprId {
         self.expr.without_parentheses(node)
     }
 
     /// The name of the input, if the node is one.
-    fn input(&self, node: NodeId) -> Option<&str> {
+    fn input(&self, node: ExprId) -> Option<&str> {
         match self.kind(self.without_parentheses(node)) {
-            NodeKind::Name(name) if self.samples.index(name).is_some() => Some(name),
+            ExprKind::Name(name) if self.samples.index(name).is_some() => Some(name),
             _ => None,
         }
     }
 
     /// The inputs that an expression uses, each once, in the order of the text.
-    fn inputs(&self, expression: NodeId) -> Vec<&str> {
+    fn inputs(&self, expression: ExprId) -> Vec<&str> {
         let mut uses: Vec<(Span, &str)> = Vec::new();
         let mut unvisited = vec![expression];
         while let Some(id) = unvisited.pop() {
             let node = self.expr.node(id);
             match &node.kind {
-                NodeKind::Name(name) if self.samples.index(name).is_some() => uses.push((node.span, name)),
+                ExprKind::Name(name) if self.samples.index(name).is_some() => uses.push((node.span, name)),
                 kind => unvisited.extend(kind.children()),
             }
         }
@@ -114,7 +114,7 @@ impl Analysis<'_> {
     }
 
     /// The text of a node in back-ticks, shortened if it is long.
-    fn quoted(&self, node: NodeId) -> String {
+    fn quoted(&self, node: ExprId) -> String {
         let mut text = String::new();
         for word in self.text(node).split_whitespace() {
             text += if text.is_empty() { "" } else { " " };
@@ -131,7 +131,7 @@ impl Analysis<'_> {
     }
 
     /// Says for which jobs an expression does what it does for a sample job, such as "if `a` is 0 and `b` is 3".
-    fn condition(&self, sample: Option<&Sample>, node: NodeId) -> String {
+    fn condition(&self, sample: Option<&Sample>, node: ExprId) -> String {
         let inputs = self.inputs(node);
         let values = sample.map(|sample| self.samples.relevant_inputs(sample, &inputs)).unwrap_or_default();
         let equations: Vec<String> =

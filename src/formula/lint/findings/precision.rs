@@ -4,7 +4,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::{Rounded, TypeSet, ValueSet};
-use crate::formula::syntax::{NodeId, NodeKind};
+use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, Python, Value};
 use crate::schema::Range;
 
@@ -46,16 +46,16 @@ struct Absorbed {
 }
 
 /// The terms of the outermost sum with their signed values.
-fn summands(analysis: &Analysis<'_>) -> Vec<(NodeId, ValueSet)> {
+fn summands(analysis: &Analysis<'_>) -> Vec<(ExprId, ValueSet)> {
     let mut terms = Vec::new();
     let mut parts = vec![(analysis.expr.root(), false)];
     while let Some((part, negative)) = parts.pop() {
         let part = analysis.without_parentheses(part);
         match analysis.kind(part) {
-            NodeKind::Binary { op: BinaryOperator::Add, left, right } => {
+            ExprKind::Binary { op: BinaryOperator::Add, left, right } => {
                 parts.extend([(*right, negative), (*left, negative)]);
             }
-            NodeKind::Binary { op: BinaryOperator::Subtract, left, right } => {
+            ExprKind::Binary { op: BinaryOperator::Subtract, left, right } => {
                 parts.extend([(*right, !negative), (*left, negative)]);
             }
             _ => {
@@ -70,7 +70,7 @@ fn summands(analysis: &Analysis<'_>) -> Vec<(NodeId, ValueSet)> {
 }
 
 /// A term that varies by less than the precision of a `float` of the size of the others.
-fn absorbed_term(analysis: &Analysis<'_>, term: NodeId, values: ValueSet, others: Range) -> Option<Absorbed> {
+fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: ValueSet, others: Range) -> Option<Absorbed> {
     let Range { least, most } = others;
     let size = if least > 0.0 { least } else { -most };
     let width = values.most() - values.least();
@@ -111,7 +111,7 @@ fn float_spacing(size: f64) -> f64 {
 fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
-        let NodeKind::Binary { left, right, .. } = part.kind else { continue };
+        let ExprKind::Binary { left, right, .. } = part.kind else { continue };
         for (integer, other) in [(left, right), (right, left)] {
             if analysis.facts.at(other).values.types().is_subset(TypeSet::FLOAT)
                 && !analysis.facts.at(node).always_fails()
@@ -129,7 +129,7 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 }
 
 /// The message, if the integer is beyond 2^53 for every job, or is a constant that no double represents.
-fn inexact_integer(analysis: &Analysis<'_>, node: NodeId) -> Option<String> {
+fn inexact_integer(analysis: &Analysis<'_>, node: ExprId) -> Option<String> {
     let values = analysis.facts.at(node).values;
     if values.is_empty() || !values.is_integral() {
         return None;

@@ -10,7 +10,7 @@ use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
 use crate::formula::lint::parents::name_of;
 use crate::formula::lint::ranges::{Fact, Rounded, TypeSet};
 use crate::formula::program::Program;
-use crate::formula::syntax::NodeKind;
+use crate::formula::syntax::ExprKind;
 use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
 use crate::schema::{FairshareInput, current_name};
 
@@ -92,7 +92,7 @@ fn exceeds_doubles(sample: &Sample) -> bool {
 fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
     let has_inputs = analysis.expr.iter().any(|(node, part)| {
-        analysis.facts.at(node).reachable && matches!(part.kind, NodeKind::Name(_)) && analysis.input(node).is_some()
+        analysis.facts.at(node).reachable && matches!(part.kind, ExprKind::Name(_)) && analysis.input(node).is_some()
     });
     let single = analysis.facts.result().single();
     if (has_inputs && single.is_none()) || !analysis.facts.errors().is_empty() {
@@ -105,7 +105,7 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let span = analysis.expr.node(root).span;
     // a number alone, such as `0`, is a way to disable the formula
     let finding = match analysis.kind(analysis.without_parentheses(root)) {
-        NodeKind::Literal { .. } => Diagnostic::note("JSF607", message, span),
+        ExprKind::Literal { .. } => Diagnostic::note("JSF607", message, span),
         _ => Diagnostic::warning("JSF607", message, span),
     };
     Some(finding.with_help("the result does not depend on the job, so the formula does not order the jobs"))

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::diagnostic::Span;
 use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet};
 use crate::formula::program::{EvalError, Interpreter, Program, literal_value};
-use crate::formula::syntax::{Expr, LiteralKind, NodeKind};
+use crate::formula::syntax::{Expr, ExprKind, LiteralKind};
 use crate::python::{ErrorKind, Python, Value};
 use crate::schema::{InputType, Schema};
 
@@ -141,7 +141,7 @@ impl Samples {
 fn literals(expr: &Expr) -> Vec<f64> {
     let mut literals: Vec<f64> = Vec::new();
     for node in expr.nodes() {
-        let NodeKind::Literal { kind, text } = &node.kind else { continue };
+        let ExprKind::Literal { kind, text } = &node.kind else { continue };
         let number = match literal_value(*kind, text) {
             Ok(Value::Int(number)) => number as f64,
             Ok(Value::Float(number)) if *kind == LiteralKind::Float => number,

@@ -14,34 +14,34 @@ use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
 use crate::formula::lint::ranges::{constant_folding, operators};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::literal_value;
-use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use crate::python::{BooleanOperator, ComparisonOperator, ErrorKind, Raised, UnaryOperator, Value};
 use crate::schema::Schema;
 
 /// A task on the stack.
 enum Task {
-    Visit(NodeId),
+    Visit(ExprId),
     /// Evaluates a node whose operands are known.
-    Finish(NodeId),
+    Finish(ExprId),
     /// Continues a chain of comparisons whose first `known` operands are known.
     Chain {
-        node: NodeId,
+        node: ExprId,
         known: usize,
         scope: Scope,
     },
     /// Continues `and` or `or`, whose first `known` operands are known. `decided` are the values of these operands for
     /// which the others are not evaluated.
     Boolean {
-        node: NodeId,
+        node: ExprId,
         known: usize,
         decided: ValueSet,
         scope: Scope,
     },
     /// Evaluates the branches of a conditional whose condition is known.
-    Branch(NodeId),
+    Branch(ExprId),
     /// Begins a branch in which the condition is true (`holds`) or false.
     Enter {
-        condition: NodeId,
+        condition: ExprId,
         holds: bool,
         conditional: bool,
     },
@@ -113,18 +113,18 @@ impl<'e> AbstractInterpreter<'e> {
         }
     }
 
-    fn visit(&mut self, id: NodeId) {
+    fn visit(&mut self, id: ExprId) {
         let scope = self.scope();
         match &self.expr.node(id).kind {
-            NodeKind::Comparison { operands, .. } => {
+            ExprKind::Comparison { operands, .. } => {
                 self.tasks.push(Task::Chain { node: id, known: 2, scope });
                 self.tasks.extend(operands.iter().take(2).rev().map(|&operand| Task::Visit(operand)));
             }
-            NodeKind::Boolean { operands, .. } => {
+            ExprKind::Boolean { operands, .. } => {
                 self.tasks.push(Task::Boolean { node: id, known: 1, decided: ValueSet::EMPTY, scope });
                 self.tasks.extend(operands.first().map(|&operand| Task::Visit(operand)));
             }
-            NodeKind::Conditional { condition, .. } => {
+            ExprKind::Conditional { condition, .. } => {
                 self.tasks.extend([Task::Branch(id), Task::Visit(*condition)]);
             }
             kind => {
@@ -148,12 +148,12 @@ impl<'e> AbstractInterpreter<'e> {
         }
     }
 
-    fn values(&self, node: NodeId) -> ValueSet {
+    fn values(&self, node: ExprId) -> ValueSet {
         self.facts.at(node).values
     }
 
     /// Records the outcome of a node.
-    fn set(&mut self, node: NodeId, outcome: OperationResult) {
+    fn set(&mut self, node: ExprId, outcome: OperationResult) {
         let number = self.value_numbers.get(node.index());
         let assumed = number.and_then(|number| self.assumed.get(number));
         let narrowed = assumed.map_or(outcome.values, |assumed| outcome.values.and(*assumed));
@@ -166,7 +166,7 @@ impl<'e> AbstractInterpreter<'e> {
     /// Records the outcome of a node: the constant that it was folded to, or else `otherwise`.
     fn set_folded(
         &mut self,
-        node: NodeId,
+        node: ExprId,
         folded: Option<Result<Value, Raised>>,
         otherwise: impl FnOnce(&Self) -> OperationResult,
     ) {
@@ -182,42 +182,42 @@ impl<'e> AbstractInterpreter<'e> {
         self.set(node, outcome);
     }
 
-    fn finish(&mut self, id: NodeId) {
+    fn finish(&mut self, id: ExprId) {
         let expr = self.expr;
         match &expr.node(id).kind {
-            NodeKind::Literal { kind, text } => {
+            ExprKind::Literal { kind, text } => {
                 self.set_folded(id, Some(literal_value(*kind, text)), |_| OperationResult::UNKNOWN);
             }
-            NodeKind::Name(name) => self.name(id, name),
-            NodeKind::Unary { op, operand } => {
+            ExprKind::Name(name) => self.name(id, name),
+            ExprKind::Unary { op, operand } => {
                 let folded = constant_folding::unary(*op, self.facts.constant(*operand));
                 self.set_folded(id, folded, |this| operators::unary(*op, this.values(*operand)));
             }
-            NodeKind::Binary { op, left, right } => {
+            ExprKind::Binary { op, left, right } => {
                 let folded = constant_folding::binary(*op, self.facts.constant(*left), self.facts.constant(*right));
                 self.set_folded(id, folded, |this| operators::binary(*op, this.values(*left), this.values(*right)));
             }
-            NodeKind::Call { callee, positional, keywords } => self.call(id, *callee, positional, keywords),
-            NodeKind::Parenthesized(inner) => {
+            ExprKind::Call { callee, positional, keywords } => self.call(id, *callee, positional, keywords),
+            ExprKind::Parenthesized(inner) => {
                 let folded = self.facts.constant(*inner).cloned().map(Ok);
                 self.set_folded(id, folded, |this| OperationResult::ok(this.values(*inner)));
             }
-            NodeKind::Conditional { then, otherwise, .. } => {
+            ExprKind::Conditional { then, otherwise, .. } => {
                 let values = [then, otherwise].map(|&branch| self.values(branch));
                 self.set(id, OperationResult::ok(values[0].or(values[1])));
             }
-            NodeKind::Tuple { items, .. } => self.sequence(id, items, TypeSet::TUPLE),
-            NodeKind::List(items) => self.sequence(id, items, TypeSet::LIST),
+            ExprKind::Tuple { items, .. } => self.sequence(id, items, TypeSet::TUPLE),
+            ExprKind::List(items) => self.sequence(id, items, TypeSet::LIST),
             _ => self.set(id, OperationResult::UNKNOWN),
         }
     }
 
-    fn sequence(&mut self, id: NodeId, items: &[NodeId], types: TypeSet) {
+    fn sequence(&mut self, id: ExprId, items: &[ExprId], types: TypeSet) {
         let items: Vec<ValueSet> = items.iter().map(|&item| self.values(item)).collect();
         self.set(id, OperationResult::ok(ValueSet::non_numbers(types)).unless_empty(&items));
     }
 
-    fn name(&mut self, id: NodeId, name: &str) {
+    fn name(&mut self, id: ExprId, name: &str) {
         match Resolution::from_schema(name, self.schema) {
             Resolution::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| OperationResult::UNKNOWN),
             Resolution::Input => self.set(id, OperationResult::ok(self.ranges.values(name, self.schema))),
@@ -226,7 +226,7 @@ impl<'e> AbstractInterpreter<'e> {
         }
     }
 
-    fn call(&mut self, id: NodeId, callee: NodeId, positional: &[NodeId], keywords: &[Keyword]) {
+    fn call(&mut self, id: ExprId, callee: ExprId, positional: &[ExprId], keywords: &[Keyword]) {
         let values = positional.iter().chain(keywords.iter().map(|keyword| &keyword.value));
         let values: Vec<ValueSet> = values.map(|&argument| self.values(argument)).collect();
         let outcome = match self.facts.function(callee) {
@@ -247,9 +247,9 @@ impl<'e> AbstractInterpreter<'e> {
         self.set(id, outcome.unless_empty(&values));
     }
 
-    fn argument(&self, node: NodeId) -> Argument {
+    fn argument(&self, node: ExprId) -> Argument {
         let items = match &self.expr.node(self.expr.without_parentheses(node)).kind {
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
+            ExprKind::Tuple { items, .. } | ExprKind::List(items) => {
                 Some(items.iter().map(|&item| self.values(item)).collect())
             }
             _ => None,
@@ -257,9 +257,9 @@ impl<'e> AbstractInterpreter<'e> {
         Argument { values: self.values(node), items }
     }
 
-    fn boolean(&mut self, id: NodeId, known: usize, decided: ValueSet, scope: Scope) {
+    fn boolean(&mut self, id: ExprId, known: usize, decided: ValueSet, scope: Scope) {
         let expr = self.expr;
-        let NodeKind::Boolean { op, operands } = &expr.node(id).kind else { return };
+        let ExprKind::Boolean { op, operands } = &expr.node(id).kind else { return };
         let last = operands[known - 1];
         let values = self.values(last);
         let continues_if = *op == BooleanOperator::And;
@@ -278,8 +278,8 @@ impl<'e> AbstractInterpreter<'e> {
         ]);
     }
 
-    fn branch(&mut self, id: NodeId) {
-        let NodeKind::Conditional { then, condition, otherwise } = self.expr.node(id).kind else { return };
+    fn branch(&mut self, id: ExprId) {
+        let ExprKind::Conditional { then, condition, otherwise } = self.expr.node(id).kind else { return };
         let truth = self.values(condition).truth();
         let is_undecided = truth.may_be_true && truth.may_be_false;
         let scope = self.scope();
@@ -296,9 +296,9 @@ impl<'e> AbstractInterpreter<'e> {
     }
 
     /// Continues `a < b < c`, which evaluates `c` only if `a < b`, after the first operands.
-    fn chain(&mut self, id: NodeId, known: usize, scope: Scope) {
+    fn chain(&mut self, id: ExprId, known: usize, scope: Scope) {
         let expr = self.expr;
-        let NodeKind::Comparison { operators, operands } = &expr.node(id).kind else { return };
+        let ExprKind::Comparison { operators, operands } = &expr.node(id).kind else { return };
         let (truth, errors) = self.comparison(operators[known - 2], operands[known - 2], operands[known - 1]);
         let so_far = *self.facts.at(id);
         let fails = so_far.values.may_be_zero() || truth.may_be_false;
@@ -316,7 +316,7 @@ impl<'e> AbstractInterpreter<'e> {
         }
     }
 
-    fn comparison(&self, op: ComparisonOperator, a: NodeId, b: NodeId) -> (Truth, ErrorSet) {
+    fn comparison(&self, op: ComparisonOperator, a: ExprId, b: ExprId) -> (Truth, ErrorSet) {
         match constant_folding::compare(op, self.facts.constant(a), self.facts.constant(b)) {
             Some(Ok(holds)) => (Truth { may_be_true: holds, may_be_false: !holds }, ErrorSet::EMPTY),
             Some(Err(raised)) => (Truth { may_be_true: false, may_be_false: false }, ErrorSet::from_kind(raised.kind)),
@@ -328,18 +328,18 @@ impl<'e> AbstractInterpreter<'e> {
 /// What is assumed in the current branch.
 impl AbstractInterpreter<'_> {
     /// Narrows the expressions that a condition tests to the values for which it is true, or false without `holds`.
-    fn assume(&mut self, condition: NodeId, holds: bool) {
+    fn assume(&mut self, condition: ExprId, holds: bool) {
         let expr = self.expr;
         let mut conditions = vec![(condition, holds)];
         while let Some((node, holds)) = conditions.pop() {
             self.facts.steps += 1;
             match &expr.node(node).kind {
-                NodeKind::Parenthesized(inner) => conditions.push((*inner, holds)),
-                NodeKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
-                NodeKind::Boolean { op, operands } if (*op == BooleanOperator::And) == holds => {
+                ExprKind::Parenthesized(inner) => conditions.push((*inner, holds)),
+                ExprKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
+                ExprKind::Boolean { op, operands } if (*op == BooleanOperator::And) == holds => {
                     conditions.extend(operands.iter().map(|&operand| (operand, holds)));
                 }
-                NodeKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
+                ExprKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
                     for (&op, pair) in operators.iter().zip(operands.windows(2)) {
                         let left = self.current(pair[0]);
                         let right = self.current(pair[1]);
@@ -347,20 +347,20 @@ impl AbstractInterpreter<'_> {
                         self.narrow(pair[1], refined(swapped(op), right, left, holds));
                     }
                 }
-                NodeKind::Comparison { .. } | NodeKind::Boolean { .. } => {}
+                ExprKind::Comparison { .. } | ExprKind::Boolean { .. } => {}
                 _ => self.narrow(node, self.current(node).with_truth(holds)),
             }
         }
     }
 
     /// The values of an expression under the conditions assumed so far.
-    fn current(&self, node: NodeId) -> ValueSet {
+    fn current(&self, node: ExprId) -> ValueSet {
         let values = self.values(node);
         let assumed = self.value_numbers.get(node.index()).and_then(|number| self.assumed.get(number));
         assumed.map_or(values, |assumed| values.and(*assumed))
     }
 
-    fn narrow(&mut self, node: NodeId, values: ValueSet) {
+    fn narrow(&mut self, node: ExprId, values: ValueSet) {
         self.facts.steps += 1;
         if let Some(&number) = self.value_numbers.get(node.index())
             && !values.is_empty()

@@ -2,7 +2,7 @@
 
 use crate::formula::lint::ranges::type_set::ErrorSet;
 use crate::formula::lint::ranges::value_set::ValueSet;
-use crate::formula::syntax::NodeId;
+use crate::formula::syntax::ExprId;
 use crate::python::{ErrorKind, Function, Value};
 
 /// What is known about one expression, over all jobs for which it is evaluated.
@@ -39,17 +39,17 @@ pub struct Facts {
 
 impl Facts {
     /// What is known about one expression.
-    pub fn at(&self, node: NodeId) -> &Fact {
+    pub fn at(&self, node: ExprId) -> &Fact {
         &self.all[node.index()]
     }
 
     /// The value of an expression that has the same value for every job.
-    pub fn constant(&self, node: NodeId) -> Option<&Value> {
+    pub fn constant(&self, node: ExprId) -> Option<&Value> {
         self.constants[node.index()].as_ref()
     }
 
     /// The function that an expression names.
-    pub fn function(&self, node: NodeId) -> Option<Function> {
+    pub fn function(&self, node: ExprId) -> Option<Function> {
         match self.constant(node) {
             Some(Value::Function(function)) => Some(*function),
             _ => None,

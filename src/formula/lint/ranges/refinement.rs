@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::formula::lint::ranges::type_set::TypeSet;
 use crate::formula::lint::ranges::value_set::ValueSet;
-use crate::formula::syntax::{Expr, NodeKind};
+use crate::formula::syntax::{Expr, ExprKind};
 use crate::python::{ComparisonOperator, MAX_EXACT_FLOAT};
 
 /// The values of `a` for which `a op b` is true, or false without `holds`. For those of `b`, swap the operands and the
@@ -69,14 +69,14 @@ enum Key<'e> {
 /// without conditions, which needs none.
 pub(super) fn value_numbers(expr: &Expr) -> Vec<u32> {
     let mut kinds = expr.nodes().iter().map(|node| &node.kind);
-    if !kinds.any(|kind| matches!(kind, NodeKind::Conditional { .. } | NodeKind::Boolean { .. })) {
+    if !kinds.any(|kind| matches!(kind, ExprKind::Conditional { .. } | ExprKind::Boolean { .. })) {
         return Vec::new();
     }
     let mut known: HashMap<Key<'_>, u32> = HashMap::new();
     let mut numbers: Vec<u32> = Vec::with_capacity(expr.nodes().len());
     for (index, node) in expr.nodes().iter().enumerate() {
         let number = match &node.kind {
-            NodeKind::Parenthesized(inner) => numbers[inner.index()],
+            ExprKind::Parenthesized(inner) => numbers[inner.index()],
             kind => {
                 let next = known.len() as u32;
                 *known.entry(key(kind, index, &numbers)).or_insert(next)
@@ -87,15 +87,15 @@ pub(super) fn value_numbers(expr: &Expr) -> Vec<u32> {
     numbers
 }
 
-fn key<'e>(kind: &'e NodeKind, index: usize, numbers: &[u32]) -> Key<'e> {
+fn key<'e>(kind: &'e ExprKind, index: usize, numbers: &[u32]) -> Key<'e> {
     let (tag, operators) = match kind {
-        NodeKind::Literal { text, .. } | NodeKind::Name(text) => return Key::Leaf(text),
-        NodeKind::Unary { op, .. } => (1, vec![*op as u8]),
-        NodeKind::Binary { op, .. } => (2, vec![*op as u8]),
-        NodeKind::Comparison { operators, .. } => (3, operators.iter().map(|&op| op as u8).collect()),
-        NodeKind::Boolean { op, .. } => (4, vec![*op as u8]),
-        NodeKind::Conditional { .. } => (5, Vec::new()),
-        NodeKind::Call { keywords, .. } if keywords.is_empty() => (6, Vec::new()),
+        ExprKind::Literal { text, .. } | ExprKind::Name(text) => return Key::Leaf(text),
+        ExprKind::Unary { op, .. } => (1, vec![*op as u8]),
+        ExprKind::Binary { op, .. } => (2, vec![*op as u8]),
+        ExprKind::Comparison { operators, .. } => (3, operators.iter().map(|&op| op as u8).collect()),
+        ExprKind::Boolean { op, .. } => (4, vec![*op as u8]),
+        ExprKind::Conditional { .. } => (5, Vec::new()),
+        ExprKind::Call { keywords, .. } if keywords.is_empty() => (6, Vec::new()),
         _ => return Key::Unique(index),
     };
     Key::Node(tag, operators, kind.children().iter().map(|child| numbers[child.index()]).collect())

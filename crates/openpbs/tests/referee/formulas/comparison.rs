@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job_sort_formula::formula::syntax::{NodeKind, SyntaxErrorKind};
+use job_sort_formula::formula::syntax::{ExprKind, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Function, Python, Raised, Value};
 use job_sort_formula::{Formula, Schema};
 use jsf_testing::random::operations::written;
@@ -63,8 +63,8 @@ impl Question {
         };
         let inexact = formula.names().iter().any(|name| INEXACT.iter().any(|function| function.name() == *name));
         let nodes = || formula.expr().nodes().iter();
-        let by_identity = nodes().any(|node| matches!(node.kind, NodeKind::Comparison { .. }))
-            && nodes().any(|node| matches!(node.kind, NodeKind::Tuple { .. } | NodeKind::List(_)));
+        let by_identity = nodes().any(|node| matches!(node.kind, ExprKind::Comparison { .. }))
+            && nodes().any(|node| matches!(node.kind, ExprKind::Tuple { .. } | ExprKind::List(_)));
         let Ok(program) = formula.compile(schema) else {
             return Some(Self { text, inexact, by_identity, outcome: Outcome::Foreign });
         };
