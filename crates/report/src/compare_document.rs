@@ -296,22 +296,22 @@ fn summary_lines(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
     let kept = comparison.jobs - comparison.moved();
     let all = count(comparison.jobs, "job");
     let text = format!("{all}: {} up, {} down, {kept} unchanged", comparison.up, comparison.down);
-    lines.push(("compared:", text));
-    lines.push(("moment:", "the queue as it is now; `jsf trajectory` shows ranks while jobs wait".to_owned()));
+    lines.push(("compared", text));
+    lines.push(("moment", "the queue as it is now; `jsf trajectory` shows ranks while jobs wait".to_owned()));
     if comparison.moved() > 0 {
         let sum = comparison.footrule;
         let most = comparison.largest;
         let mean = sum as f64 / comparison.jobs as f64;
-        lines.push(("places:", format!("{mean:.1} places on average, {most} at most, {sum} in all (footrule)")));
+        lines.push(("places", format!("{mean:.1} places on average, {most} at most, {sum} in all (footrule)")));
     }
     let overlap = comparison.overlap.iter().filter(|(first, _)| *first < comparison.jobs);
     let overlap: Vec<String> =
         overlap.map(|(first, shared)| format!("{shared} of the first {first} are the same jobs")).collect();
     if !overlap.is_empty() {
-        lines.push(("overlap:", overlap.join(", ")));
+        lines.push(("overlap", overlap.join(", ")));
     }
     if comparison.considered.old != comparison.jobs || comparison.considered.new != comparison.jobs {
-        lines.push(("considered:", on_sides(comparison.considered)));
+        lines.push(("considered", on_sides(comparison.considered)));
     }
     if comparison.errors != OldNew::default() {
         let jobs = match report.rankings.map(|ranking| ranking.scores().count()) {
@@ -325,10 +325,10 @@ fn summary_lines(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
         if unknown != OldNew::default() {
             errors += &format!(" (jsf cannot tell the value of {})", on_sides(unknown));
         }
-        lines.push(("errors:", format!("{errors}, of all {jobs} that are evaluated, also those that do not wait")));
+        lines.push(("errors", format!("{errors}, of all {jobs} that are evaluated, also those that do not wait")));
     }
     let ties = on_sides(report.rankings.map(Ranking::ties));
-    lines.push(("ties:", format!("{ties} (neighbours of the same value, which the formula does not order)")));
+    lines.push(("ties", format!("{ties} (neighbours of the same value, which the formula does not order)")));
     lines.extend(fairness(report));
     lines
 }
@@ -356,13 +356,13 @@ fn fairness(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
         OldNew { old: true, new: true } => Some("both formulas fail"),
     };
     if let Some(failing) = failing {
-        return vec![("fairness:", format!("not compared: {failing} for all jobs that are considered"))];
+        return vec![("fairness", format!("not compared: {failing} for all jobs that are considered"))];
     }
     let verdict = fairness_verdict(new_jain - old_jain, new_gini - old_gini);
     let first = report.rankings.new.order().len().min(report.comparison.first);
     let entities = if new.entities == 1 { "1 entity".to_owned() } else { format!("{} entities", new.entities) };
     let mut lines = vec![
-        ("fairness:", format!("{verdict}: the first {first} jobs per share, over {entities} with shares")),
+        ("fairness", format!("{verdict}: the first {first} jobs per share, over {entities} with shares")),
         ("", format!("Jain's index {old_jain:.2} old, {new_jain:.2} new (1 is even)")),
         ("", format!("Gini coefficient {old_gini:.2} old, {new_gini:.2} new (0 is even)")),
     ];

@@ -104,7 +104,7 @@ impl CompareFormat for CompareJson {
 }
 
 fn side<'a>(formula: &'a str, rules: &'a [(&'static str, String)]) -> Side<'a> {
-    let rules = rules.iter().map(|(heading, text)| (heading.trim_end_matches(':'), &**text));
+    let rules = rules.iter().map(|(heading, text)| (*heading, &**text));
     Side { formula, rules: rules.collect() }
 }
 

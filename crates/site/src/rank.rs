@@ -116,12 +116,12 @@ impl Site {
     ) -> Vec<(&'static str, String)> {
         let mut rules = Vec::new();
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
-            rules.push(("policy:", self.policy.in_force(&self.config)));
+            rules.push(("policy", self.policy.in_force(&self.config)));
         }
         let criteria: Vec<String> = self.criteria(table, tree).into_iter().map(|(_, words)| words).collect();
-        rules.push(("order:", criteria.join(", then ")));
+        rules.push(("order", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
-            rules.push(("threshold:", threshold.to_string()));
+            rules.push(("threshold", threshold.to_string()));
         }
         rules
     }

@@ -42,7 +42,7 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
     warn_all(&queue.warnings);
-    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&queue.rules);
     let decides = queue.decides();
     let report = ExplainReport {

@@ -35,7 +35,7 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     }
     let terms = arguments.terms.then(|| TermColumns::new(&ranked.program));
     let rows = rows(arguments, site, &ranked)?;
-    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| checked(arguments, site, submitted, &ranked, &rows));

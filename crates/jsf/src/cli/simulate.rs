@@ -134,7 +134,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let Some(new) = new else { return Ok(Outcome::Findings) };
     let workload = log.shown();
     let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
-    let validation = validation.map(|validation| ("against the log:", validation_sentence(&validation)));
+    let validation = validation.map(|validation| ("against the log", validation_sentence(&validation)));
     let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| {
         let rules = rules(arguments, &site, &log, source, &old.simulated);
         rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
@@ -477,10 +477,8 @@ fn rules(
         1 => "1 processor".to_owned(),
         processors => format!("{processors} processors"),
     };
-    let mut rules = vec![
-        ("formula:", source.text.trim_end().to_owned()),
-        ("machine:", format!("{processors}, backfill {backfill}")),
-    ];
+    let mut rules =
+        vec![("formula", source.text.trim_end().to_owned()), ("machine", format!("{processors}, backfill {backfill}"))];
     if has_tree(site.files()) {
         let whose = match arguments.site.rules {
             PolicyRules::Documented => "the published document",
@@ -493,9 +491,9 @@ fn rules(
                 format!("usage decays by the factor {factor} every {every}")
             },
         );
-        rules.push(("fair share:", format!("by the rules of {whose} (--rules); {decay}")));
+        rules.push(("fair share", format!("by the rules of {whose} (--rules); {decay}")));
     }
     let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
-    rules.extend((!limits.is_empty()).then(|| ("limits:", limits.join("; "))));
+    rules.extend((!limits.is_empty()).then(|| ("limits", limits.join("; "))));
     rules
 }

@@ -46,7 +46,7 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
     let eligible_times =
         trajectory.jobs.iter().map(|job| column.map_or(0, |column| column.nearest_double(job.row) as i64));
     let eligible_times: Vec<i64> = eligible_times.collect();
-    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let report = TrajectoryReport {
         formula: &source.text,

@@ -321,7 +321,7 @@ fn with_report<T>(
     let rows: Vec<usize> = ids.iter().flat_map(|id| queue.table.find_jobs(id).unwrap()).collect();
     let options = ExplainOptions { to, work, ..ExplainOptions::default() };
     let explanations = site.explain(&queue, &rows, &options).unwrap();
-    let mut rules = vec![("formula:", formula.to_owned())];
+    let mut rules = vec![("formula", formula.to_owned())];
     rules.extend_from_slice(&queue.rules);
     write(&ExplainReport {
         formula,

@@ -223,9 +223,9 @@ impl<'a> Section<'a> {
 }
 
 impl Fact {
-    /// A fact of one line, on the first screen, whose heading loses a colon at its end.
+    /// A fact of one line, on the first screen.
     pub fn new(heading: &str, text: impl Into<String>) -> Self {
-        Self::with_lines(heading.trim_end_matches(':'), vec![text.into()])
+        Self::with_lines(heading, vec![text.into()])
     }
 
     /// A fact of several lines, on the first screen.
@@ -285,8 +285,8 @@ mod tests {
 
     #[test]
     fn facts_of_two_sides_are_told_apart_where_they_differ() {
-        let old = [("policy:", "pbs"), ("decay:", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
-        let new = [("policy:", "classic"), ("decay:", "24 h"), ("damping:", "1")]
+        let old = [("policy", "pbs"), ("decay:", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
+        let new = [("policy", "classic"), ("decay:", "24 h"), ("damping:", "1")]
             .map(|(heading, text)| (heading, text.to_owned()));
         let facts = Fact::of_sides(OldNew { old: &old, new: &new });
         let shown: Vec<_> = facts.iter().map(|fact| (fact.heading.as_str(), fact.lines.join("; "))).collect();
