@@ -79,6 +79,9 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         fairness: None,
         validation: None,
         rules: &[],
+        checked: None,
+        failing: None,
+        processors: 256,
     };
     report.write_swf(&mut log).expect("memory");
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");

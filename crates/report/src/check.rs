@@ -41,11 +41,11 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     let checked = report.checked;
     let (few, others) = few_of_each_code(&checked.findings);
     let source = report.source;
-    let findings = few.into_iter().fold(Section::new(""), |section, found| {
-        section.drawn(move |style| format!("{}\n", draw_finding(&source, found, style.coloured, style.width)))
-    });
+    let findings = few
+        .into_iter()
+        .map(|found| Section::new("").drawn(move |style| draw_finding(&source, found, style.coloured, style.width)));
     let more = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
-    let findings = more.fold(findings, Section::prose);
+    let sections = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
     let mut facts = Vec::new();
     if checked.crashes_scheduler && checked.validation.accepted != Some(false) {
         facts.push(Fact::new("scheduler", "crashes on this formula"));
@@ -56,7 +56,7 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         title: "Check of a formula".to_owned(),
         headline: headline(report),
         facts,
-        sections: if findings.blocks.is_empty() { Vec::new() } else { vec![findings] },
+        sections,
         read_on: "",
     }
 }

@@ -43,11 +43,16 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
         let difference = change.difference();
         let direction = if difference > 0.0 { "down" } else { "up" };
         let class = if change.is_significant() { direction.to_owned() } else { format!("hollow {direction}") };
-        let [by, from, to] = [difference, change.low, change.high].map(signed_duration);
-        let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
-        let title = format!("{name}: {by} ({from} to {to}), {chance}");
+        let by = signed_duration(difference);
         svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(name, left - 28.0));
-        svg.line((axis.x(change.low), y), (axis.x(change.high), y), direction);
+        let title = match change.interval() {
+            None => format!("{name}: {by}, too few jobs for an interval"),
+            Some([low, high]) => {
+                svg.line((axis.x(low), y), (axis.x(high), y), direction);
+                let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
+                format!("{name}: {by} ({} to {}), {chance}", signed_duration(low), signed_duration(high))
+            }
+        };
         svg.circle((axis.x(difference), y), 4.5, &class, &title);
         svg.text((WIDTH - 4.0, y + 4.0), Anchor::End, "label", &by);
     }
@@ -67,7 +72,9 @@ struct ChangeAxis {
 impl ChangeAxis {
     fn new(groups: &[(&str, MeanChange)], left: f64, right: f64) -> Self {
         const MAX_TICKS: f64 = 7.0;
-        let ends = groups.iter().flat_map(|(_, change)| [change.low, change.high, change.difference()]);
+        let ends = groups.iter().flat_map(|(_, change)| {
+            change.interval().into_iter().flatten().chain([change.difference()]).collect::<Vec<f64>>()
+        });
         let low = ends.clone().fold(0.0, f64::min);
         let high = ends.fold(0.0, f64::max);
         let tick = time_step((high - low).max(1.0), MAX_TICKS);
@@ -227,11 +234,17 @@ mod tests {
 
     #[test]
     fn what_may_be_chance_is_hollow() {
-        let change = |new: f64, low: f64, high: f64| MeanChange { old: 0.0, new, low, high };
-        let groups = [("sure", change(-7200.0, -9000.0, -60.0)), ("unsure", change(3600.0, -600.0, 8000.0))];
+        let change =
+            |new: f64, low: f64, high: f64, jobs: usize| MeanChange { old: 0.0, new, low, high, jobs, blocks: 28 };
+        let groups = [
+            ("sure", change(-7200.0, -9000.0, -60.0, 100)),
+            ("unsure", change(3600.0, -600.0, 8000.0, 100)),
+            ("few", change(3600.0, 600.0, 8000.0, 5)),
+        ];
         let chart = forest("queue", &groups);
         assert!(chart.contains("class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min), more than chance"), "{chart}");
         assert!(chart.contains("class=\"hollow down\"><title>unsure: +1 h (-10 min to "), "{chart}");
+        assert!(chart.contains("class=\"hollow down\"><title>few: +1 h, too few jobs"), "{chart}");
         assert!(chart.contains(">-2 h</text>") && chart.contains("class=\"frame\"") && !chart.contains("NaN"));
         assert!(forest("queue", &[("none", MeanChange::default())]).contains("none: 0"));
     }

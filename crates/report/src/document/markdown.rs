@@ -186,7 +186,7 @@ mod tests {
             title: "ranking".to_owned(),
             headline: "`12.vm` is first.".to_owned(),
             facts: vec![Fact::new("formula", "a*b\n"), Fact::new("policy:", "pbs")],
-            sections: vec![Section::new("jobs").table(table.limit(crate::document::RowLimit::First(1)))],
+            sections: vec![Section::new("jobs").table(table.limit(RowLimit::First(1)))],
             read_on: "",
         };
         let mut out = Vec::new();

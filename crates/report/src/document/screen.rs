@@ -117,8 +117,10 @@ fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
 /// Leaves out the last sections until the lines fit. The first one is kept.
 fn leave_out_chunks(chunks: &mut Vec<Chunk<'_>>, most: usize, hidden: &mut Vec<String>) {
     while chunks.len() > 1 && line_count(chunks) > most {
-        let heading = chunks.pop().map_or("", |chunk| chunk.heading);
-        hidden.insert(0, if heading.is_empty() { "a table".to_owned() } else { heading.to_owned() });
+        hidden.extend(chunks.pop().map(|chunk| chunk.name().to_owned()));
+    }
+    if line_count(chunks) > most {
+        hidden.push("what is cut here".to_owned());
     }
 }
 
@@ -133,13 +135,29 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str) -> String {
         rows if chunk.heading.is_empty() => Some(format!("{rows} more")),
         rows => Some(format!("{rows} more {}", chunk.heading)),
     });
-    let left_out: Vec<String> = cut.chain(hidden.iter().cloned()).collect();
+    let left_out: Vec<String> = cut.chain(counted(hidden)).collect();
     match (left_out.is_empty(), read_on.is_empty()) {
         (true, true) => String::new(),
         (true, false) => format!("more: {read_on}"),
         (false, true) => format!("more: --full ({})", left_out.join(", ")),
         (false, false) => format!("more: {read_on}, --full ({})", left_out.join(", ")),
     }
+}
+
+/// The names, and how often those are listed that are listed several times.
+fn counted(names: &[String]) -> Vec<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let words = counts.into_iter().map(|(name, count)| match count {
+        1 => name.to_owned(),
+        _ => format!("{count} {name}s"),
+    });
+    words.collect()
 }
 
 impl TerminalStyle {
@@ -162,6 +180,16 @@ impl Chunk<'_> {
             };
             lines.iter().chain(rows.iter().flatten())
         })
+    }
+
+    /// What the section is called where it is left out.
+    fn name(&self) -> &str {
+        let has_table = self.pieces.iter().any(|piece| matches!(piece, Piece::Rows { .. }));
+        match self.heading {
+            "" if has_table => "table",
+            "" => "finding",
+            heading => heading,
+        }
     }
 
     /// How many rows of its tables are left out.
