@@ -86,11 +86,11 @@ pub struct Comparison {
     pub passing: Transitions,
     /// The jobs that start or stop being considered.
     pub being_considered: Transitions,
-    /// The entities; who gains the most places comes first.
+    /// The entities; whose jobs gain the most places on average come first.
     pub entities: Vec<GroupChange>,
-    /// The groups of the tree with the jobs of all entities below them, ordered by their paths.
+    /// The groups of the tree with the jobs of all entities below them, in the same order.
     pub groups: Vec<GroupChange>,
-    /// The queues; the one that gains the most places comes first.
+    /// The queues, in the same order.
     pub queues: Vec<GroupChange>,
     /// The size classes, the smallest first.
     pub sizes: Vec<GroupChange>,
@@ -164,6 +164,11 @@ impl GroupChange {
     /// The mean rank of the jobs that are considered under both; `None` if there are none.
     pub fn mean_rank(&self) -> Option<OldNew<f64>> {
         (self.jobs > 0).then(|| self.rank_sum.map(|sum| sum as f64 / self.jobs as f64))
+    }
+
+    /// How many places a job gains on average; negative if they lose, 0 without jobs.
+    pub fn gain(&self) -> f64 {
+        if self.jobs > 0 { self.won() as f64 / self.jobs as f64 } else { 0.0 }
     }
 
     /// The sum of the places that the jobs gain; negative if they lose.
@@ -360,7 +365,7 @@ impl Comparison {
             changes.retain(|change| !change.is_empty());
         }
         for changes in [&mut entities, &mut queues] {
-            changes.sort_by(|left, right| (right.won(), &left.name).cmp(&(left.won(), &right.name)));
+            changes.sort_by(|left, right| right.gain().total_cmp(&left.gain()).then_with(|| left.name.cmp(&right.name)));
         }
         self.entities = entities;
         self.queues = queues;
@@ -437,7 +442,7 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
         ..change
     });
     let mut groups: Vec<GroupChange> = groups.collect();
-    groups.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+    groups.sort_by(|left, right| right.gain().total_cmp(&left.gain()).then_with(|| left.path.cmp(&right.path)));
     groups
 }
 

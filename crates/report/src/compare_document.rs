@@ -235,7 +235,7 @@ fn moving_groups(comparison: &Comparison) -> Vec<Who<'_>> {
     let who = changes.filter_map(|(kind, change)| {
         let mean = change.mean_rank()?;
         let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
-        Some(Who { kind, name, change, mean, gain: mean.old - mean.new })
+        Some(Who { kind, name, change, mean, gain: change.gain() })
     });
     let mut who: Vec<Who<'_>> = who.collect();
     who.sort_by(|left, right| right.gain.total_cmp(&left.gain));

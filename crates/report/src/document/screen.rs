@@ -155,7 +155,7 @@ fn counted(names: &[String]) -> Vec<String> {
     }
     let words = counts.into_iter().map(|(name, count)| match count {
         1 => name.to_owned(),
-        _ => format!("{count} {name}s"),
+        _ => format!("{count} {}s", name.trim_start_matches("a ")),
     });
     words.collect()
 }
@@ -186,8 +186,8 @@ impl Chunk<'_> {
     fn name(&self) -> &str {
         let has_table = self.pieces.iter().any(|piece| matches!(piece, Piece::Rows { .. }));
         match self.heading {
-            "" if has_table => "table",
-            "" => "finding",
+            "" if has_table => "a table",
+            "" => "a finding",
             heading => heading,
         }
     }
