@@ -365,7 +365,8 @@ impl Comparison {
             changes.retain(|change| !change.is_empty());
         }
         for changes in [&mut entities, &mut queues] {
-            changes.sort_by(|left, right| right.gain().total_cmp(&left.gain()).then_with(|| left.name.cmp(&right.name)));
+            changes
+                .sort_by(|left, right| right.gain().total_cmp(&left.gain()).then_with(|| left.name.cmp(&right.name)));
         }
         self.entities = entities;
         self.queues = queues;

@@ -261,7 +261,7 @@ fn a_resource_of_the_site_that_no_formula_can_use_is_read_and_reported() {
     assert!(codes("ncpus + 0 * (sin == 1)").contains(&"JSF204".to_owned()));
     assert!(codes("ncpus + ex").contains(&"JSF207".to_owned()));
     assert!(!codes("ncpus + sin(gpus)").contains(&"JSF204".to_owned()));
-    let names = success(&jsf(&[&["names"], &context[..]].concat()));
+    let names = success(&jsf(&[&["names", "--full"], &context[..]].concat()));
     let unusable = names.split("resources that no formula can use\n").nth(1).expect("a list");
     for name in ["\nsin ", "\nex ", "\nrn-long "] {
         assert!(unusable.contains(name), "{unusable}");

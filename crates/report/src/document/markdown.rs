@@ -185,7 +185,7 @@ mod tests {
             command: "jsf rank",
             title: "ranking".to_owned(),
             headline: "`12.vm` is first.".to_owned(),
-            facts: vec![Fact::new("formula", "a*b\n"), Fact::new("policy:", "pbs")],
+            facts: vec![Fact::new("formula", "a*b\n"), Fact::new("policy", "pbs")],
             sections: vec![Section::new("jobs").table(table.limit(RowLimit::First(1)))],
             read_on: "",
         };

@@ -285,8 +285,8 @@ mod tests {
 
     #[test]
     fn facts_of_two_sides_are_told_apart_where_they_differ() {
-        let old = [("policy", "pbs"), ("decay:", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
-        let new = [("policy", "classic"), ("decay:", "24 h"), ("damping:", "1")]
+        let old = [("policy", "pbs"), ("decay", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
+        let new = [("policy", "classic"), ("decay", "24 h"), ("damping", "1")]
             .map(|(heading, text)| (heading, text.to_owned()));
         let facts = Fact::of_sides(OldNew { old: &old, new: &new });
         let shown: Vec<_> = facts.iter().map(|fact| (fact.heading.as_str(), fact.lines.join("; "))).collect();

@@ -72,7 +72,7 @@ fn text_sections<'d, 'a>(document: &'d Document<'a>) -> impl Iterator<Item = &'d
 /// The headings of what is shown in full only; facts have none of their own.
 fn headings_in_full(document: &Document<'_>) -> Vec<String> {
     let sections = text_sections(document).filter(|section| section.detail == Detail::Full);
-    let headings = sections.filter(|section| !section.heading.is_empty()).map(|section| section.heading.clone());
+    let headings = sections.map(|section| label(&section.heading).to_owned()).filter(|label| !label.is_empty());
     let has_facts = document.facts.iter().any(|fact| fact.detail == Detail::Full);
     has_facts.then(|| "the rules".to_owned()).into_iter().chain(headings).collect()
 }
@@ -133,7 +133,7 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str) -> String {
     let cut = chunks.iter().filter_map(|chunk| match chunk.left_out() {
         0 => None,
         rows if chunk.heading.is_empty() => Some(format!("{rows} more")),
-        rows => Some(format!("{rows} more {}", chunk.heading)),
+        rows => Some(format!("{rows} more {}", label(chunk.heading))),
     });
     let left_out: Vec<String> = cut.chain(counted(hidden)).collect();
     match (left_out.is_empty(), read_on.is_empty()) {
@@ -142,6 +142,12 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str) -> String {
         (false, true) => format!("more: --full ({})", left_out.join(", ")),
         (false, false) => format!("more: {read_on}, --full ({})", left_out.join(", ")),
     }
+}
+
+/// A heading without what explains it.
+fn label(heading: &str) -> &str {
+    let end = [" (", ", "].iter().filter_map(|mark| heading.find(mark)).min();
+    &heading[..end.unwrap_or(heading.len())]
 }
 
 /// The names, and how often those are listed that are listed several times.
@@ -188,7 +194,7 @@ impl Chunk<'_> {
         match self.heading {
             "" if has_table => "a table",
             "" => "a finding",
-            heading => heading,
+            heading => label(heading),
         }
     }
 
