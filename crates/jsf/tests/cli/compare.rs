@@ -340,3 +340,51 @@ fn the_findings_say_whose_they_are() {
     let same = findings("1 / (ncpus - 48)", "1 / (ncpus - 48)");
     assert!(same.contains("-->") && !same.contains("findings of the"), "{same}");
 }
+
+/// A formula for each verdict, the worst last, with words that its sentence contains.
+const VERDICTS: [(&str, &str); 6] = [
+    ("fairshare_factor", ""),
+    ("5", "orders nothing: all 33 jobs have the same value."),
+    ("1 / (ncpus - 48)", "fails for 1 of 44 jobs (division by zero), which counts 0."),
+    ("1 / 0", "fails for all 44 jobs (division by zero) and would crash the scheduler at its next start."),
+    ("(0 - ncpus)**0.5", "crashes the scheduler: "),
+    ("eligible_tme", "`eligible_tme` is not a known resource, function or constant."),
+];
+
+#[test]
+fn the_headline_has_the_worst_of_each_side() {
+    let headline = |old: &str, new: &str| {
+        let text = stdout(&jsf(&["compare", "--old", old, "--new", new, "--site", "examples/site"]));
+        text.lines().next().expect("a headline").to_owned()
+    };
+    for (old, (old_formula, of_old)) in VERDICTS.iter().enumerate() {
+        for (new, (new_formula, of_new)) in VERDICTS.iter().enumerate().filter(|(new, _)| *new != old) {
+            let text = headline(old_formula, new_formula);
+            let begins = match new {
+                0 => "",
+                5 => "qmgr refuses the new formula: ",
+                _ => "The new formula ",
+            };
+            assert!(text.starts_with(begins) && text.contains(of_new), "{old_formula}, {new_formula}: {text}");
+            // the new formula is what is asked about; of the old one it counts only if it orders nothing at all
+            let has_old = text.contains("the old formula") || text.contains("The old formula");
+            assert_eq!(has_old, old >= 3 || (new >= 3 && old == 0), "{old_formula}, {new_formula}: {text}");
+            assert!(old < 3 || text.contains(of_old), "{old_formula}, {new_formula}: {text}");
+            let has_effect = text.contains("tau-b") || text.contains("change their places");
+            assert_eq!(has_effect, old < 3 && new < 3, "{old_formula}, {new_formula}: {text}");
+        }
+    }
+}
+
+#[test]
+fn check_rank_and_compare_say_the_same_verdict() {
+    for (formula, words) in VERDICTS {
+        for arguments in [&["check", formula][..], &["rank", formula], &["compare", "--new", formula]] {
+            let text = stdout(&jsf(&[arguments, &["--site", "examples/site"]].concat()));
+            let headline = text.lines().next().expect("a headline");
+            // qmgr's answer to an unknown name is the server's
+            let is_answer = arguments[0] == "check" && formula == "eligible_tme";
+            assert!(is_answer || headline.contains(words), "{arguments:?}: {headline}");
+        }
+    }
+}

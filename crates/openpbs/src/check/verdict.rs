@@ -81,3 +81,18 @@ impl Verdict {
 fn is_constant(ranking: &Ranking) -> bool {
     ranking.order().len() > 1 && ranking.ties() + 1 == ranking.order().len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_ordered_by_how_bad_they_are() {
+        let fails =
+            Verdict::Fails { failing: 1, evaluated: 2, kind: "division by zero", consequence: "which counts 0" };
+        let at_start = Verdict::CrashesAtStart { jobs: 2, kind: "division by zero" };
+        let verdicts = [Verdict::Works, Verdict::Ties { jobs: 2 }, fails, at_start, Verdict::Crashes, Verdict::Refused];
+        assert!(verdicts.is_sorted());
+        assert_eq!(verdicts.map(|verdict| verdict.has_effect()), [true, true, true, false, false, false]);
+    }
+}
