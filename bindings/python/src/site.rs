@@ -159,6 +159,7 @@ impl Site {
                 queue: &queue,
                 explanations: &explanations,
                 rules: &queue.rules,
+                checked: None,
                 decides: &decides,
                 usage_unit: &explanations.usage_unit,
             };
@@ -329,7 +330,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
     columns.floats("old_score", rows.iter().map(|ranked| score(&sides.old.ranking, ranked.row())));
     columns.floats("new_score", rows.iter().map(|ranked| score(&sides.new.ranking, ranked.row())));
     columns.integers("moved", jobs.iter().map(|job| job.moved()));
-    let decides = OldNew { old: sides.old.decides(&compared), new: sides.new.decides(&compared) };
+    let decides = compared.decides();
     let report = CompareReport {
         formulas: OldNew { old: &old.text, new: &new.text },
         table,

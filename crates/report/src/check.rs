@@ -6,9 +6,9 @@ use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 
-use crate::document::{Document, Fact, Section};
+use crate::document::{Document, DrawingStyle, Fact, Section};
 use crate::finding::{FormulaSource, draw_finding, few_of_each_code};
-use crate::verdict::verdict_sentence;
+use crate::verdict::{brief_finding, verdict_sentence};
 use crate::words::count;
 
 /// The most guessed names that are listed; the others are counted.
@@ -41,9 +41,10 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     let checked = report.checked;
     let (few, others) = few_of_each_code(&checked.findings);
     let source = report.source;
-    let findings = few
-        .into_iter()
-        .map(|found| Section::new("").drawn(move |style| draw_finding(&source, found, style.coloured, style.width)));
+    let findings = few.into_iter().map(|found| {
+        let drawn = move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
+        Section::new("").drawn(drawn).in_brief(brief_finding(found, ""))
+    });
     let more = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
     let sections = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
     let mut facts = Vec::new();

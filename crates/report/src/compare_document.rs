@@ -111,8 +111,13 @@ fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
     let comparison = report.comparison;
     let OldNew { old, new } = report.rankings.map(Ranking::ties);
     let mean = comparison.footrule as f64 / comparison.jobs as f64;
+    let errors = comparison.errors;
+    let failing = match errors {
+        OldNew { old: 0, new: 0 } => String::new(),
+        OldNew { old, new } => format!(", failing {old} → {new}"),
+    };
     let text = format!(
-        "{} up, {} down; {} places on average, at most {}; ties {old} → {new}",
+        "{} up, {} down by {} places (at most {}); ties {old} → {new}{failing}",
         comparison.up,
         comparison.down,
         significant(mean),
@@ -278,7 +283,9 @@ fn agreement(tau: f64) -> &'static str {
         0.9.. => "nearly the old one",
         0.6.. => "much like the old one",
         0.3.. => "somewhat like the old one",
-        -0.3.. => "unrelated to the old",
+        0.1.. => "only weakly like the old one",
+        -0.1.. => "unrelated to the old",
+        -0.3.. => "weakly the reverse of the old",
         -0.9.. => "largely the reverse of the old",
         _ => "the reverse of the old",
     }

@@ -6,6 +6,11 @@ use serde::Serialize;
 use crate::document::{Cell, Column, Section, Table};
 use crate::words::significant;
 
+/// A summand with at least this tau-b decides the order.
+const DECIDES: f64 = 0.6;
+/// A summand with less than this tau-b hardly counts.
+const HARDLY: f64 = 0.1;
+
 /// A summand as JSON.
 #[derive(Debug, Serialize)]
 pub struct DecidingSummand<'a> {
@@ -37,7 +42,8 @@ pub(super) fn decides_line(summands: &[SummandAgreement]) -> String {
         }
         None => format!("`{}` is always {}", summand.text, significant(summand.low)),
     };
-    by_agreement(summands).map(part).collect::<Vec<_>>().join(", ")
+    let parts = by_agreement(summands).map(part).collect::<Vec<_>>().join(", ");
+    format!("{parts}, for 90 % of the jobs")
 }
 
 /// What decides the order of both sides.
@@ -46,24 +52,36 @@ pub(super) fn decides_section<'a>(sides: OldNew<&[SummandAgreement]>) -> Option<
         Column::text("side", 8),
         Column::code("summand", 9),
         Column::number("agrees (tau)", 7),
-        Column::number("low", 6),
-        Column::number("high", 6),
+        Column::number("range (5 to 95 %)", 6),
     ];
     let row = |side: &'static str, summand: &SummandAgreement| {
         vec![
             Cell::text(side),
             Cell::Code(summand.text.clone().into()),
             Cell::decimals(summand.tau, 2),
-            Cell::significant(summand.low),
-            Cell::significant(summand.high),
+            Cell::Written(format!("{} to {}", significant(summand.low), significant(summand.high)), Some(summand.high)),
         ]
     };
     // a formula that is one summand agrees with itself
-    let several = sides.map(|summands| if summands.len() > 1 { summands } else { &[] });
-    let new = by_agreement(several.new).map(|summand| row("new", summand));
-    let old = by_agreement(several.old).map(|summand| row("old", summand));
+    if sides.old.len().max(sides.new.len()) < 2 {
+        return None;
+    }
+    let new = by_agreement(sides.new).map(|summand| row("new", summand));
+    let old = by_agreement(sides.old).map(|summand| row("old", summand));
     let rows: Vec<Vec<Cell<'a>>> = new.chain(old).collect();
-    (!rows.is_empty()).then(|| Section::new("what decides").table(Table::from_rows(columns, rows)))
+    (!rows.is_empty()).then(|| Section::new(decides_heading(sides.new)).table(Table::from_rows(columns, rows)))
+}
+
+/// What decides the new order: the summand that agrees with it, and one that does not.
+fn decides_heading(summands: &[SummandAgreement]) -> String {
+    let sorted: Vec<&SummandAgreement> = by_agreement(summands).collect();
+    let [first, .., last] = sorted[..] else { return "what decides".to_owned() };
+    let [most, least] = [first, last].map(|summand| summand.tau.unwrap_or(0.0));
+    match (most >= DECIDES, least.abs() < HARDLY) {
+        (true, true) => format!("what decides: `{}`; `{}` hardly counts", first.text, last.text),
+        (true, false) => format!("what decides: most of all `{}`", first.text),
+        (false, _) => "what decides: none of the summands alone".to_owned(),
+    }
 }
 
 /// The summands, those that agree with the order most first.

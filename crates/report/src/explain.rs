@@ -7,6 +7,7 @@ mod sentence;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::SummandAgreement;
+use jsf_openpbs::check::Checked;
 use jsf_site::{Explanation, Explanations, PolicyName, PolicyShares, RankedQueue};
 
 use crate::excluded;
@@ -26,6 +27,8 @@ pub struct ExplainReport<'a> {
     pub explanations: &'a Explanations,
     /// The rules that the ranking follows: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
+    /// The result of checking the formula, for people.
+    pub checked: Option<&'a Checked>,
     /// What each summand decides of the order.
     pub decides: &'a [SummandAgreement],
     /// The unit of fair-share usage.

@@ -51,7 +51,9 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
         sections.extend(Section::findings(page.findings));
         sections.extend(values_section(report));
     }
-    sections.push(Section::new("jobs").table(jobs(report)));
+    let has_effect = has_effect(report);
+    let jobs = Section::new("jobs").table(jobs(report));
+    sections.push(if has_effect { jobs } else { jobs.in_full() });
     if let Some(page) = page {
         sections.extend(group_sections(page.groups, true).into_iter().map(Section::on_page));
         sections.extend(page.tree.map(|(tree, shares)| tree_section(tree, shares)));
@@ -60,8 +62,8 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
     let is_formula = |fact: &Fact| fact.heading == "formula";
     let mut facts: Vec<Fact> =
         rules.into_iter().map(|fact| if is_formula(&fact) { fact } else { fact.in_full() }).collect();
-    facts.extend(decides_fact(report.decides));
-    facts.extend(ties(report));
+    facts.extend(decides_fact(report.decides).filter(|_| has_effect));
+    facts.extend(ties(report).filter(|_| has_effect));
     facts.extend(errors(report).map(Fact::in_full));
     Document {
         command: "jsf rank",
@@ -76,9 +78,15 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
 /// The verdict on the formula, then which job is first, then how many jobs are ranked.
 fn headline(report: RankReport<'_>) -> String {
     let verdict = report.checked.and_then(|checked| verdict_sentence(checked, "the formula"));
-    let has_effect = report.checked.is_none_or(|checked| checked.verdict.has_effect());
-    let first = first_job(report).filter(|_| has_effect);
-    verdict.into_iter().chain(first).chain([job_counts(report)]).collect::<Vec<_>>().join(" ")
+    if !has_effect(report) {
+        return verdict.unwrap_or_default();
+    }
+    verdict.into_iter().chain(first_job(report)).chain([job_counts(report)]).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the formula orders jobs: without that, their ranks say nothing of it.
+fn has_effect(report: RankReport<'_>) -> bool {
+    report.checked.is_none_or(|checked| checked.verdict.has_effect())
 }
 
 /// Which job is first, and by how much.

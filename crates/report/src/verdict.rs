@@ -26,10 +26,11 @@ pub(super) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
             "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
             all(jobs)
         )),
-        Verdict::Fails { failing, evaluated, kind, consequence } => {
+        Verdict::Fails { failing, evaluated, kind, consequence, can_crash } => {
             let jobs =
                 if failing == evaluated { all(evaluated) } else { format!("{failing} of {}", count(evaluated, "job")) };
-            capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}."))
+            let crash = if can_crash { ", and can crash the scheduler at its next start" } else { "" };
+            capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}{crash}."))
         }
         Verdict::Ties { jobs } => capitalised(&format!("{subject} orders nothing: {} have the same value.", all(jobs))),
     })
@@ -64,18 +65,27 @@ pub(super) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<S
     };
     let (old, new) = (&checked.old.findings, &checked.new.findings);
     let of_new = new.iter().map(|found| (found, if has(old, found) { "both" } else { "new" }));
-    let of_old = old.iter().filter(|found| !has(new, found)).map(|found| (found, "old"));
+    // the old formula is in force already: what it does is known
+    let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+    let of_old = old.iter().filter(is_error).filter(|found| !has(new, found)).map(|found| (found, "old"));
     brief(of_new.chain(of_old).map(|(found, side)| (found, format!(" {side}:"))))
+}
+
+/// A finding in one line; `side` names the formula where there are two.
+pub(super) fn brief_finding(found: &Diagnostic, side: &str) -> String {
+    let severity = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    format!("{severity}[{}]{side} {}", found.code, found.message)
 }
 
 fn brief<'f, 'a>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Option<Section<'a>> {
     let mut findings: Vec<_> = findings.filter(|(found, _)| found.severity != Severity::Note).collect();
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
-    let line = |(found, side): &(&Diagnostic, String)| {
-        let severity = if found.severity == Severity::Error { "error" } else { "warning" };
-        format!("{severity}[{}]{side} {}", found.code, found.message)
-    };
-    let mut lines: Vec<String> = findings.iter().take(MAX_FINDINGS).map(line).collect();
+    let mut lines: Vec<String> =
+        findings.iter().take(MAX_FINDINGS).map(|(found, side)| brief_finding(found, side)).collect();
     if findings.len() > MAX_FINDINGS {
         lines.push(format!("and {} more: jsf check", count(findings.len() - MAX_FINDINGS, "finding")));
     }

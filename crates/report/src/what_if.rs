@@ -132,7 +132,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let rows = if shown.is_complete { compared_rows(&queue.comparison) } else { Vec::new() };
     let formula = what_if.formula()?;
     let checked = what_if.check(formula).ok();
-    let decides = queue.sides.as_ref().map(|side| side.decides(queue));
+    let decides = queue.decides();
     let report = CompareReport {
         formulas: OldNew { old: what_if.in_force(), new: formula },
         table: &queue.table,

@@ -5,14 +5,14 @@ use std::mem;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::Ranking;
+use job_sort_formula::rank::{OldNew, Ranking};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
 use jsf_openpbs::order::NotConsidered;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
 
-use super::applied_tree::require_own_shares;
+use super::applied_tree::{AppliedTree, require_own_shares};
 use super::role::Role;
 use super::{ComparedQueue, ComparedSide, RankedQueue, SharesRequest, Site, SiteError};
 
@@ -73,15 +73,34 @@ impl Site {
         self.checked(submitted, &queue.schema, Some(scored), queue.tree.as_ref())
     }
 
-    /// Checks the formula of one side of a comparison, as [`check`](Self::check) does.
+    /// Checks both formulas of a comparison with another site, or with this one, as [`check`](Self::check) does.
     pub fn check_compared(
+        &self,
+        new_site: &Self,
+        submitted: OldNew<&FormulaSubmission<'_>>,
+        queue: &ComparedQueue,
+    ) -> OldNew<Checked> {
+        let tables = queue.tables();
+        let new_tree = queue.trees.new.as_ref();
+        let old_tree = if queue.old_table.is_some() { queue.trees.old.as_ref() } else { new_tree };
+        let OldNew { old, new } = &queue.sides;
+        OldNew {
+            old: self.check_side(submitted.old, queue, old, tables.old, old_tree),
+            new: new_site.check_side(submitted.new, queue, new, tables.new, new_tree),
+        }
+    }
+
+    fn check_side(
         &self,
         submitted: &FormulaSubmission<'_>,
         queue: &ComparedQueue,
         side: &ComparedSide,
+        table: &JobTable,
+        tree: Option<&AppliedTree>,
     ) -> Checked {
-        let scored = self.scored(&queue.table, &side.ranking, &side.not_considered);
-        self.checked(submitted, &queue.schema, Some(scored), None)
+        let tree = tree.filter(|_| self.needs_shares(side.program.inputs())).and_then(AppliedTree::pbs);
+        let scored = self.scored(table, &side.ranking, &side.not_considered);
+        self.checked(submitted, &queue.schema, Some(scored), tree)
     }
 
     fn scored<'a>(

@@ -56,8 +56,12 @@ impl<'a> CompareRequest<'a> {
 /// The jobs of a site under two rankings.
 #[derive(Debug)]
 pub struct ComparedQueue {
-    /// The jobs.
+    /// The jobs, with the inputs of the new side.
     pub table: JobTable,
+    /// The jobs with the inputs of the old side, where those differ.
+    pub(super) old_table: Option<JobTable>,
+    /// The fair-share trees; where both sides have the same one, it is that of the new side.
+    pub(super) trees: OldNew<Option<AppliedTree>>,
     /// The names that the formulas may use: the site's, and those that only its jobs contain.
     pub schema: Schema,
     /// The findings about the text of each formula and its names.
@@ -177,7 +181,9 @@ impl Site {
             let new = new.compared_side(new_program, &table, tree.as_ref());
             let trees = OldNew { old: assessed(&tree), new: assessed(&tree) };
             let comparison = compare(&old, &new, OldNew { old: &table, new: &table }, trees);
-            return Ok(ComparedQueue { table, schema, findings, sides: OldNew { old, new }, comparison, warnings });
+            let trees = OldNew { old: None, new: tree };
+            let sides = OldNew { old, new };
+            return Ok(ComparedQueue { table, old_table: None, trees, schema, findings, sides, comparison, warnings });
         }
         let mut new_table = new_table.unwrap_or_else(|| table.clone());
         let old_tree = self.fill_for_comparison(old_program.inputs(), &mut table, &mut warnings)?;
@@ -188,6 +194,8 @@ impl Site {
         let comparison = compare(&old_side, &new_side, OldNew { old: &table, new: &new_table }, trees);
         Ok(ComparedQueue {
             table: new_table,
+            old_table: Some(table),
+            trees: OldNew { old: old_tree, new: new_tree },
             schema,
             findings,
             sides: OldNew { old: old_side, new: new_side },
@@ -240,14 +248,26 @@ impl ComparedQueue {
         let (table, new) = ComparedSide::from_ranked(new);
         let tables = OldNew { old: &old_table, new: &table };
         let comparison = compare(&old, &new, tables, OldNew { old: None, new: None });
-        Self { table, schema, findings, sides: OldNew { old, new }, comparison, warnings }
+        let sides = OldNew { old, new };
+        let trees = OldNew { old: None, new: None };
+        Self { table, old_table: Some(old_table), trees, schema, findings, sides, comparison, warnings }
+    }
+
+    /// The jobs with the inputs of either side.
+    pub fn tables(&self) -> OldNew<&JobTable> {
+        OldNew { old: self.old_table.as_ref().unwrap_or(&self.table), new: &self.table }
+    }
+
+    /// What each summand of either formula decides of its order of the jobs.
+    pub fn decides(&self) -> OldNew<Vec<SummandAgreement>> {
+        let OldNew { old, new } = self.tables();
+        OldNew { old: self.sides.old.decides(&self.schema, old), new: self.sides.new.decides(&self.schema, new) }
     }
 }
 
 impl ComparedSide {
-    /// What each summand of the formula decides of the order of these jobs.
-    pub fn decides(&self, queue: &ComparedQueue) -> Vec<SummandAgreement> {
-        summand_agreements(&self.program, &queue.schema, &queue.table, &self.ranking)
+    fn decides(&self, schema: &Schema, table: &JobTable) -> Vec<SummandAgreement> {
+        summand_agreements(&self.program, schema, table, &self.ranking)
     }
 
     fn from_ranked(queue: RankedQueue) -> (JobTable, Self) {

@@ -143,8 +143,16 @@ impl WhatIf {
         let comparison = compared(&old, &new, &table, tree.as_ref());
         let names = names.into_iter().map(str::to_owned).collect();
         let findings = OldNew::default();
-        let queue =
-            ComparedQueue { table, schema: schema.clone(), findings, sides: OldNew { old, new }, comparison, warnings };
+        let queue = ComparedQueue {
+            table,
+            old_table: None,
+            trees: OldNew { old: None, new: None },
+            schema: schema.clone(),
+            findings,
+            sides: OldNew { old, new },
+            comparison,
+            warnings,
+        };
         Ok(HeldJobs { names, schema, tree, queue, formula: String::new() })
     }
 

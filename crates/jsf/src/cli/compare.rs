@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     if arguments.format.is_document()
         && let Ok(compared) = &compared
     {
-        findings.old.extend(error_findings(&compared.table, &compared.sides.old.ranking));
+        findings.old.extend(error_findings(compared.tables().old, &compared.sides.old.ranking));
         findings.new.extend(error_findings(&compared.table, &compared.sides.new.ranking));
     }
     if compared.is_err() || !arguments.format.is_document() || arguments.text.full {
@@ -67,13 +67,10 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let rows = rows(arguments, new_site, &compared)?;
     let OldNew { old, new } = &compared.sides;
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| OldNew {
-        old: old_site.check_compared(&submitted.old, &compared, old),
-        new: new_site.check_compared(&submitted.new, &compared, new),
-    });
+    let checked = is_for_people.then(|| old_site.check_compared(new_site, submitted.as_ref(), &compared));
     let decides = match arguments.format {
         CompareFormatName::Csv if arguments.report.is_none() => OldNew::default(),
-        _ => OldNew { old: old.decides(&compared), new: new.decides(&compared) },
+        _ => compared.decides(),
     };
     let compare_report = CompareReport {
         formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
@@ -115,7 +112,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     out.flush()?;
     if arguments.format == CompareFormatName::Csv {
         let on_error = arguments.site.on_error;
-        report_errors(on_error, "the old formula", &compared.table, &old.ranking);
+        report_errors(on_error, "the old formula", compared.tables().old, &old.ranking);
         report_errors(on_error, "the new formula", &compared.table, &new.ranking);
     }
     let cannot_work = [old, new].into_iter().any(|side| {

@@ -44,12 +44,15 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     warn_all(&queue.warnings);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&queue.rules);
+    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let checked = is_for_people.then(|| site.check_ranked(submitted, &queue));
     let decides = queue.decides();
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
         explanations: &explanations,
         rules: &rules,
+        checked: checked.as_ref(),
         decides: &decides,
         usage_unit: &explanations.usage_unit,
     };

@@ -345,7 +345,7 @@ fn the_findings_say_whose_they_are() {
 const VERDICTS: [(&str, &str); 6] = [
     ("fairshare_factor", ""),
     ("5", "orders nothing: all 33 jobs have the same value."),
-    ("1 / (ncpus - 48)", "fails for 1 of 44 jobs (division by zero), which counts 0."),
+    ("1 / (ncpus - 48)", "fails for 1 of 44 jobs (division by zero), which counts 0, and can crash the scheduler at its next start."),
     ("1 / 0", "fails for all 44 jobs (division by zero) and would crash the scheduler at its next start."),
     ("(0 - ncpus)**0.5", "crashes the scheduler: "),
     ("eligible_tme", "`eligible_tme` is not a known resource, function or constant."),
@@ -386,5 +386,27 @@ fn check_rank_and_compare_say_the_same_verdict() {
             let is_answer = arguments[0] == "check" && formula == "eligible_tme";
             assert!(is_answer || headline.contains(words), "{arguments:?}: {headline}");
         }
+    }
+}
+
+#[test]
+fn what_decides_each_side_is_what_decides_its_ranking() {
+    let old = "fairshare_factor * 100 + ncpus / 10";
+    let site = ["--site", "examples/site"];
+    let flat = r#"{"children":[{"name":"jsolberg","shares":1,"usage":5},{"name":"lnovak","shares":3,"usage":1}]}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = folder.path().join("tree.json");
+    std::fs::write(&tree, flat).expect("written");
+    let tree = tree.to_str().expect("UTF-8");
+    for (new, more) in [("ncpus", &[][..]), ("ncpus", &["--new-tree", tree]), (old, &["--new-tree", tree])] {
+        let arguments = [&["compare", "--old", old, "--new", new, "--format", "json"], &site[..], more].concat();
+        let compared = json(&jsf(&arguments));
+        let ranked = |formula: &str, more: &[&str]| {
+            json(&jsf(&[&["rank", formula, "--format", "json"], &site[..], more].concat()))["decides"].clone()
+        };
+        assert_eq!(compared["decides"]["old"], ranked(old, &[]), "{more:?}");
+        assert_eq!(compared["decides"]["old"].as_array().map(Vec::len), Some(2));
+        let tree = if more.is_empty() { vec![] } else { vec!["--tree", tree] };
+        assert_eq!(compared["decides"]["new"], ranked(new, &tree), "{more:?}");
     }
 }

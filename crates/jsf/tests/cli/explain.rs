@@ -328,6 +328,7 @@ fn with_report<T>(
         queue: &queue,
         explanations: &explanations,
         rules: &rules,
+        checked: None,
         decides: &[],
         usage_unit: &explanations.usage_unit,
     })

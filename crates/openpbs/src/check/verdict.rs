@@ -24,6 +24,8 @@ pub enum Verdict {
         kind: &'static str,
         /// The value that these jobs get.
         consequence: &'static str,
+        /// Whether the scheduler crashes if one of them is evaluated first after a start.
+        can_crash: bool,
     },
     /// It fails for every job, so the scheduler crashes when it is next started.
     CrashesAtStart {
@@ -50,12 +52,14 @@ impl Verdict {
         let Some(ranking) = ranking else { return Self::Works };
         let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
         let first = ranking.scores().errors().next().map(|(_, error)| error);
-        let crashes_at_start = findings.iter().any(|found| found.code == "JSF402" && found.severity == Severity::Error);
+        let of_start = findings.iter().find(|found| found.code == "JSF402").map(|found| found.severity);
+        let crashes_at_start = of_start == Some(Severity::Error);
         match first {
             Some(error) if crashes_at_start => Self::CrashesAtStart { jobs: evaluated, kind: error.kind() },
             Some(error) => Self::Fails {
                 failing,
                 evaluated,
+                can_crash: of_start == Some(Severity::Warning),
                 kind: error.kind(),
                 consequence: match error.consequence() {
                     Consequence::Unknown => "whose value jsf cannot tell",
@@ -88,8 +92,13 @@ mod tests {
 
     #[test]
     fn verdicts_are_ordered_by_how_bad_they_are() {
-        let fails =
-            Verdict::Fails { failing: 1, evaluated: 2, kind: "division by zero", consequence: "which counts 0" };
+        let fails = Verdict::Fails {
+            failing: 1,
+            evaluated: 2,
+            kind: "division by zero",
+            consequence: "which counts 0",
+            can_crash: true,
+        };
         let at_start = Verdict::CrashesAtStart { jobs: 2, kind: "division by zero" };
         let verdicts = [Verdict::Works, Verdict::Ties { jobs: 2 }, fails, at_start, Verdict::Crashes, Verdict::Refused];
         assert!(verdicts.is_sorted());

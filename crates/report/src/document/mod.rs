@@ -70,6 +70,8 @@ pub struct Section<'a> {
     pub medium: Medium,
     /// Whether it is on the first screen.
     pub detail: Detail,
+    /// A line in its place where the first screen has no room; it may be empty.
+    pub brief: String,
     /// What it contains, in this order.
     pub blocks: Vec<Block<'a>>,
 }
@@ -152,7 +154,18 @@ impl Chart {
 impl<'a> Section<'a> {
     /// A section of the first screen, without content.
     pub fn new(heading: impl Into<String>) -> Self {
-        Self { heading: heading.into(), medium: Medium::All, detail: Detail::FirstScreen, blocks: Vec::new() }
+        Self {
+            heading: heading.into(),
+            medium: Medium::All,
+            detail: Detail::FirstScreen,
+            brief: String::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// The section with a line that stands for it where there is no room.
+    pub fn in_brief(self, line: String) -> Self {
+        Self { brief: line, ..self }
     }
 
     /// The section in full only.

@@ -18,6 +18,7 @@ const MIN_ROWS: usize = 3;
 /// A section as lines.
 struct Chunk<'d> {
     heading: &'d str,
+    brief: &'d str,
     pieces: Vec<Piece>,
 }
 
@@ -29,9 +30,17 @@ enum Piece {
         rows: Vec<Vec<String>>,
         /// How many rows are left out already.
         left_out: usize,
-        /// Whether rows are left out in the middle, and not at the end.
-        in_middle: bool,
+        leave_out: LeaveOut,
     },
+}
+
+/// Which row of a table is left out next.
+#[derive(Clone, Copy)]
+enum LeaveOut {
+    Last,
+    Middle,
+    /// The one farthest from this row.
+    Around(usize),
 }
 
 /// Writes the first screen.
@@ -53,12 +62,12 @@ pub(super) fn write(
     // one line says what is left out
     let most = height.saturating_sub(head.len() + 1);
     leave_out_rows(&mut chunks, most);
-    leave_out_chunks(&mut chunks, most, &mut hidden);
+    leave_out_chunks(style, &mut chunks, most, &mut hidden);
     head.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     for line in chunks.iter().flat_map(Chunk::lines).take(most) {
         writeln!(out, "{line}")?;
     }
-    match footer(&chunks, &hidden, document.read_on) {
+    match footer(&chunks, &hidden, document.read_on, style.prose_width.unwrap_or(usize::MAX)) {
         footer if footer.is_empty() => Ok(()),
         footer => writeln!(out, "{}", style.cut(&footer)),
     }
@@ -86,38 +95,53 @@ fn chunk<'d>(style: TerminalStyle, section: &'d Section<'_>, height: usize) -> i
     for block in &section.blocks {
         match block {
             Block::Table(table) => pieces.extend(table_pieces(style, table, height)),
-            Block::List(items) => pieces.push(Piece::Lines(items.iter().map(|item| style.cut(item)).collect())),
             _ => pieces.push(Piece::Lines(style.lines(|out| style.write_block(block, out))?)),
         }
     }
-    Ok(Chunk { heading: &section.heading, pieces })
+    Ok(Chunk { heading: &section.heading, brief: &section.brief, pieces })
 }
 
 /// The headings of a table, and its rows: at most as many as there are lines.
 fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> [Piece; 2] {
     let TableLines { heading, rows } = style.table_lines(table, table.limit.at_most(height));
     let left_out = table.len() - rows.len();
-    let in_middle = matches!(table.limit, RowLimit::Ends(_));
-    [Piece::Lines(heading), Piece::Rows { rows, left_out, in_middle }]
+    let leave_out = match (table.focus, table.limit) {
+        (Some(row), RowLimit::All) if row < rows.len() => LeaveOut::Around(row),
+        (_, RowLimit::Ends(_)) => LeaveOut::Middle,
+        _ => LeaveOut::Last,
+    };
+    [Piece::Lines(heading), Piece::Rows { rows, left_out, leave_out }]
 }
 
 /// Leaves out rows, one after the other of the table that shows most, until the lines fit or all tables are short.
 fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
     while line_count(chunks) > most {
         let tables = chunks.iter_mut().flat_map(|chunk| &mut chunk.pieces).filter_map(|piece| match piece {
-            Piece::Rows { rows, left_out, in_middle } if rows.len() > MIN_ROWS => Some((rows, left_out, *in_middle)),
+            Piece::Rows { rows, left_out, leave_out } if rows.len() > MIN_ROWS => Some((rows, left_out, leave_out)),
             _ => None,
         });
-        let Some((rows, left_out, in_middle)) = tables.max_by_key(|(rows, ..)| rows.len()) else { return };
-        rows.remove(if in_middle { rows.len() / 2 } else { rows.len() - 1 });
+        let Some((rows, left_out, leave_out)) = tables.max_by_key(|(rows, ..)| rows.len()) else { return };
         *left_out += 1;
+        match leave_out {
+            LeaveOut::Last => drop(rows.pop()),
+            LeaveOut::Middle => drop(rows.remove(rows.len() / 2)),
+            LeaveOut::Around(row) if *row + 1 < rows.len() - *row => drop(rows.pop()),
+            LeaveOut::Around(row) => {
+                rows.remove(0);
+                *row -= 1;
+            }
+        }
     }
 }
 
 /// Leaves out the last sections until the lines fit. The first one is kept.
-fn leave_out_chunks(chunks: &mut Vec<Chunk<'_>>, most: usize, hidden: &mut Vec<String>) {
-    while chunks.len() > 1 && line_count(chunks) > most {
-        hidden.extend(chunks.pop().map(|chunk| chunk.name().to_owned()));
+fn leave_out_chunks(style: TerminalStyle, chunks: &mut [Chunk<'_>], most: usize, hidden: &mut Vec<String>) {
+    let mut kept = chunks.len();
+    while kept > 1 && line_count(chunks) > most {
+        kept -= 1;
+        let chunk = &mut chunks[kept];
+        hidden.push(chunk.name().to_owned());
+        chunk.shorten(style);
     }
     if line_count(chunks) > most {
         hidden.push("what is cut here".to_owned());
@@ -129,19 +153,34 @@ fn line_count(chunks: &[Chunk<'_>]) -> usize {
 }
 
 /// What is left out, and where more is said.
-fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str) -> String {
+fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str, width: usize) -> String {
     let cut = chunks.iter().filter_map(|chunk| match chunk.left_out() {
         0 => None,
         rows if chunk.heading.is_empty() => Some(format!("{rows} more")),
         rows => Some(format!("{rows} more {}", label(chunk.heading))),
     });
     let left_out: Vec<String> = cut.chain(counted(hidden)).collect();
-    match (left_out.is_empty(), read_on.is_empty()) {
-        (true, true) => String::new(),
-        (true, false) => format!("more: {read_on}"),
-        (false, true) => format!("more: --full ({})", left_out.join(", ")),
-        (false, false) => format!("more: {read_on}, --full ({})", left_out.join(", ")),
+    let shown = match (left_out.is_empty(), read_on.is_empty()) {
+        (true, true) => return String::new(),
+        (true, false) => return format!("more: {read_on}"),
+        (false, true) => "more: --full".to_owned(),
+        (false, false) => format!("more: {read_on}, --full"),
+    };
+    format!("{shown} ({})", fitting(&left_out, width.saturating_sub(shown.width() + 3)))
+}
+
+/// The first of some names that fit into a width, with an ellipsis for the others; at least one.
+fn fitting(names: &[String], width: usize) -> String {
+    let mut text = String::new();
+    for (index, name) in names.iter().enumerate() {
+        let more = if index + 1 == names.len() { 0 } else { 3 };
+        if index > 0 && text.width() + 2 + name.width() + more > width {
+            return text + ", …";
+        }
+        text += if index > 0 { ", " } else { "" };
+        text += name;
     }
+    text
 }
 
 /// A heading without what explains it.
@@ -186,6 +225,12 @@ impl Chunk<'_> {
             };
             lines.iter().chain(rows.iter().flatten())
         })
+    }
+
+    /// Leaves only the line that stands for the section.
+    fn shorten(&mut self, style: TerminalStyle) {
+        let brief = Some(self.brief).filter(|brief| !brief.is_empty());
+        self.pieces = vec![Piece::Lines(brief.map(|brief| style.cut(brief)).into_iter().collect())];
     }
 
     /// What the section is called where it is left out.

@@ -20,6 +20,8 @@ pub struct Table<'a> {
     pub(crate) limit: RowLimit,
     /// What opens the table on a page; empty for a table that is always open.
     pub(crate) summary: &'static str,
+    /// The row that is kept where text leaves out others; those nearest to it are kept longest.
+    pub(crate) focus: Option<usize>,
     /// How many of the first rows decide the widths of the columns.
     pub(crate) measured: usize,
     len: usize,
@@ -135,7 +137,7 @@ impl fmt::Debug for Table<'_> {
 impl<'a> Table<'a> {
     /// A table of `len` rows; `row` makes one of them.
     pub fn new(columns: Vec<Column>, len: usize, row: impl Fn(usize) -> Vec<Cell<'a>> + Sync + 'a) -> Self {
-        Self { columns, limit: RowLimit::All, summary: "", measured: usize::MAX, len, row: Box::new(row) }
+        Self { columns, limit: RowLimit::All, summary: "", focus: None, measured: usize::MAX, len, row: Box::new(row) }
     }
 
     /// A table of rows that exist.
@@ -152,6 +154,11 @@ impl<'a> Table<'a> {
     /// The table that is closed on a page; `summary` opens it.
     pub fn folded(self, summary: &'static str) -> Self {
         Self { summary, ..self }
+    }
+
+    /// The table of which text keeps one row, and those around it.
+    pub fn focus(self, row: usize) -> Self {
+        Self { focus: Some(row), ..self }
     }
 
     /// The table whose first rows decide the widths of its columns.

@@ -20,6 +20,7 @@ use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
 use crate::rank_document::cut_in_the_middle;
 use crate::shares_document::shares_table;
+use crate::verdict::verdict_sentence;
 use crate::{TermColumns, waiting_time};
 
 /// The heading over what decides between the job and a neighbour.
@@ -65,8 +66,10 @@ pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>
 /// Why the first jobs have their places, a sentence each.
 fn headline(report: ExplainReport<'_>) -> String {
     let jobs = &report.explanations.jobs;
-    let mut sentences: Vec<String> =
-        jobs.iter().take(MAX_SENTENCES).map(|job| format!("{}.", sentence(&report, job))).collect();
+    let verdict = report.checked.filter(|checked| !checked.verdict.has_effect());
+    let verdict = verdict.and_then(|checked| verdict_sentence(checked, "the formula"));
+    let of_jobs = jobs.iter().take(MAX_SENTENCES).map(|job| format!("{}.", sentence(&report, job)));
+    let mut sentences: Vec<String> = verdict.into_iter().chain(of_jobs).collect();
     match jobs.len().saturating_sub(MAX_SENTENCES) {
         0 => {}
         1 => sentences.push("1 more job is explained below.".to_owned()),
@@ -98,9 +101,13 @@ fn job_sections<'a>(
     if job.result.as_ref().is_some_and(Result::is_err) {
         sections.push(Section::new("").drawn(move |style| draw_error(job, style).unwrap_or_default()).in_full());
     }
-    sections.extend(job.reached.map(|reached| Section::new("").prose(waiting_sentence(&report, job, reached))));
+    sections.extend(job.reached.map(|reached| {
+        let of = if of.is_empty() { String::new() } else { format!("`{}`: ", report.table().id(job.row)) };
+        Section::new("").prose(format!("{of}{}", waiting_sentence(&report, job, reached)))
+    }));
     sections.extend(neighbours_section(report, job, of));
-    sections.extend(job.goal.into_iter().flat_map(|goal| changes_sections(goal, report, job)));
+    let changes = job.goal.into_iter().flat_map(|goal| changes_sections(goal, report, job));
+    sections.extend(changes.map(|section| if of.is_empty() { section } else { section.in_full() }));
     let details = [
         terms_section(job, of),
         inputs_section(job, of),
@@ -174,14 +181,16 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
     let terms = has_terms.then_some(&terms);
     let mut rows: Vec<_> =
         neighbours.map(|one| neighbour_cells(report, one.rank, one.row, terms, decided(one))).collect();
-    rows.insert(job.above.len(), neighbour_cells(report, rank, job.row, terms, "this job".to_owned()));
+    let mut this_job = neighbour_cells(report, rank, job.row, terms, "this job".to_owned());
+    this_job[0] = Cell::Written(format!("> {rank}"), Some(rank as f64));
+    rows.insert(job.above.len(), this_job);
     let mut columns =
         vec![Column::number("rank", 9), Column::id("job", 9), Column::text("entity", 4), Column::number("value", 8)];
     columns
         .extend(terms.into_iter().flat_map(TermColumns::texts).map(|text| Column::number(cut_in_the_middle(text), 9)));
     columns.push(if has_terms { Column::wrapped("note", 7) } else { Column::wrapped(DECIDED_BY, 9) });
     let heading = if has_terms { format!("neighbours{of}") } else { format!("neighbours{of} ({SIGNS})") };
-    Some(Section::new(heading).table(Table::from_rows(columns, rows)))
+    Some(Section::new(heading).table(Table::from_rows(columns, rows).focus(job.above.len())))
 }
 
 fn neighbour_cells<'a>(
