@@ -144,7 +144,6 @@ impl Value {
         }
     }
 
-    /// Returns the items of a tuple or a list.
     /// Whether the value takes little memory: it is a number of at most 4,096 bits, or has at most 16 items, all of them
     /// numbers of that kind.
     pub(crate) fn is_small(&self) -> bool {
@@ -157,6 +156,7 @@ impl Value {
         }
     }
 
+    /// Returns the items of a tuple or a list.
     pub(super) fn items(&self) -> Option<&Arc<[Self]>> {
         match self {
             Self::Tuple(items) | Self::List(items) => Some(items),

@@ -17,7 +17,7 @@ const MIN_FIRST: usize = 10;
 /// The greatest sizes of the size classes; larger jobs have a class of their own.
 const SIZE_CLASSES: [f64; 5] = [1.0, 8.0, 64.0, 512.0, 4096.0];
 /// The inputs that may give the size of a job; the first one that some job has is used.
-const SIZES: [&str; 2] = ["ncpus", "nodect"];
+pub const SIZES: [&str; 2] = ["ncpus", "nodect"];
 
 /// A value under the old and under the new ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

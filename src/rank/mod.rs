@@ -23,7 +23,7 @@ mod work_budget;
 
 pub use compare::Comparison;
 #[doc(hidden)]
-pub use compare::{ComparedRanking, Fairness, GroupChange, JobMove, OldNew, Transitions};
+pub use compare::{ComparedRanking, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions};
 #[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};

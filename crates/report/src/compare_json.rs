@@ -38,7 +38,7 @@ struct OldNewSummands<'a> {
 #[derive(Serialize)]
 struct Side<'a> {
     formula: &'a str,
-    /// By heading, without its colon.
+    /// By heading.
     rules: BTreeMap<&'a str, &'a str>,
 }
 

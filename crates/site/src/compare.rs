@@ -6,7 +6,9 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, Ranking, SummandAgreement, summand_agreements};
+use job_sort_formula::rank::{
+    ComparedRanking, Comparison, OldNew, Ranking, SIZES, SummandAgreement, summand_agreements,
+};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 
@@ -15,9 +17,6 @@ use super::jobs::ColumnsRequest;
 use super::rank::require_values;
 use super::role::Role;
 use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
-
-/// The inputs that give the size of a job.
-pub(super) const SIZES: [&str; 2] = ["ncpus", "nodect"];
 
 /// The jobs of a site, with the columns that both formulas of a comparison need.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue};
 
 use super::applied_tree::AppliedTree;
-use super::compare::{SIZES, compare};
+use super::compare::compare;
 use super::formula_text::submitted;
 use super::jobs::ColumnsRequest;
 use super::{ComparedQueue, ComparedSide, Site, SiteError, SiteJobs};

@@ -33,6 +33,7 @@ Examples:
   jsf check 'pow(2, -(fairshare_tree_usage/fairshare_perc))'
   jsf rank -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv --top 10
+  jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' --site examples/site
 
 Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written; 70 is an error in jsf itself."
 )]
@@ -432,7 +433,8 @@ submission and the numbers that a formula can use. Other files can be dropped on
 Examples:
   jsf page --site examples/site --out page.html
   jsf page 'eligible_time / 3600 + ncpus' --site examples/site \\
-      --out page.html")]
+      --out page.html
+  jsf page -f examples/formulas/alcf.txt --site examples/site --out page.html")]
 pub struct PageArgs {
     /// The formula that the page begins with, and the queue that it ranks.
     #[command(flatten)]
@@ -452,6 +454,7 @@ have are listed too; their kinds are inferred from their amounts.
 
 Examples:
   jsf names
+  jsf names --site examples/site --full
   jsf names --resources examples/site/resourcedef --format json")]
 pub struct NamesArgs {
     /// The site.

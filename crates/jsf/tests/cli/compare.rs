@@ -345,7 +345,10 @@ fn the_findings_say_whose_they_are() {
 const VERDICTS: [(&str, &str); 6] = [
     ("fairshare_factor", ""),
     ("5", "orders nothing: all 33 jobs have the same value."),
-    ("1 / (ncpus - 48)", "fails for 1 of 44 jobs (division by zero), which counts 0, and can crash the scheduler at its next start."),
+    (
+        "1 / (ncpus - 48)",
+        "fails for 1 of 44 jobs (division by zero), which counts 0, and can crash the scheduler at its next start.",
+    ),
     ("1 / 0", "fails for all 44 jobs (division by zero) and would crash the scheduler at its next start."),
     ("(0 - ncpus)**0.5", "crashes the scheduler: "),
     ("eligible_tme", "`eligible_tme` is not a known resource, function or constant."),

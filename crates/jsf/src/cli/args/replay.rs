@@ -24,7 +24,9 @@ the queue, 2 usage error, or a file that cannot be read.
 
 Examples:
   jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv \\
-      --queue examples/site/qstat.json")]
+      --queue examples/site/qstat.json
+  jsf replay examples/site/sched.log --site examples/site
+  jsf replay examples/site/sched.log --site examples/site --format json")]
 pub struct ReplayArgs {
     /// The log of pbs_sched; - is standard input
     ///

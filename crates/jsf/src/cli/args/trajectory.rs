@@ -28,7 +28,8 @@ Examples:
   jsf trajectory 'eligible_time / 3600 + ncpus' \\
       --site examples/site --job 184598
   jsf trajectory 'ncpus * eligible_time' --site examples/site \\
-      --job 184598,184127 --hours 3d --format csv")]
+      --job 184598,184127 --hours 3d --format csv
+  jsf trajectory --site examples/site --job 184277 --format markdown")]
 pub struct TrajectoryArgs {
     /// The queue and the formula.
     #[command(flatten)]
