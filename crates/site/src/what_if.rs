@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, OldNew};
+use job_sort_formula::rank::{Comparison, OldNew, SIZES};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::{Checked, ScoredQueue};
 

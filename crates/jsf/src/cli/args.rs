@@ -33,7 +33,7 @@ Examples:
   jsf check 'pow(2, -(fairshare_tree_usage/fairshare_perc))'
   jsf rank -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv --top 10
-  jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' --site examples/site
+  jsf compare --new 'fairshare_factor * 100' --site examples/site
 
 Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written; 70 is an error in jsf itself."
 )]
