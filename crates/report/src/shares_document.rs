@@ -1,11 +1,14 @@
 //! A fair-share tree for people: a table of its nodes with the numbers of one policy, or the factors of several side by side;
 //! with assumed usage, what changes, and the places that jobs gain.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, JobMove, OldNew};
+use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
+use jsf_site::UsageChange;
 use serde_json::Value;
 
 use crate::charts::shares::{Dots, LEGEND};
@@ -49,6 +52,7 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
             Some(_) => sections.extend(views.iter().flat_map(|view| changes_sections(*view, is_one))),
             None => {
                 facts.extend(without_shares_fact(first));
+                facts.extend(without_line_fact(first));
                 sections.extend(over_and_under_section(views).filter(|_| is_brief));
                 sections.extend(nodes_sections(views).into_iter().map(|nodes| nodes.in_full_if(is_brief)));
                 sections.extend(without_shares_section(first));
@@ -98,7 +102,8 @@ fn farthest(view: &PolicyView<'_>, entities: &[NodeId], subject: &str) -> String
     let by_excess = |left: &&NodeId, right: &&NodeId| excess(view, **left).total_cmp(&excess(view, **right));
     let parts = |node: NodeId| {
         let share = percent(share_part(view.shares, node));
-        format!("({} of the usage, {share} of the shares)", percent(usage_part(view.tree, node)))
+        let line = if has_no_line(view, node) { "; it has no line in the tree" } else { "" };
+        format!("({} of the usage, {share} of the shares{line})", percent(usage_part(view.tree, node)))
     };
     // of those that are equally far, the first one
     let over = entities.iter().rev().max_by(by_excess).filter(|&&node| excess(view, node) > 0.0);
@@ -121,21 +126,39 @@ fn assumed_headline(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<Stri
     });
     let mut changes: Vec<(NodeId, OldNew<f64>)> = changes.collect();
     changes.sort_by(|(_, left), (_, right)| (right.new - right.old).total_cmp(&(left.new - left.old)));
-    let words = |verb: &str, (node, factor): &(NodeId, OldNew<f64>)| {
-        let most = if changes.len() > 1 { " most" } else { "" };
+    let words = |verb: &str, is_most: bool, node: NodeId, factor: OldNew<f64>| {
+        let most = if is_most && changes.len() > 1 { " most" } else { "" };
         let [old, new] = [factor.old, factor.new].map(significant);
-        format!("`{}` {verb}{most} (factor {old} to {new})", shown_name(view.tree, *node))
+        format!("`{}` {verb}{most} (factor {old} to {new})", shown_name(view.tree, node))
     };
-    let gains = changes.first()?;
-    let loses = changes.last()?;
-    let gains = (gains.1.new > gains.1.old).then(|| words("gains", gains));
-    let loses = (loses.1.new < loses.1.old).then(|| words("loses", loses));
-    let mut clauses: Vec<String> = gains.into_iter().chain(loses).collect();
+    let gains = *changes.first()?;
+    let loses = *changes.last()?;
+    let charged =
+        charged_entity(view, assumed).and_then(|node| changes.iter().find(|(known, _)| *known == node).copied());
+    let is_other = |node: NodeId| charged.is_none_or(|(charged, _)| charged != node);
+    let of_charged = charged.map(|(node, factor)| match factor.new.total_cmp(&factor.old) {
+        Ordering::Greater => words("gains", node == gains.0, node, factor),
+        Ordering::Less => words("loses", node == loses.0, node, factor),
+        Ordering::Equal => format!("`{}` keeps its factor", shown_name(view.tree, node)),
+    });
+    let gains = (gains.1.new > gains.1.old && is_other(gains.0)).then(|| words("gains", true, gains.0, gains.1));
+    let loses = (loses.1.new < loses.1.old && is_other(loses.0)).then(|| words("loses", true, loses.0, loses.1));
+    let mut clauses: Vec<String> = of_charged.into_iter().chain(gains).chain(loses).collect();
     if clauses.is_empty() {
         clauses.push("no factor changes".to_owned());
     }
     clauses.extend(assumed.places.map(|(.., places)| moved_jobs(places)));
     Some(format!("If {}: {}.", grouped(assumed.described), clauses.join(", ")))
+}
+
+/// The entity to which the last assumed charge is made, by its name or its path.
+fn charged_entity(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<NodeId> {
+    let name = assumed.changes.iter().rev().find_map(|change| match change {
+        UsageChange::Charge { name, .. } => Some(name),
+        UsageChange::Decay(_) => None,
+    })?;
+    let is_charged = |node: &NodeId| view.tree.name(*node) == name || short_path(view.tree, *node) == *name;
+    shown_entities(view).into_iter().find(is_charged)
 }
 
 /// How many jobs change their place.
@@ -171,7 +194,7 @@ fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
     let under: Vec<NodeId> = under.copied().collect();
     let shown: Vec<NodeId> = over.copied().chain(under.into_iter().rev()).collect();
     let section = Section::new("farthest over and under their shares").in_text();
-    (!shown.is_empty()).then(|| section.table(entities_table(views, shown)))
+    (!shown.is_empty()).then(|| section.table(entities_table(views, shown).naming_dropped(views.len() > 1)))
 }
 
 /// Entities with their shares, their parts of the usage, and their factors under each policy.
@@ -184,7 +207,8 @@ fn entities_table<'a>(views: &[PolicyView<'a>], entities: Vec<NodeId>) -> Table<
         Column::text("group", 3),
         Column::number("share", 8),
         Column::number("part of usage", 8),
-        Column::number("usage / share", 7),
+        Column::number("points", 8),
+        Column::number("usage / share", 5),
     ];
     let factors = views.iter().map(|view| match views.len() {
         1 if view.is_pbs => Column::number("factor", 7),
@@ -202,8 +226,17 @@ fn entities_table<'a>(views: &[PolicyView<'a>], entities: Vec<NodeId>) -> Table<
             let counterpart = nodes.get(node.index()).copied().flatten();
             factor(view, counterpart).map_or(Cell::Missing, Cell::significant)
         });
-        [name, Cell::text(group), Cell::Share(share), Cell::Share(used), ratio].into_iter().chain(factors).collect()
+        [name, Cell::text(group), Cell::Share(share), Cell::Share(used), points(used - share), ratio]
+            .into_iter()
+            .chain(factors)
+            .collect()
     })
+}
+
+/// A difference between two parts of a whole, in percentage points.
+fn points(difference: f64) -> Cell<'static> {
+    let points = difference * 100.0;
+    Cell::Written(signed_significant(points), Some(points))
 }
 
 /// How many times its share an entity uses; next to nothing is written as 0.
@@ -230,6 +263,25 @@ fn without_shares_fact(view: &PolicyView<'_>) -> Option<Fact> {
         texts.push(format!("{} more {}", grouped(&others.len().to_string()), percent(used)));
     }
     (!texts.is_empty()).then(|| Fact::new("without shares", format!("{} of the usage", texts.join(", "))))
+}
+
+/// The entities that use something, but have no line in the tree: the scheduler puts them into the group `unknown`.
+fn without_line_fact(view: &PolicyView<'_>) -> Option<Fact> {
+    let mut entities = shown_entities(view);
+    entities.retain(|&node| has_no_line(view, node) && view.tree.usage(node) > 0.0);
+    let (named, others) = entities.split_at(entities.len().min(MOST_NAMED));
+    let mut names: Vec<String> = named.iter().map(|&node| shown_name(view.tree, node).to_owned()).collect();
+    if !others.is_empty() {
+        names.push(format!("{} more", grouped(&others.len().to_string())));
+    }
+    (!names.is_empty())
+        .then(|| Fact::new("no line in the tree", format!("{} (group `{UNKNOWN_GROUP}`)", names.join(", "))))
+}
+
+/// Whether an entity is in the group into which the scheduler puts those that the tree does not name.
+fn has_no_line(view: &PolicyView<'_>, node: NodeId) -> bool {
+    let parent = view.tree.parent(node);
+    view.is_pbs && parent.is_some_and(|parent| view.tree.name(parent) == UNKNOWN_GROUP)
 }
 
 /// All entities without shares, if some are not named before the tables.
@@ -603,11 +655,9 @@ impl<'a> Branches<'a> {
 mod tests {
     use unicode_width::UnicodeWidthStr;
 
-    use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
-    use jsf_site::UsageChange;
-
     use super::*;
     use crate::document::TerminalStyle;
+    use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
     fn drawn(width: Option<usize>) -> [String; 2] {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::table::{RowLimit, Table};
-use super::terminal::{TableLines, TerminalStyle, cut};
+use super::terminal::{TableLines, TerminalStyle, columns_left_out, cut};
 use super::{Block, Detail, Document, Medium, Section};
 use crate::printable::printable;
 
@@ -94,23 +94,27 @@ fn chunk<'d>(style: TerminalStyle, section: &'d Section<'_>, height: usize) -> i
     let mut pieces = vec![Piece::Lines(first)];
     for block in &section.blocks {
         match block {
-            Block::Table(table) => pieces.extend(table_pieces(style, table, height)),
+            Block::Table(table) => pieces.extend(table_pieces(style, table, height)?),
             _ => pieces.push(Piece::Lines(style.lines(|out| style.write_block(block, out))?)),
         }
     }
     Ok(Chunk { heading: &section.heading, brief: &section.brief, pieces })
 }
 
-/// The headings of a table, and its rows: at most as many as there are lines.
-fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> [Piece; 2] {
-    let TableLines { heading, rows } = style.table_lines(table, table.limit.at_most(height));
+/// The headings of a table, its rows, at most as many as there are lines, and perhaps the columns that do not fit.
+fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> io::Result<[Piece; 3]> {
+    let TableLines { heading, rows, dropped } = style.table_lines(table, table.limit.at_most(height));
     let left_out = table.len() - rows.len();
     let leave_out = match (table.focus, table.limit) {
         (Some(row), RowLimit::All) if row < rows.len() => LeaveOut::Around(row),
         (_, RowLimit::Ends(_)) => LeaveOut::Middle,
         _ => LeaveOut::Last,
     };
-    [Piece::Lines(heading), Piece::Rows { rows, left_out, leave_out }]
+    let note = match table.names_dropped && !dropped.is_empty() {
+        true => style.lines(|out| style.write_prose(&columns_left_out(&dropped), out))?,
+        false => Vec::new(),
+    };
+    Ok([Piece::Lines(heading), Piece::Rows { rows, left_out, leave_out }, Piece::Lines(note)])
 }
 
 /// Leaves out rows, one after the other of the table that shows most, until the lines fit or all tables are short.

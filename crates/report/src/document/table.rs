@@ -7,7 +7,7 @@ use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
 
 use super::Medium;
-use crate::words::{duration, grouped, percent, signed_duration, significant};
+use crate::words::{duration, grouped, percent, signed_duration, signed_significant, significant};
 
 /// The most characters of a value of Python.
 pub(crate) const MAX_VALUE: usize = 4300;
@@ -24,6 +24,8 @@ pub struct Table<'a> {
     pub(crate) focus: Option<usize>,
     /// How many of the first rows decide the widths of the columns.
     pub(crate) measured: usize,
+    /// Whether the first screen names the columns that do not fit.
+    pub(super) names_dropped: bool,
     len: usize,
     row: Box<dyn Fn(usize) -> Vec<Cell<'a>> + Sync + 'a>,
 }
@@ -112,6 +114,8 @@ pub enum Cell<'a> {
     Share(f64),
     /// A number of places that are won.
     Places(i64),
+    /// How many places a job wins on average.
+    Gained(f64),
     /// A number of places that are won, as an arrow up or down.
     Arrow(i64),
     /// How much longer a time is, in seconds, and whether that is more than chance.
@@ -137,7 +141,16 @@ impl fmt::Debug for Table<'_> {
 impl<'a> Table<'a> {
     /// A table of `len` rows; `row` makes one of them.
     pub fn new(columns: Vec<Column>, len: usize, row: impl Fn(usize) -> Vec<Cell<'a>> + Sync + 'a) -> Self {
-        Self { columns, limit: RowLimit::All, summary: "", focus: None, measured: usize::MAX, len, row: Box::new(row) }
+        Self {
+            columns,
+            limit: RowLimit::All,
+            summary: "",
+            focus: None,
+            measured: usize::MAX,
+            names_dropped: false,
+            len,
+            row: Box::new(row),
+        }
     }
 
     /// A table of rows that exist.
@@ -164,6 +177,11 @@ impl<'a> Table<'a> {
     /// The table whose first rows decide the widths of its columns.
     pub fn measured(self, rows: usize) -> Self {
         Self { measured: rows, ..self }
+    }
+
+    /// The table of which the first screen too names the columns that do not fit, if this holds.
+    pub fn naming_dropped(self, names_dropped: bool) -> Self {
+        Self { names_dropped, ..self }
     }
 
     /// The number of rows.
@@ -325,6 +343,7 @@ impl<'a> Cell<'a> {
             Self::Share(part) => Cow::Owned(percent(*part)),
             Self::Places(0) => Cow::Borrowed("0"),
             Self::Places(places) => Cow::Owned(format!("{places:+}")),
+            Self::Gained(places) => Cow::Owned(signed_significant(*places)),
             Self::Arrow(0) => Cow::Borrowed("="),
             Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
             Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
@@ -351,7 +370,7 @@ impl<'a> Cell<'a> {
             Self::Decimals(number, _) | Self::Score(number) | Self::Duration(number) | Self::Share(number) => {
                 Some(*number)
             }
-            Self::Longer(number, _) => Some(*number),
+            Self::Gained(number) | Self::Longer(number, _) => Some(*number),
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
             Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
@@ -364,6 +383,8 @@ impl<'a> Cell<'a> {
         match self {
             Self::Places(1..) | Self::Arrow(1..) => Tone::Better,
             Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
+            Self::Gained(places) if *places > 0.0 => Tone::Better,
+            Self::Gained(places) if *places < 0.0 => Tone::Worse,
             Self::Longer(time, true) if time.round() > 0.0 => Tone::Worse,
             Self::Longer(time, true) if time.round() < 0.0 => Tone::Better,
             _ => Tone::Neutral,

@@ -40,6 +40,8 @@ pub(super) struct TableLines {
     pub(super) heading: Vec<String>,
     /// The lines of each row.
     pub(super) rows: Vec<Vec<String>>,
+    /// The headings of the columns that do not fit.
+    pub(super) dropped: Vec<String>,
 }
 
 impl TerminalStyle {
@@ -143,6 +145,7 @@ impl TerminalStyle {
         TableLines {
             heading: laid_out(|text| layout.write_heading(text)),
             rows: rows.into_iter().map(line_of).collect(),
+            dropped: layout.dropped().into_iter().map(str::to_owned).collect(),
         }
     }
 
@@ -167,9 +170,15 @@ impl TerminalStyle {
         }
         match layout.dropped().as_slice() {
             [] => Ok(()),
-            dropped => self.write_prose(&format!("columns left out: {}; --wide shows all", dropped.join(", ")), out),
+            dropped => self.write_prose(&columns_left_out(dropped), out),
         }
     }
+}
+
+/// The note on the columns that do not fit.
+pub(super) fn columns_left_out<S: AsRef<str>>(dropped: &[S]) -> String {
+    let names: Vec<&str> = dropped.iter().map(AsRef::as_ref).collect();
+    format!("columns left out: {}; --wide shows all", names.join(", "))
 }
 
 /// The lines that a layout appends.
