@@ -127,8 +127,10 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     jobs = sorted(document["jobs"], key=lambda job: (-abs(job["moved"]), job["new_rank"]))
     keys = ["id", "entity", "queue", "old_rank", "new_rank", "moved", "old_score", "new_score"]
     assert_equal(region(page, "Jobs"), jobs, keys)
-    keys = ["name", "jobs", "old_mean_rank", "new_mean_rank", "won", None, None, "perc"]
-    assert_equal(region(page, "Entities"), document["entities"], keys)
+    entities = [{**entity, "gained": entity["won"] / entity["jobs"]} for entity in document["entities"]]
+    entities.sort(key=lambda entity: -entity["gained"])
+    keys = ["name", "jobs", "old_mean_rank", "new_mean_rank", "gained", None, None, "perc"]
+    assert_equal(region(page, "Entities"), entities, keys)
     assert f"tau-b {document['summary']['tau_b']:.2f}" in page.locator("h1").inner_text()
     path, document = site_pages["explain"]
     page = open_page(path)
@@ -148,7 +150,8 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
 
 
 def chart(page, name):
-    return page.locator("figure", has=page.locator(f'svg[role=img][aria-label="{name}"]'))
+    """The chart of a wide screen."""
+    return page.locator("figure:not(.narrow)", has=page.locator(f'svg[role=img][aria-label="{name}"]'))
 
 
 def test_the_charts_have_a_mark_for_each(open_page, site_pages):
@@ -383,6 +386,60 @@ def test_no_text_is_cut_without_a_mark_on_a_phone(open_page, site_pages, hostile
         assert page.evaluate(CUT_TEXTS) == []
 
 
+def test_a_phone_shows_every_chart_whole_with_readable_letters(open_page, site_pages, hostile_pages, command):
+    for path, _ in (site_pages[command], hostile_pages[command]):
+        page = open_page(path, viewport={"width": 400, "height": 800})
+        open_details(page)
+        charts = page.evaluate(
+            """() => [...document.querySelectorAll('figure:not(.wide) > svg')].filter(svg => svg.checkVisibility()).map(svg => {
+                const frame = svg.getBoundingClientRect();
+                const scale = frame.width / svg.viewBox.baseVal.width;
+                const letters = [...svg.querySelectorAll('text')].map(text => parseFloat(getComputedStyle(text).fontSize) * scale);
+                const outside = [...svg.querySelectorAll('text, rect, circle')].filter(mark => {
+                    const box = mark.getBoundingClientRect();
+                    return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1; });
+                return { width: frame.width, letters: Math.min(...letters), outside: outside.map(mark => mark.outerHTML) }; })"""
+        )
+        for shown in charts:
+            assert shown["width"] <= 376 and shown["letters"] >= 11 and shown["outside"] == []
+        # each chart is shown once
+        names = page.locator("figure svg[role=img]").evaluate_all(
+            "all => all.filter(svg => svg.checkVisibility()).map(svg => svg.ariaLabel)")
+        assert len(names) == len(set(names))
+
+
+def test_a_phone_shows_what_changes_beside_the_names(open_page, site_pages):
+    page = open_page(site_pages["compare"][0], viewport={"width": 400, "height": 800})
+    for name, heading in (("Who gains and loses", "gained"), ("Entities", "gained"), ("Jobs", "moved")):
+        assert region(page, name).locator("th").all_inner_texts()[1] == heading
+    finding = page.locator("pre.finding")
+    assert all(style == "pre-wrap" for style in finding.evaluate_all("all => all.map(one => getComputedStyle(one).whiteSpace)"))
+
+
+def test_a_comparison_begins_with_who_gains_and_ends_with_the_rules(open_page, site_pages, tmp_path):
+    path = tmp_path / "page.html"
+    report(path, "compare", "--old", "ncpus", "--new", "eligible_time / (ncpus - 1)", *SITE)
+    page = open_page(path)
+    headings = page.locator("h2").all_inner_texts()
+    first = [heading for heading in headings if heading != "What decides"]
+    assert first[:4] == ["Who gains and loses", "Every job's place", "Formulas", "Findings"]
+    assert page.locator("section").last.locator("summary").inner_text() == "The rules"
+    findings = " ".join(page.locator("pre.finding").all_inner_texts())
+    assert "JSF301" in findings and "JSF402" in findings
+    assert "184,862" not in page.locator("body").inner_text()
+    entities = column(region(page, "Entities"), "gained")
+    assert entities == sorted(entities, reverse=True)
+    page = open_page(site_pages["rank"][0])
+    ranks = column(region(page, "Entities"), "mean rank")
+    assert ranks == sorted(ranks)
+
+
+def test_a_page_has_at_most_twelve_links(open_page, site_pages, command):
+    page = open_page(site_pages[command][0])
+    links = page.locator("nav a").all_inner_texts()
+    assert len(links) <= 12 and not any("`" in link for link in links)
+
+
 def test_a_phone_shows_the_new_order_with_arrows(open_page, site_pages):
     page = open_page(site_pages["compare"][0], viewport={"width": 400, "height": 800})
     assert not chart(page, "Each job's place in the old and in the new order").is_visible()
@@ -522,5 +579,5 @@ def test_equal_orders_have_no_empty_charts(open_page, tmp_path):
     report(path, "compare", "--old", "ncpus", "--new", "ncpus + 1", *SITE)
     page = open_page(path)
     assert "keep their places" in page.locator("h1").inner_text()
-    assert page.locator("figure").count() == 1  # the tree
+    assert page.locator("figure:not(.narrow)").count() == 1  # the tree
 

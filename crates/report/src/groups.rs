@@ -30,8 +30,8 @@ pub(super) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
 fn note(comparison: &Comparison, is_one_ranking: bool) -> &'static str {
     match comparison.entities.iter().any(|change| change.perc.is_some()) {
         _ if is_one_ranking => "",
-        true => "Places won are those of all jobs together; the share is that in the fair-share tree.",
-        false => "Places won are those of all jobs together.",
+        true => "Gained are the places of a job on average; the share is that in the fair-share tree.",
+        false => "Gained are the places of a job on average.",
     }
 }
 
@@ -54,18 +54,19 @@ fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'stat
     let has_shares = changes.iter().any(|change| change.perc.is_some());
     let mut columns = vec![Column::text(column, 9), Column::number("jobs", 6)];
     columns.extend(sides.iter().map(|side| Column::number(heading(sides, side, "mean rank"), 8)));
-    columns.extend((!is_one).then(|| Column::number("places won", 9).with_bar()));
+    columns.extend((!is_one).then(|| Column::number("gained", 9).with_bar()));
     for (index, (first, _)) in tops.iter().enumerate().filter(|(index, _)| is_shown[*index]) {
         for side in sides {
             columns.push(Column::number(heading(sides, side, &format!("in first {first}")), 5 - index as u8));
         }
     }
     columns.extend(has_shares.then(|| Column::number("share", 3)));
+    let changes = in_order(changes, is_one);
     let table = Table::new(columns, changes.len(), move |index| {
-        let change = &changes[index];
+        let change = changes[index];
         let mut cells = vec![Cell::text(name(change)), Cell::Count(change.jobs)];
         cells.extend(sides.iter().map(|side| Cell::decimals(change.mean_rank().map(side.mean), 1)));
-        cells.extend((!is_one).then(|| Cell::Places(change.won())));
+        cells.extend((!is_one).then(|| Cell::Gained(change.gain())));
         for (_, (_, counts)) in change.top.iter().enumerate().filter(|(index, _)| is_shown[*index]) {
             cells.extend(sides.iter().map(|side| Cell::Count((side.count)(*counts))));
         }
@@ -73,6 +74,17 @@ fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'stat
         cells
     });
     table.limit(RowLimit::Ends(MAX_GROUPS))
+}
+
+/// The groups whose jobs gain most first, or of one ranking those whose jobs are first.
+fn in_order(changes: &[GroupChange], is_one: bool) -> Vec<&GroupChange> {
+    let mut order: Vec<&GroupChange> = changes.iter().collect();
+    let mean = |change: &GroupChange| change.mean_rank().map_or(f64::INFINITY, |mean| mean.new);
+    match is_one {
+        true => order.sort_by(|one, other| mean(one).total_cmp(&mean(other))),
+        false => order.sort_by(|one, other| other.gain().total_cmp(&one.gain())),
+    }
+    order
 }
 
 /// A heading with the name of its side, if there are two.

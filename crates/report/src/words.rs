@@ -103,25 +103,69 @@ pub fn waiting_time(seconds: i64) -> String {
     shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of a text with their digits in groups of three, if they have more than four before the point.
+/// The numbers of a text with their digits in groups of three, if they have more than four before the point. Digits that are
+/// a part of a name, such as those of `184127.server`, stay as they are.
 pub(super) fn grouped(text: &str) -> String {
+    grouped_where(text, |_| true)
+}
+
+/// The numbers of a text that may list ids: only those before a word, as in `12345 jobs`, have their digits in groups.
+pub(super) fn grouped_counts(text: &str) -> String {
+    let is_before_a_word = |rest: &str| {
+        let word = rest.strip_prefix(' ').unwrap_or_default();
+        word.starts_with(char::is_alphabetic) && !word.starts_with("and ")
+    };
+    grouped_where(text, is_before_a_word)
+}
+
+/// Groups the digits of the numbers after which the text is as `is_count` says.
+fn grouped_where(text: &str, is_count: impl Fn(&str) -> bool) -> String {
     let mut grouped = String::with_capacity(text.len());
     let mut before = None;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
-        let is_whole = !before.is_some_and(|before: char| before.is_alphanumeric() || matches!(before, '.' | '_'));
         let end = if digits > 0 { digits } else { first.len_utf8() };
+        let after = &rest[end..];
+        let is_number =
+            !before.is_some_and(is_in_a_name) && !continues_a_name(after) && is_count(without_decimals(after));
         for (index, character) in rest[..end].char_indices() {
-            if digits > 4 && is_whole && index > 0 && (digits - index).is_multiple_of(3) {
+            if digits > 4 && is_number && index > 0 && (digits - index).is_multiple_of(3) {
                 grouped.push(',');
             }
             grouped.push(character);
         }
         before = rest[..end].chars().next_back();
-        rest = &rest[end..];
+        rest = after;
     }
     grouped
+}
+
+fn is_in_a_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '.' | '_' | '/' | '@' | '#')
+}
+
+/// Whether a text goes on with the rest of a name, such as `.server`, `[7].server` or `-a`.
+fn continues_a_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    let first = characters.next();
+    let second = characters.next();
+    match first {
+        Some('.') => second.is_some_and(|second| second.is_alphabetic() || second == '_'),
+        Some('-' | ':') => second.is_some_and(char::is_alphanumeric),
+        Some(first) => first.is_alphabetic() || matches!(first, '_' | '[' | '/' | '@'),
+        None => false,
+    }
+}
+
+/// What follows the decimals of a number.
+fn without_decimals(text: &str) -> &str {
+    match text.strip_prefix('.') {
+        Some(decimals) if decimals.starts_with(|first: char| first.is_ascii_digit()) => {
+            decimals.trim_start_matches(|character: char| character.is_ascii_digit())
+        }
+        _ => text,
+    }
 }
 
 #[cfg(test)]
@@ -172,9 +216,21 @@ mod tests {
             ("1234 12345 1234567", "1234 12,345 1,234,567"),
             ("0.123456 21513473.625", "0.123456 21,513,473.625"),
             ("-60118114 a123456 7-00:00:00", "-60,118,114 a123456 7-00:00:00"),
+            (
+                "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
+                "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
+            ),
+            ("10000, 20000. 30000", "10,000, 20,000. 30,000"),
             ("", ""),
         ] {
             assert_eq!(grouped(text), expected);
+        }
+        for (text, expected) in [
+            ("184127, 184128 and 12345 more", "184127, 184128 and 12,345 more"),
+            ("184127.kestrel, 184128.kestrel", "184127.kestrel, 184128.kestrel"),
+            ("12345 of 20000 jobs, 10000.5 places", "12,345 of 20,000 jobs, 10,000.5 places"),
+        ] {
+            assert_eq!(grouped_counts(text), expected);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::Diagnostic;
 use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::check::error_findings;
+use jsf_openpbs::check::{Checked, error_findings};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::RankedRow;
 use jsf_report::compare::{
@@ -87,10 +87,10 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     };
     let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };
     if let Some(path) = &arguments.report {
-        let drawn_findings = [
-            page::drawn(&sources.old, &submitted.old, &findings.old),
-            page::drawn(&sources.new, &submitted.new, &findings.new),
-        ];
+        let of_page = compare_report.checked.map(|checked| checked.map_or_else(Vec::new, errors_and_warnings));
+        let is_one = other_site.is_none() && sources.old.text == sources.new.text;
+        let drawn_of_old = page::drawn(&sources.old, &submitted.old, if is_one { &[] } else { &of_page.old });
+        let drawn_findings = [drawn_of_old, page::drawn(&sources.new, &submitted.new, &of_page.new)];
         let shares = page::tree(new_site)?;
         let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
         let parts = ComparePageParts { findings: &drawn_findings.concat(), tree };
@@ -126,6 +126,11 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         report("error", format_args!("{changes} {jobs} among the first {first} of either order {verb}"));
     }
     Ok(if has_error_finding || cannot_work || changes > 0 { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The findings that the terminal lists too.
+fn errors_and_warnings(checked: &Checked) -> Vec<Diagnostic> {
+    checked.findings.iter().filter(|found| found.severity != Severity::Note).cloned().collect()
 }
 
 /// What differs between the sides; what is given for neither is the site's.

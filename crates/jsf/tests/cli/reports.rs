@@ -81,6 +81,17 @@ fn the_numbers_of_a_ranking_are_those_of_json() {
     }
 }
 
+/// The charts of a layout.
+fn figures(page: &str, layout: &str) -> String {
+    let charts = page.split("<figure ").skip(1).filter_map(|chart| chart.split("</figure>").next());
+    charts.filter(|chart| chart.contains(&format!("class=\"{layout}\""))).collect()
+}
+
+/// The number of charts; one that a narrow screen shows in another layout is counted once.
+fn charts(page: &str) -> usize {
+    page.matches("<figure ").count() - page.matches("class=\"narrow\"").count()
+}
+
 #[test]
 fn the_numbers_of_a_comparison_are_those_of_json() {
     let (page, document) = page_and_json(&[&["compare", "--new", FORMULA], &SITE[..]].concat());
@@ -91,10 +102,16 @@ fn the_numbers_of_a_comparison_are_those_of_json() {
     let names =
         [(0, "id"), (1, "entity"), (3, "old_rank"), (4, "new_rank"), (5, "moved"), (6, "old_score"), (7, "new_score")];
     assert_equal(&listed, &json!(jobs), &names);
-    let names = [(0, "name"), (1, "jobs"), (2, "old_mean_rank"), (3, "new_mean_rank"), (4, "won"), (7, "perc")];
-    assert_equal(&rows(&page, "Entities"), &document["entities"], &names);
+    let mut entities = document["entities"].as_array().expect("entities").clone();
+    for entity in &mut entities {
+        let [won, jobs] = ["won", "jobs"].map(|key| entity[key].as_f64().expect("a number"));
+        entity["gained"] = json!(won / jobs);
+    }
+    assert!(entities.is_sorted_by_key(|entity| -entity["gained"].as_f64().expect("a number")));
+    let names = [(0, "name"), (1, "jobs"), (2, "old_mean_rank"), (3, "new_mean_rank"), (4, "gained"), (7, "perc")];
+    assert_equal(&rows(&page, "Entities"), &json!(entities), &names);
     // the slopes, how far jobs move, old and new rank, the shares; the formulas share too little for marks
-    assert!(page.matches("<figure ").count() == 4 && !page.contains("<del>") && !page.contains("<ins>"));
+    assert!(charts(&page) == 4 && !page.contains("<del>") && !page.contains("<ins>"));
     let (page, _) =
         page_and_json(&[&["compare", "--old", "ncpus + eligible_time", "--new", "ncpus"], &SITE[..]].concat());
     assert!(page.contains("<del> + eligible_time</del>") && !page.contains("<ins>"));
@@ -267,10 +284,13 @@ fn the_numbers_of_two_simulations_are_those_of_json() {
     let classes: Vec<usize> =
         tables.iter().map(|(_, key)| list(&document, &format!("/difference/{key}")).count()).collect();
     let kinds = [", more than chance</title>", ", may be chance</title>", ", too few jobs for an interval</title>"];
-    let marks: usize = kinds.iter().map(|kind| page.matches(kind).count()).sum();
-    assert_eq!(marks, classes.iter().map(|count| count + 1).sum::<usize>());
-    assert_eq!(page.matches(": half of the jobs wait up to ").count(), 2 * classes.iter().sum::<usize>());
-    assert_eq!(page.matches("<figure ").count(), 2 * classes.len() + 2);
+    for layout in ["broad", "narrow"] {
+        let drawn = figures(&page, layout);
+        let marks: usize = kinds.iter().map(|kind| drawn.matches(kind).count()).sum();
+        assert_eq!(marks, classes.iter().map(|count| count + 1).sum::<usize>(), "{layout}");
+        assert_eq!(drawn.matches(": half of the jobs wait up to ").count(), 2 * classes.iter().sum::<usize>());
+    }
+    assert_eq!(charts(&page), 2 * classes.len() + 2);
     for (heading, key) in [("Waits by entity", "entities"), ("Waits by processors", "sizes")] {
         for row in rows(&page, heading) {
             let [old, new] = ["old", "new"].map(|side| {
@@ -308,7 +328,7 @@ fn the_numbers_of_a_simulation_are_those_of_json() {
     }
     let mean = document["summary"]["wait"]["mean"].as_f64().expect("a number");
     assert!(is_close(&rows(&page, "All jobs")[0][1], mean));
-    assert!(page.contains("against the log") && page.matches("<figure ").count() == 7);
+    assert!(page.contains("against the log") && charts(&page) == 7);
 }
 
 #[test]

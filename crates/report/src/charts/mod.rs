@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 
 use job_sort_formula::rank::JobMove;
 
+use crate::document::ChartSvg;
 use crate::words::grouped;
-use svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
+use svg::{Anchor, LETTER, Layout, Svg, drawn, fitting, step};
 
 /// The most jobs whose moves are drawn as lines.
 pub(super) const MAX_SLOPES: usize = 60;
@@ -29,8 +30,8 @@ pub(super) struct Slope {
 }
 
 /// The moves of jobs as lines from the old order, on the left, to the new one, on the right. A job that one side does not
-/// consider has a short line.
-pub(super) fn slopes(slopes: &[Slope], most: usize) -> String {
+/// consider has a short line. A phone has no room for names on both sides; there the table takes its place.
+pub(super) fn slopes(slopes: &[Slope], most: usize) -> ChartSvg {
     const ROW: f64 = 17.0;
     const TOP: f64 = 40.0;
     const WIDEST_NAME: f64 = 300.0;
@@ -39,9 +40,10 @@ pub(super) fn slopes(slopes: &[Slope], most: usize) -> String {
     const STUB: f64 = 26.0;
     let longest = slopes.iter().map(|slope| slope.name.chars().count()).max().unwrap_or(0);
     let names = (longest as f64 * LETTER + 8.0).clamp(80.0, WIDEST_NAME);
-    let mut svg = Svg::new(TOP + ROW * most as f64);
+    let width = Layout::Wide.width();
+    let mut svg = Svg::new(width, TOP + ROW * most as f64);
     let left = names;
-    let right = WIDTH - names;
+    let right = width - names;
     let from = left + RANK;
     let to = right - RANK;
     svg.text((left, 18.0), Anchor::End, "axis strong", "old order");
@@ -51,7 +53,7 @@ pub(super) fn slopes(slopes: &[Slope], most: usize) -> String {
         let [old_y, new_y] = [job.old, job.new].map(|rank| rank.map(|rank| TOP + ROW * (rank - 1) as f64));
         let commands = match (old_y, new_y) {
             (Some(start), Some(end)) => {
-                let middle = WIDTH / 2.0;
+                let middle = width / 2.0;
                 format!("M{from:.1} {start:.1}C{middle:.1} {start:.1} {middle:.1} {end:.1} {to:.1} {end:.1}")
             }
             (Some(y), None) => format!("M{from:.1} {y:.1}h{STUB}"),
@@ -69,7 +71,8 @@ pub(super) fn slopes(slopes: &[Slope], most: usize) -> String {
         }
     }
     let name = "Each job's place in the old and in the new order";
-    svg.finish(name, "A line for each job, from its old place to its new one. The table below has the same places.")
+    let description = "A line for each job, from its old place to its new one. The table below has the same places.";
+    ChartSvg { wide: svg.finish(name, description), narrow: String::new() }
 }
 
 fn place(rank: Option<usize>) -> String {
@@ -122,14 +125,19 @@ impl Displacements {
         })
     }
 
-    pub(super) fn draw(&self) -> String {
+    pub(super) fn draw(&self) -> ChartSvg {
+        drawn(|layout| self.draw_in(layout))
+    }
+
+    fn draw_in(&self, layout: Layout) -> String {
         /// Few bars do not fill the width.
         const WIDEST_BAR: f64 = 60.0;
-        const MAX_LABELS: i64 = 10;
+        let max_labels = layout.either(10, 5);
         let bottom = 220.0;
-        let mut svg = Svg::new(bottom + 44.0);
+        let width = layout.width();
+        let mut svg = Svg::new(width, bottom + 44.0);
         let most = self.bars.iter().copied().max().unwrap_or(0).max(1);
-        let all_bars = WIDTH - LEFT - 20.0;
+        let all_bars = width - LEFT - 20.0;
         let bar = (all_bars / self.bars.len() as f64).min(WIDEST_BAR);
         let first_bar = LEFT + (all_bars - bar * self.bars.len() as f64) / 2.0;
         y_axis(&mut svg, most as f64, bottom, "jobs");
@@ -140,16 +148,16 @@ impl Displacements {
             let title = format!("{}: {}", places_words(low, high), jobs_of(count));
             svg.rect(corner, ((bar - 2.0).max(1.0), height), class, &title);
         }
-        let every = (self.bars.len() as i64 / MAX_LABELS).max(1);
+        let every = (self.bars.len().div_ceil(max_labels) as i64).max(1);
         for edge in (-self.reach()..=self.reach()).filter(|edge| edge % every == 0) {
             let x = first_bar + bar * (edge + self.reach()) as f64;
             svg.line((x, bottom), (x, bottom + 5.0), "frame");
             svg.text((x, bottom + 18.0), Anchor::Middle, "axis", &signed(edge * self.width));
         }
-        svg.line((LEFT, bottom), (WIDTH - 20.0, bottom), "frame");
+        svg.line((LEFT, bottom), (width - 20.0, bottom), "frame");
         let zero = first_bar + bar * self.reach() as f64;
         svg.line((zero, TOP), (zero, bottom), "frame");
-        svg.text((WIDTH / 2.0, bottom + 38.0), Anchor::Middle, "axis", "places: lost on the left, won on the right");
+        svg.text((width / 2.0, bottom + 38.0), Anchor::Middle, "axis", "places: lost on the left, won on the right");
         let name = "How many jobs gain or lose how many places";
         svg.finish(name, "A bar for each range of places. The table below has the same numbers.")
     }
@@ -178,7 +186,7 @@ fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
     let mut at = 0.0;
     while at <= most {
         let y = bottom - (bottom - TOP) * at / most;
-        svg.line((LEFT, y), (WIDTH - 20.0, y), "grid");
+        svg.line((LEFT, y), (svg.width() - 20.0, y), "grid");
         svg.text((LEFT - 8.0, y + 4.0), Anchor::End, "axis", &grouped(&format!("{at}")));
         at += step;
     }
@@ -190,12 +198,13 @@ pub(super) fn is_dense(jobs: usize) -> bool {
     jobs > MAX_POINTS
 }
 
-/// The new rank of every job over its old one: above the diagonal are the jobs that gain places.
-pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: usize) -> String {
+/// The new rank of every job over its old one: above the diagonal are the jobs that gain places. The square fits every
+/// screen, and a phone has larger letters in it.
+pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: usize) -> ChartSvg {
     let size = 480.0;
     let bottom = 510.0;
-    let mut svg = Svg::new(bottom + 48.0);
-    let left = (WIDTH - size) / 2.0;
+    let left = 76.0;
+    let mut svg = Svg::new(left + size + 24.0, bottom + 56.0);
     let labels = step(most as f64, 5.0).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=most).step_by(labels).filter(|rank| *rank > 1)) {
         let at = size * (rank as f64 - 0.5) / most.max(1) as f64;
@@ -203,7 +212,7 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
         svg.line((left + at, bottom - size), (left + at, bottom), "grid");
         let label = grouped(&rank.to_string());
         svg.text((left - 8.0, bottom - size + at + 4.0), Anchor::End, "axis", &label);
-        svg.text((left + at, bottom + 18.0), Anchor::Middle, "axis", &label);
+        svg.text((left + at, bottom + 20.0), Anchor::Middle, "axis", &label);
     }
     let both = moves.iter().filter_map(|job| Some((job, job.old?, job.new?)));
     if !is_dense(moves.len()) {
@@ -234,64 +243,71 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
         }
     }
     svg.line((left, bottom - size), (left + size, bottom), "frame");
-    svg.text((left + size / 2.0, bottom + 40.0), Anchor::Middle, "axis", "old rank");
-    svg.text((left - 8.0, bottom - size - 12.0), Anchor::End, "axis", "new rank");
+    svg.text((left + size / 2.0, bottom + 46.0), Anchor::Middle, "axis", "old rank");
+    svg.text((0.0, bottom - size - 12.0), Anchor::Start, "axis", "new rank");
     let name = "The new rank of each job over its old rank";
-    svg.finish(name, "Jobs above the diagonal gain places. The table below has the ranks of each job.")
+    let description = "Jobs above the diagonal gain places. The table below has the ranks of each job.";
+    ChartSvg { wide: svg.finish(name, description), narrow: String::new() }
 }
 
 /// The values of the jobs over their ranks: a plateau is a group of jobs that the formula does not order.
-pub(super) fn values(values: &[f64]) -> String {
+pub(super) fn values(values: &[f64]) -> ChartSvg {
+    drawn(|layout| values_in(values, layout))
+}
+
+fn values_in(values: &[f64], layout: Layout) -> String {
     let bottom = 230.0;
-    let mut svg = Svg::new(bottom + 44.0);
+    let left = LEFT + 20.0;
+    let right = layout.width() - 40.0;
+    let mut svg = Svg::new(layout.width(), bottom + 44.0);
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let low = finite.clone().fold(f64::INFINITY, f64::min);
     let high = finite.fold(f64::NEG_INFINITY, f64::max);
     let is_level = low >= high || !(high - low).is_finite();
-    let step_y = if is_level { 1.0 } else { step(high - low, 4.0) };
-    // the axis ends at labelled values
-    let low = if is_level { low } else { (low / step_y).floor() * step_y };
-    let high = if is_level { high } else { (high / step_y).ceil() * step_y };
-    let span = if high > low { high - low } else { 1.0 };
-    let lines = if is_level { 0 } else { (span / step_y).round() as usize };
-    for line in (0..=lines).map(|index| low + step_y * index as f64) {
+    // the axis ends at the least and the greatest value
+    let span = if is_level { 1.0 } else { high - low };
+    for line in labels_between(low, high).into_iter().filter(|_| !is_level) {
         let y = y_of((line - low) / span, bottom);
-        svg.line((LEFT + 20.0, y), (WIDTH - 40.0, y), "grid");
-        svg.text((LEFT + 12.0, y + 4.0), Anchor::End, "axis", &short_number(line));
+        svg.line((left, y), (right, y), "grid");
+        svg.text((left - 8.0, y + 4.0), Anchor::End, "axis", &short_number(line));
     }
+    let x_of_index = |index: f64| left + (right - left) * index / values.len().max(1) as f64;
     let mut commands = String::new();
     let every = values.len().div_ceil(MAX_POINTS).max(1);
     for (index, &value) in values.iter().enumerate().filter(|(index, value)| index % every == 0 && value.is_finite()) {
         let y = y_of((value - low) / span, bottom);
         let _ = match commands.is_empty() {
-            true => write!(commands, "M{:.1} {y:.1}", x_of_index(index as f64, values.len())),
+            true => write!(commands, "M{:.1} {y:.1}", x_of_index(index as f64)),
             false => write!(commands, "V{y:.1}"),
         };
         let end = (index + every).min(values.len());
-        let _ = write!(commands, "H{:.1}", x_of_index(end as f64, values.len()));
+        let _ = write!(commands, "H{:.1}", x_of_index(end as f64));
     }
     svg.path(&commands, "new", "");
-    let labels = step(values.len() as f64, 6.0).max(1.0) as usize;
+    let labels = step(values.len() as f64, layout.either(6.0, 4.0)).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=values.len()).step_by(labels).filter(|rank| *rank > 1)) {
-        let x = x_of_index(rank as f64 - 0.5, values.len());
+        let x = x_of_index(rank as f64 - 0.5);
         svg.text((x, bottom + 18.0), Anchor::Middle, "axis", &grouped(&rank.to_string()));
     }
-    svg.text((WIDTH / 2.0, bottom + 38.0), Anchor::Middle, "axis", "rank");
-    svg.text((LEFT + 12.0, TOP - 16.0), Anchor::End, "axis", "value");
+    svg.text((layout.width() / 2.0, bottom + 38.0), Anchor::Middle, "axis", "rank");
+    svg.text((left - 8.0, TOP - 16.0), Anchor::End, "axis", "value");
     svg.finish(
         "The value of each job over its rank",
         "The values fall from left to right. The table below has some of them.",
     )
 }
 
+/// The round numbers from `low` to `high`, about four.
+fn labels_between(low: f64, high: f64) -> Vec<f64> {
+    let step = step(high - low, 4.0);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last.min(first.saturating_add(5))).map(|index| index as f64 * step).collect()
+}
+
 /// Where a part of the height of a chart ends, from the bottom.
 fn y_of(part: f64, bottom: f64) -> f64 {
     bottom - (bottom - TOP) * part.clamp(0.0, 1.0)
-}
-
-/// Where one of `count` values begins.
-fn x_of_index(index: f64, count: usize) -> f64 {
-    LEFT + 20.0 + (WIDTH - LEFT - 60.0) * index / count.max(1) as f64
 }
 
 /// A number of an axis in few characters.
@@ -335,7 +351,7 @@ mod tests {
             let counted: usize = displacements.bars().map(|(.., count)| count).sum();
             assert_eq!(counted, moves.iter().filter(|moved| **moved != 0).count());
             assert_eq!(
-                displacements.draw().matches("<rect").count(),
+                displacements.draw().wide.matches("<rect").count(),
                 displacements.bars().filter(|bar| bar.2 > 0).count()
             );
         }
@@ -345,10 +361,10 @@ mod tests {
     #[test]
     fn many_jobs_are_counted_in_cells() {
         let moves: Vec<_> = (1..=5000).map(|rank| moved(rank - 1, rank, 5001 - rank)).collect();
-        let chart = ranks(&moves, id, 5000);
+        let chart = ranks(&moves, id, 5000).wide;
         assert!(!chart.contains("<circle") && chart.len() < 100_000);
         let few = ranks(&moves[..100], id, 5000);
-        assert_eq!(few.matches("<circle").count(), 100);
+        assert_eq!(few.wide.matches("<circle").count(), 100);
     }
 
     #[test]
@@ -356,7 +372,7 @@ mod tests {
         let jobs =
             [moved(0, 1, 2), JobMove { row: 1, old: None, new: Some(1) }, JobMove { row: 2, old: None, new: None }];
         let slopes_of: Vec<Slope> = jobs.into_iter().map(|job| Slope { name: id(&job), job }).collect();
-        let chart = slopes(&slopes_of, 2);
+        let chart = slopes(&slopes_of, 2).wide;
         assert_eq!(chart.matches("<path").count(), 2);
         assert!(chart.contains("0.vm: 1 → 2") && chart.contains("1.vm: not considered → 1") && !chart.contains("2.vm"));
     }
@@ -364,7 +380,8 @@ mod tests {
     #[test]
     fn values_without_a_span_are_drawn() {
         for list in [vec![], vec![1.0], vec![2.0; 10], vec![f64::INFINITY, 1.0, f64::NEG_INFINITY, f64::NAN]] {
-            assert!(values(&list).starts_with("<svg"));
+            let chart = values(&list);
+            assert!(chart.wide.starts_with("<svg") && !chart.wide.contains("NaN") && !chart.narrow.contains("NaN"));
         }
         assert_eq!(
             (short_number(0.0), short_number(1234.5), short_number(2e9)),

@@ -2,7 +2,8 @@
 
 use job_sort_formula::fairshare::{NodeKind, ShareTable, ShareTree};
 
-use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting};
+use super::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting};
+use crate::document::ChartSvg;
 use crate::words::percent;
 
 /// The most entities that are drawn of those above, and of those below their shares.
@@ -60,16 +61,22 @@ impl<'a> Dots<'a> {
         self.omitted
     }
 
-    pub(crate) fn draw(&self) -> String {
-        const ROW: f64 = 20.0;
+    pub(crate) fn draw(&self) -> ChartSvg {
+        drawn(|layout| self.draw_in(layout))
+    }
+
+    fn draw_in(&self, layout: Layout) -> String {
         const TOP: f64 = 48.0;
         /// The columns of numbers on the right.
         const COLUMN: f64 = 74.0;
+        let row = layout.either(20.0, 38.0);
+        let width = layout.width();
+        let numbers = width - 2.0 * COLUMN - 16.0;
         let longest = self.shown.iter().map(|entity| entity.name.chars().count()).max().unwrap_or(0);
-        let left = (longest as f64 * LETTER + 28.0).clamp(80.0, 260.0);
-        let right = WIDTH - 2.0 * COLUMN - 16.0;
-        let bottom = TOP + ROW * self.shown.len() as f64;
-        let mut svg = Svg::new(bottom + 6.0);
+        let left = layout.either((longest as f64 * LETTER + 28.0).clamp(80.0, 260.0), 12.0);
+        let right = layout.either(numbers, width - 24.0);
+        let bottom = TOP + row * self.shown.len() as f64;
+        let mut svg = Svg::new(width, bottom + 6.0);
         let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]);
         let axis = PartAxis::new(parts, left, right);
         svg.text((left, TOP - 14.0), Anchor::Middle, "axis", "0");
@@ -78,19 +85,27 @@ impl<'a> Dots<'a> {
             svg.line((axis.x(part), TOP - 8.0), (axis.x(part), bottom), "grid");
             svg.text((axis.x(part), TOP - 14.0), Anchor::Middle, "axis", &percent_of_axis(part));
         }
-        svg.text((WIDTH - COLUMN - 4.0, TOP - 14.0), Anchor::End, "axis", "share");
-        svg.text((WIDTH - 4.0, TOP - 14.0), Anchor::End, "axis", "usage");
+        let heading = layout.either(TOP - 14.0, 14.0);
+        svg.text((width - COLUMN - 4.0, heading), Anchor::End, "axis", "share");
+        svg.text((width - 4.0, heading), Anchor::End, "axis", "usage");
         for (index, entity) in self.shown.iter().enumerate() {
-            let y = TOP + ROW * (index as f64 + 0.5);
+            let top = TOP + row * index as f64;
+            let y = top + layout.either(0.5 * row, 26.0);
+            let words = layout.either(y + 4.0, top + 12.0);
             let [share, used] = [entity.share, entity.used].map(percent);
             let share = if entity.share > 0.0 { share } else { "none".to_owned() };
             let title = format!("{}: share {share}, part of the usage {used}", entity.name);
-            svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(entity.name, left - 28.0));
+            match layout {
+                Layout::Wide => {
+                    svg.text((left - 12.0, words), Anchor::End, "label", &fitting(entity.name, left - 28.0));
+                }
+                Layout::Narrow => svg.text((4.0, words), Anchor::Start, "label", &fitting(entity.name, numbers)),
+            }
             svg.line((axis.x(entity.share), y), (axis.x(entity.used), y), "between");
             svg.circle((axis.x(entity.share), y), 5.0, "old", &title);
             svg.circle((axis.x(entity.used), y), 4.5, "new", &title);
-            svg.text((WIDTH - COLUMN - 4.0, y + 4.0), Anchor::End, "axis", &share);
-            svg.text((WIDTH - 4.0, y + 4.0), Anchor::End, "label", &used);
+            svg.text((width - COLUMN - 4.0, words), Anchor::End, "axis", &share);
+            svg.text((width - 4.0, words), Anchor::End, "label", &used);
         }
         let name = "Each entity's share of the machine, and its part of the usage";
         svg.finish(name, "Two dots for each entity on a logarithmic axis. The table below has the same numbers.")
@@ -116,13 +131,13 @@ impl PartAxis {
     }
 
     fn x(&self, part: f64) -> f64 {
-        /// Between 0 and the beginning of the axis.
-        const GAP: f64 = 56.0;
+        /// Between 0 and the beginning of the axis, a part of its length.
+        const GAP: f64 = 0.1;
         if part < SMALLEST {
             return self.left;
         }
         let place = (1.0 - part.log10() / f64::from(self.first)).clamp(0.0, 1.0);
-        self.left + GAP + (self.right - self.left - GAP) * place
+        self.left + (self.right - self.left) * (GAP + (1.0 - GAP) * place)
     }
 }
 
@@ -152,7 +167,8 @@ mod tests {
         let names: Vec<&str> = dots.shown.iter().map(|entity| entity.name).collect();
         assert_eq!((names.len(), dots.omitted()), (32, 70));
         assert_eq!((names[0], names[1], names[2], names[31]), ("none", "idle", "u99", "u0"));
-        let chart = dots.draw();
+        let ChartSvg { wide: chart, narrow } = dots.draw();
+        assert_eq!(narrow.matches("<circle").count(), 64);
         assert_eq!(chart.matches("<circle").count(), 64);
         assert!(chart.contains("none: share none, part of the usage ") && !chart.contains("NaN"));
     }

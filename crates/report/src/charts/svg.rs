@@ -3,16 +3,42 @@
 
 use std::fmt::Write as _;
 
+use crate::document::ChartSvg;
 use crate::printable::printable;
 
-/// The width of every chart in its own units; a browser scales it to the width of the page.
-pub(super) const WIDTH: f64 = 900.0;
+/// The layout of a chart: a browser scales it to the width of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Names are beside the marks.
+    Wide,
+    /// Names are above the marks: a phone shows it at its own size.
+    Narrow,
+}
+
+impl Layout {
+    /// The width of the chart in its own units.
+    pub(super) fn width(self) -> f64 {
+        self.either(900.0, 376.0)
+    }
+
+    /// What the layout needs of two measures or numbers.
+    pub(super) fn either<T>(self, wide: T, narrow: T) -> T {
+        if self == Self::Wide { wide } else { narrow }
+    }
+}
+
+/// Draws a chart in both layouts.
+pub(super) fn drawn(draw: impl Fn(Layout) -> String) -> ChartSvg {
+    ChartSvg { wide: draw(Layout::Wide), narrow: draw(Layout::Narrow) }
+}
+
 /// About the width of a letter of a label.
 pub(super) const LETTER: f64 = 7.0;
 
 /// A chart while it is drawn.
 pub(super) struct Svg {
     body: String,
+    width: f64,
     height: f64,
 }
 
@@ -25,8 +51,12 @@ pub(super) enum Anchor {
 }
 
 impl Svg {
-    pub(super) fn new(height: f64) -> Self {
-        Self { body: String::new(), height }
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Self { body: String::new(), width, height }
+    }
+
+    pub(super) fn width(&self) -> f64 {
+        self.width
     }
 
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
@@ -78,7 +108,8 @@ impl Svg {
     /// The chart, with a name and a description for those who do not see it.
     pub(super) fn finish(self, name: &str, description: &str) -> String {
         format!(
-            "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\"><desc>{}</desc>{}</svg>",
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\"><desc>{}</desc>{}</svg>",
+            self.width,
             self.height,
             escaped(name),
             escaped(description),
@@ -132,7 +163,7 @@ mod tests {
 
     #[test]
     fn text_from_outside_stays_text() {
-        let mut svg = Svg::new(10.0);
+        let mut svg = Svg::new(900.0, 10.0);
         svg.text((1.0, 2.0), Anchor::End, "label", "</text><script>alert('1')</script>\u{202e}\u{1b}");
         svg.rect((0.0, 0.0), (1.0, 1.0), "bar", "\"><b>&");
         let chart = svg.finish("a \"quoted\" <title>", "d");

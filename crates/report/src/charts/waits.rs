@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use jsf_simulate::{Distribution, MeanChange};
 
-use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
+use super::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting, step};
 use super::{LEFT, y_axis, y_of};
+use crate::document::ChartSvg;
 use crate::words::{duration, grouped, signed_duration};
 
 /// The meaning of the marks of a [`forest`].
@@ -22,29 +23,49 @@ pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] =
     [("new", "half of the jobs have started"), ("hollow new", "95 % have started")];
 
 /// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a hollow one may be chance.
-pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
-    const ROW: f64 = 22.0;
+pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
+    drawn(|layout| forest_in(what, groups, layout))
+}
+
+fn forest_in(what: &str, groups: &[(&str, MeanChange)], layout: Layout) -> String {
     const TOP: f64 = 46.0;
     /// The column of the differences in words, on the right.
     const WORDS: f64 = 120.0;
-    let left = width_of_names(groups.iter().map(|(name, _)| *name));
-    let bottom = TOP + ROW * groups.len() as f64;
-    let mut svg = Svg::new(bottom + 8.0);
-    let axis = ChangeAxis::new(groups, left, WIDTH - WORDS);
+    let row = layout.either(22.0, 40.0);
+    let width = layout.width();
+    let left = layout.either(width_of_names(groups.iter().map(|(name, _)| *name)), 40.0);
+    let right = layout.either(width - WORDS, width - 40.0);
+    let bottom = TOP + row * groups.len() as f64;
+    let mut svg = Svg::new(width, bottom + 8.0);
+    let axis = ChangeAxis::new(groups, left, right, layout.either(7.0, 3.0));
     for change in axis.ticks() {
         let class = if change == 0.0 { "frame" } else { "grid" };
         svg.line((axis.x(change), TOP - 8.0), (axis.x(change), bottom), class);
         svg.text((axis.x(change), TOP - 14.0), Anchor::Middle, "axis", &signed_duration(change));
     }
-    svg.text((axis.x(0.0) - 10.0, 14.0), Anchor::End, "axis", "← shorter waits");
-    svg.text((axis.x(0.0) + 10.0, 14.0), Anchor::Start, "axis", "longer waits →");
+    let (shorter, longer) = ("← shorter waits", "longer waits →");
+    match layout {
+        Layout::Wide => {
+            svg.text((axis.x(0.0) - 10.0, 14.0), Anchor::End, "axis", shorter);
+            svg.text((axis.x(0.0) + 10.0, 14.0), Anchor::Start, "axis", longer);
+        }
+        Layout::Narrow => {
+            svg.text((4.0, 14.0), Anchor::Start, "axis", shorter);
+            svg.text((width - 4.0, 14.0), Anchor::End, "axis", longer);
+        }
+    }
     for (index, (name, change)) in groups.iter().enumerate() {
-        let y = TOP + ROW * (index as f64 + 0.5);
+        let top = TOP + row * index as f64;
+        let y = top + layout.either(0.5 * row, 28.0);
+        let words = layout.either(y + 4.0, top + 14.0);
         let difference = change.difference();
         let direction = if difference > 0.0 { "down" } else { "up" };
         let class = if change.is_significant() { direction.to_owned() } else { format!("hollow {direction}") };
         let by = signed_duration(difference);
-        svg.text((left - 12.0, y + 4.0), Anchor::End, "label", &fitting(name, left - 28.0));
+        match layout {
+            Layout::Wide => svg.text((left - 12.0, words), Anchor::End, "label", &fitting(name, left - 28.0)),
+            Layout::Narrow => svg.text((4.0, words), Anchor::Start, "label", &fitting(name, width - WORDS)),
+        }
         let title = match change.interval() {
             None => format!("{name}: {by}, too few jobs for an interval"),
             Some([low, high]) => {
@@ -54,7 +75,7 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> String {
             }
         };
         svg.circle((axis.x(difference), y), 4.5, &class, &title);
-        svg.text((WIDTH - 4.0, y + 4.0), Anchor::End, "label", &by);
+        svg.text((width - 4.0, words), Anchor::End, "label", &by);
     }
     let name = format!("How the mean wait changes by {what}");
     svg.finish(&name, "A mark for each difference, and a line for its interval. The table below has the same numbers.")
@@ -70,14 +91,13 @@ struct ChangeAxis {
 }
 
 impl ChangeAxis {
-    fn new(groups: &[(&str, MeanChange)], left: f64, right: f64) -> Self {
-        const MAX_TICKS: f64 = 7.0;
+    fn new(groups: &[(&str, MeanChange)], left: f64, right: f64, max_ticks: f64) -> Self {
         let ends = groups.iter().flat_map(|(_, change)| {
             change.interval().into_iter().flatten().chain([change.difference()]).collect::<Vec<f64>>()
         });
         let low = ends.clone().fold(0.0, f64::min);
         let high = ends.fold(0.0, f64::max);
-        let tick = time_step((high - low).max(1.0), MAX_TICKS);
+        let tick = time_step((high - low).max(1.0), max_ticks);
         let low = (low / tick).floor().min(-1.0) * tick;
         let high = (high / tick).ceil().max(1.0) * tick;
         Self { low, high, tick, left, right }
@@ -124,42 +144,58 @@ const TICKS: [(f64, &str); 9] = [
 
 /// The waits of each group within which half and 95 % of the jobs have started: under two formulas a line from the old to the
 /// new wait for either, under one a line between both. The axis is logarithmic beyond a minute.
-pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> String {
+pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
+    drawn(|layout| spreads_in(what, groups, layout))
+}
+
+fn spreads_in(what: &str, groups: &[(&str, Vec<Distribution>)], layout: Layout) -> String {
     const ROW: f64 = 17.0;
-    const GAP: f64 = 9.0;
     const TOP: f64 = 30.0;
     /// The column of what each line is, right of the names.
     const WHICH: f64 = 40.0;
-    let names = width_of_names(groups.iter().map(|(name, _)| *name));
+    let width = layout.width();
+    // in the narrow layout, a name is above its lines
+    let gap = layout.either(9.0, 26.0);
+    let names = layout.either(width_of_names(groups.iter().map(|(name, _)| *name)), 16.0);
     let is_one = groups.iter().all(|(_, sides)| sides.len() < 2);
     let rows = if is_one { 1.0 } else { 2.0 };
     let left = if is_one { names } else { names + WHICH };
     let most = groups.iter().flat_map(|(_, sides)| sides).map(|waits| waits.p95.max(waits.median)).fold(60.0, f64::max);
-    let bottom = TOP + groups.len() as f64 * (rows * ROW + GAP);
-    let mut svg = Svg::new(bottom + 4.0);
+    let bottom = TOP + groups.len() as f64 * (rows * ROW + gap);
+    let mut svg = Svg::new(width, bottom + 4.0);
+    let axis = WaitAxis { most, left, right: width - 24.0 };
+    let mut last = f64::NEG_INFINITY;
     for (wait, label) in TICKS.into_iter().filter(|(wait, _)| *wait <= most) {
-        let x = x_of_wait(wait, most, left);
+        /// The room of a label.
+        const LABEL: f64 = 44.0;
+        let x = axis.x(wait);
         svg.line((x, TOP - 8.0), (x, bottom), "grid");
-        svg.text((x, TOP - 14.0), Anchor::Middle, "axis", label);
+        if x - last >= LABEL {
+            svg.text((x, TOP - 14.0), Anchor::Middle, "axis", label);
+            last = x;
+        }
     }
     for (index, (name, sides)) in groups.iter().enumerate() {
-        let top = TOP + index as f64 * (rows * ROW + GAP) + GAP / 2.0;
+        let top = TOP + index as f64 * (rows * ROW + gap) + layout.either(gap / 2.0, 20.0);
         let middle = top + rows * ROW / 2.0;
-        svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 28.0));
+        match layout {
+            Layout::Wide => svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 28.0)),
+            Layout::Narrow => svg.text((4.0, top - 4.0), Anchor::Start, "label", &fitting(name, width - 8.0)),
+        }
         match sides[..] {
             [old, new] => {
                 for (row, which, from, to) in [(0.0, "half", old.median, new.median), (1.0, "95 %", old.p95, new.p95)] {
                     let y = top + (row + 0.5) * ROW;
                     let title = format!("{name}: {which} of the jobs wait up to {} → {}", duration(from), duration(to));
                     svg.text((left - 12.0, y + 4.0), Anchor::End, "axis", which);
-                    let [from, to] = [from, to].map(|wait| x_of_wait(wait, most, left));
+                    let [from, to] = [from, to].map(|wait| axis.x(wait));
                     dumbbell(&mut svg, y, (from, "old"), (to, "new"), &title);
                 }
             }
             [only] => {
                 let [half, within] = [only.median, only.p95].map(duration);
                 let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {within}");
-                let [half, within] = [only.median, only.p95].map(|wait| x_of_wait(wait, most, left));
+                let [half, within] = [only.median, only.p95].map(|wait| axis.x(wait));
                 dumbbell(&mut svg, middle, (within, "hollow new"), (half, "new"), &title);
             }
             _ => {}
@@ -176,9 +212,17 @@ fn dumbbell(svg: &mut Svg, y: f64, from: (f64, &str), to: (f64, &str), title: &s
     svg.circle((to.0, y), 4.0, to.1, title);
 }
 
-/// Where a wait is on the axis, which begins at `left` and ends after the longest wait.
-fn x_of_wait(wait: f64, most: f64, left: f64) -> f64 {
-    left + (WIDTH - 24.0 - left) * (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()
+/// An axis for waits up to the longest one, logarithmic beyond a minute.
+struct WaitAxis {
+    most: f64,
+    left: f64,
+    right: f64,
+}
+
+impl WaitAxis {
+    fn x(&self, wait: f64) -> f64 {
+        self.left + (self.right - self.left) * (wait / 60.0).ln_1p() / (self.most / 60.0).ln_1p()
+    }
 }
 
 /// A course of time on one side: a class, the name of the side in a title, and the beginning, the length and the value of each
@@ -186,22 +230,26 @@ fn x_of_wait(wait: f64, most: f64, left: f64) -> f64 {
 pub(crate) type Course = (&'static str, &'static str, Vec<(i64, i64, f64)>);
 
 /// Values over time as steps. `unit` is written above the axis.
-pub(crate) fn course(courses: &[Course], unit: &str, most: f64, name: &str) -> String {
+pub(crate) fn course(courses: &[Course], unit: &str, most: f64, name: &str) -> ChartSvg {
+    drawn(|layout| course_in(courses, unit, most, name, layout))
+}
+
+fn course_in(courses: &[Course], unit: &str, most: f64, name: &str, layout: Layout) -> String {
     let bottom = 200.0;
-    let right = WIDTH - 20.0;
+    let right = layout.width() - 20.0;
     let periods = courses.iter().flat_map(|(.., periods)| periods);
     let begin = periods.clone().map(|(start, ..)| *start).min().unwrap_or(0);
     let end = periods.map(|(start, length, _)| start + length).max().unwrap_or(begin);
     let span = ((end - begin) as f64).max(1.0);
     let most = most.max(1.0);
-    let mut svg = Svg::new(bottom + 44.0);
+    let mut svg = Svg::new(layout.width(), bottom + 44.0);
     y_axis(&mut svg, most, bottom, unit);
     let (unit_length, unit_name) = match span {
         ..7200.0 => (60.0, "minutes"),
         ..172_800.0 => (3600.0, "hours"),
         _ => (86_400.0, "days"),
     };
-    let labels = step(span / unit_length, 10.0).max(1.0);
+    let labels = step(span / unit_length, layout.either(10.0, 5.0)).max(1.0);
     let mut at = 0.0;
     while at * unit_length <= span {
         let place = LEFT + (right - LEFT) * at * unit_length / span;
@@ -241,22 +289,23 @@ mod tests {
             ("unsure", change(3600.0, -600.0, 8000.0, 100)),
             ("few", change(3600.0, 600.0, 8000.0, 5)),
         ];
-        let chart = forest("queue", &groups);
+        let ChartSvg { wide: chart, narrow } = forest("queue", &groups);
+        assert_eq!(narrow.matches("<circle").count(), 3);
         assert!(chart.contains("class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min), more than chance"), "{chart}");
         assert!(chart.contains("class=\"hollow down\"><title>unsure: +1 h (-10 min to "), "{chart}");
         assert!(chart.contains("class=\"hollow down\"><title>few: +1 h, too few jobs"), "{chart}");
         assert!(chart.contains(">-2 h</text>") && chart.contains("class=\"frame\"") && !chart.contains("NaN"));
-        assert!(forest("queue", &[("none", MeanChange::default())]).contains("none: 0"));
+        assert!(forest("queue", &[("none", MeanChange::default())]).wide.contains("none: 0"));
     }
 
     #[test]
     fn every_side_of_a_group_has_its_dots() {
         let [old, new] =
             [0.0, 90_000.0].map(|median| Distribution { median, p95: 2.0 * median, ..Distribution::default() });
-        let chart = spreads("group", &[("a", vec![old, new]), ("b", vec![])]);
+        let chart = spreads("group", &[("a", vec![old, new]), ("b", vec![])]).wide;
         assert_eq!((chart.matches("class=\"old\"").count(), chart.matches("class=\"new\"").count()), (2, 2));
         assert!(chart.contains(">1 d</text>") && !chart.contains(">7 d</text>") && !chart.contains("NaN"));
-        let chart = spreads("group", &[("a", vec![new])]);
+        let chart = spreads("group", &[("a", vec![new])]).wide;
         assert_eq!((chart.matches("class=\"hollow new\"").count(), chart.matches("class=\"new\"").count()), (1, 1));
     }
 
@@ -270,7 +319,8 @@ mod tests {
     #[test]
     fn a_course_of_time_is_one_line() {
         let chart =
-            course(&[("new", "new", vec![(100, 60, 0.5), (160, 30, 2.0)]), ("old", "old", vec![])], "jobs", 2.0, "d");
+            course(&[("new", "new", vec![(100, 60, 0.5), (160, 30, 2.0)]), ("old", "old", vec![])], "jobs", 2.0, "d")
+                .wide;
         assert!(chart.contains("M60.0 157.0H") && chart.contains("V28.0H880.0") && !chart.contains("NaN"), "{chart}");
         assert!(chart.contains("minutes since the first submission"));
     }

@@ -116,11 +116,20 @@ pub struct DrawingStyle {
     pub width: Option<usize>,
 }
 
+/// An SVG element for either width of a screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChartSvg {
+    /// For a screen as wide as a page.
+    pub wide: String,
+    /// For a phone; empty if the other one is for both.
+    pub narrow: String,
+}
+
 /// A chart as SVG, and what its marks mean.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// The SVG element.
-    pub svg: String,
+    /// The SVG elements.
+    pub svg: ChartSvg,
     /// A class and its meaning each.
     pub legend: Vec<(&'static str, &'static str)>,
     /// What opens the chart; empty for a chart that is always open.
@@ -146,7 +155,7 @@ impl fmt::Debug for LazyChart<'_> {
 
 impl Chart {
     /// A chart that is always shown.
-    pub fn new(svg: String, legend: &[(&'static str, &'static str)]) -> Self {
+    pub fn new(svg: ChartSvg, legend: &[(&'static str, &'static str)]) -> Self {
         Self { svg, legend: legend.to_vec(), summary: "", is_wide: false }
     }
 }

@@ -134,10 +134,10 @@ function formulaElement(row) {
   return element("p", { className: "formula" }, ...side, element("code", {}, ...pieceElements(row.pieces, row.tag)));
 }
 
-function chartElement(chart) {
-  const figure = element("figure", { tabIndex: 0, className: chart.is_wide ? "wide" : "" });
+function figureElement(chart, { svg, class: className }) {
+  const figure = element("figure", { tabIndex: 0, className });
   // the module escapes every name in a chart
-  figure.innerHTML = chart.svg;
+  figure.innerHTML = svg;
   const keys = chart.legend.map((entry) => {
     const key = element("span", { className: "key" });
     key.innerHTML = '<svg viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5"/></svg>';
@@ -167,7 +167,7 @@ function blockElements(block, before) {
   switch (block.kind) {
     case "note": return [element("p", { className: "note" }, ...pieceElements(block.pieces))];
     case "formulas": return block.rows.map(formulaElement);
-    case "chart": return [chartElement(block)];
+    case "chart": return block.figures.map((figure) => figureElement(block, figure));
     case "table": return tableElements(block, before.find((region) => region.dataset.summary === block.summary));
     default: return [];
   }

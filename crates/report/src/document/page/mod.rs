@@ -4,6 +4,7 @@
 //! that it contains, whatever the names of jobs and users are.
 
 mod difference;
+mod order;
 
 use std::io::{self, Write};
 
@@ -14,11 +15,12 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::markdown::capitalised;
-use super::table::{Cell, Fit, Table, Tone};
-use super::{Block, Chart, Document, DrawingStyle, Fact, Medium, Section};
+use super::table::{Cell, Column, Fit, Table, Tone};
+use super::{Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section};
 use crate::printable::printable;
-use crate::words::grouped;
+use crate::words::{grouped, grouped_counts};
 use difference::marked_formulas;
+use order::{heading_on_page, in_order};
 
 /// The mark of every page, near its beginning, by which a later command knows a page that it may replace.
 pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
@@ -29,6 +31,8 @@ pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// The most rows of a table.
 const MAX_ROWS: usize = 1000;
+/// The headings of columns of numbers that say what changes.
+const EFFECTS: [&str; 2] = ["gained", "points"];
 /// The number of characters in a line of a drawing.
 const DRAWING_WIDTH: usize = 110;
 /// The deepest level of a tree that is moved to the right of the level above.
@@ -48,13 +52,17 @@ pub fn write_page(document: &Document<'_>, command_line: &str, out: &mut dyn Wri
         content_hash(SCRIPT)
     );
     let version = env!("CARGO_PKG_VERSION");
+    let (first, rules): (Vec<&Fact>, Vec<&Fact>) =
+        document.facts.iter().partition(|fact| fact.detail == Detail::FirstScreen);
+    let sections = in_order(document.command, &document.sections);
     let page = Page {
         kind: document.command,
         title: &document.title,
         headline: sentence_pieces(&document.headline),
-        facts: page_facts(&document.facts),
+        facts: page_facts(first),
+        rules: page_facts(rules),
         command: printable(command_line).into_owned(),
-        sections: page_sections(&document.sections),
+        sections: page_sections(sections),
     };
     let context = context! { page, policy, style => STYLE, script => SCRIPT, version };
     let text = template.render(context).map_err(io::Error::other)?;
@@ -81,6 +89,8 @@ struct Page<'d> {
     title: &'d str,
     headline: Vec<Piece>,
     facts: Vec<PageFact>,
+    /// The facts that are folded away at the end.
+    rules: Vec<PageFact>,
     /// The command that wrote the page.
     command: String,
     sections: Vec<PageSection>,
@@ -99,6 +109,8 @@ pub(crate) struct PageSection {
     /// The name by which a link finds it.
     id: String,
     heading: String,
+    /// The heading, in which names are marked.
+    pieces: Vec<Piece>,
     blocks: Vec<PageBlock>,
 }
 
@@ -113,15 +125,21 @@ enum PageBlock {
     Table(PageTable),
 }
 
-/// An SVG element, and what its marks mean.
+/// A chart, and what its marks mean.
 #[derive(Debug, Serialize)]
 struct PageChart {
-    svg: String,
+    /// One for every screen, or one for wide and one for narrow ones.
+    figures: Vec<Figure>,
     legend: Vec<LegendEntry>,
     /// What opens and closes the chart; a chart without it is always shown.
     summary: &'static str,
-    /// Whether the table that follows takes its place on a narrow screen.
-    is_wide: bool,
+}
+
+/// An SVG element, and the screens that show it.
+#[derive(Debug, Serialize)]
+struct Figure {
+    svg: String,
+    class: &'static str,
 }
 
 /// A formula in which what differs from another one is marked.
@@ -162,6 +180,8 @@ struct PageTable {
 struct Heading {
     heading: String,
     is_number: bool,
+    /// Whether it is the column of what changes, which a narrow screen shows beside the names.
+    is_effect: bool,
 }
 
 /// A cell of a table. `value` is the number by which the column is sorted.
@@ -185,25 +205,28 @@ struct Bar {
 }
 
 /// The facts of a document.
-pub(crate) fn page_facts(facts: &[Fact]) -> Vec<PageFact> {
+pub(crate) fn page_facts<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> Vec<PageFact> {
     // the formula has a section of its own
-    let shown = facts.iter().filter(|fact| fact.heading != "formula").map(|fact| PageFact {
+    let shown = facts.into_iter().filter(|fact| fact.heading != "formula").map(|fact| PageFact {
         heading: fact.heading.clone(),
-        lines: fact.lines.iter().map(|line| sentence_pieces(line)).collect(),
+        // a fact may list ids
+        lines: fact.lines.iter().map(|line| pieces_of(line, grouped_counts)).collect(),
     });
     shown.collect()
 }
 
 /// The sections of a document.
-pub(crate) fn page_sections(sections: &[Section<'_>]) -> Vec<PageSection> {
+pub(crate) fn page_sections<'s, 'a: 's>(sections: impl IntoIterator<Item = &'s Section<'a>>) -> Vec<PageSection> {
     let mut shown: Vec<PageSection> = Vec::new();
-    for section in sections.iter().filter(|section| section.medium != Medium::Text) {
-        let heading = capitalised(&printable(&section.heading));
+    for section in sections {
+        let Some(heading) = heading_on_page(section) else { continue };
+        let pieces = sentence_pieces(&capitalised(heading));
+        let heading: String = pieces.iter().map(|piece| &*piece.text).collect();
         let name = section_name(&heading);
         let same = shown.iter().filter(|known| section_name(&known.heading) == name).count();
         let id = if same == 0 { name } else { format!("{name}-{}", same + 1) };
         let blocks = section.blocks.iter().map(|block| page_block(block, &heading)).collect();
-        shown.push(PageSection { id, heading, blocks });
+        shown.push(PageSection { id, heading, pieces, blocks });
     }
     shown
 }
@@ -228,26 +251,41 @@ fn page_block(block: &Block<'_>, heading: &str) -> PageBlock {
         Block::Chart(chart) => {
             let Chart { svg, legend, summary, is_wide } = (chart.0)();
             let legend = legend.into_iter().map(|(class, text)| LegendEntry { class, text }).collect();
-            PageBlock::Chart(PageChart { svg, legend, summary, is_wide })
+            PageBlock::Chart(PageChart { figures: figures(svg, is_wide), legend, summary })
         }
         Block::Table(table) => PageBlock::Table(page_table(table, heading)),
     }
 }
 
+/// The elements of a chart. `is_wide`: the table that follows takes its place on a narrow screen.
+fn figures(svg: ChartSvg, is_wide: bool) -> Vec<Figure> {
+    let ChartSvg { wide, narrow } = svg;
+    match (is_wide, narrow.is_empty()) {
+        (true, _) => vec![Figure { svg: wide, class: "wide" }],
+        (false, true) => vec![Figure { svg: wide, class: "square" }],
+        (false, false) => vec![Figure { svg: wide, class: "broad" }, Figure { svg: narrow, class: "narrow" }],
+    }
+}
+
 /// The first rows of a table.
 fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
-    let columns = table.columns.iter().filter(|column| column.medium != Medium::Text);
-    let headings = columns.clone().map(|column| Heading {
-        heading: printable(&column.heading).into_owned(),
-        is_number: column.fit == Fit::Number,
-    });
+    let columns: Vec<&Column> = table.columns.iter().filter(|column| column.medium != Medium::Text).collect();
     let shown = (0..table.len().min(MAX_ROWS)).map(|row| {
         let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| column.medium != Medium::Text);
         cells.map(|(_, cell)| cell).collect()
     });
     let shown: Vec<Vec<Cell<'_>>> = shown.collect();
-    let mut rows: Vec<Vec<PageCell>> = shown.iter().map(|row| row.iter().map(PageCell::new).collect()).collect();
-    for (index, column) in columns.enumerate() {
+    let effect = effect_column(&columns, &shown);
+    let headings = columns.iter().enumerate().map(|(index, column)| Heading {
+        heading: printable(&column.heading).into_owned(),
+        is_number: column.fit == Fit::Number,
+        is_effect: effect == Some(index),
+    });
+    let headings: Vec<Heading> = headings.collect();
+    let page_row =
+        |row: &Vec<Cell<'_>>| row.iter().zip(&columns).map(|(cell, column)| PageCell::new(cell, column)).collect();
+    let mut rows: Vec<Vec<PageCell>> = shown.iter().map(page_row).collect();
+    for (index, column) in columns.iter().enumerate() {
         align_points(&mut rows, index);
         if column.has_bar {
             draw_bars(&shown, &mut rows, index);
@@ -259,24 +297,35 @@ fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
     };
     let words = [heading, table.summary].into_iter().filter(|words| !words.is_empty());
     let name = words.collect::<Vec<_>>().join(": ");
-    PageTable { name, summary: table.summary, columns: headings.collect(), rows, omitted }
+    PageTable { name, summary: table.summary, columns: headings, rows, omitted }
+}
+
+/// The column of what changes, if there is one.
+fn effect_column(columns: &[&Column], rows: &[Vec<Cell<'_>>]) -> Option<usize> {
+    let is_change =
+        |cell: &Cell<'_>| matches!(cell, Cell::Places(_) | Cell::Arrow(_) | Cell::Gained(_) | Cell::Longer(..));
+    let is_effect = |(index, column): (usize, &&Column)| {
+        EFFECTS.contains(&&*column.heading) || rows.iter().any(|row| is_change(&row[index]))
+    };
+    columns.iter().enumerate().position(is_effect).or_else(|| columns.iter().position(|column| column.has_bar))
 }
 
 impl PageCell {
-    fn new(cell: &Cell<'_>) -> Self {
+    fn new(cell: &Cell<'_>, column: &Column) -> Self {
         /// Longer texts are broken into lines.
         const MAX_LINE: usize = 40;
         let text = cell.grouped();
         let text = text.as_deref().unwrap_or("–");
         let long = if text.chars().nth(MAX_LINE).is_some() { "long" } else { "" };
         let class = match cell {
+            _ if column.fit == Fit::Number => format!("n{}", class_of(cell.tone())),
             Cell::Text(_) | Cell::Prose(_) => long.to_owned(),
             Cell::Code(_) => format!("{long} code"),
             Cell::Node { depth, is_code, .. } => {
                 let code = if *is_code { " code" } else { "" };
                 format!("{long}{code} depth-{}", depth.min(&MAX_INDENT))
             }
-            _ => format!("n{}", class_of(cell.tone())),
+            _ => class_of(cell.tone()).to_owned(),
         };
         let value = cell.number().map(number_text);
         Self { text: printable(text).into_owned(), value, class: class.trim().to_owned(), ..Self::default() }
@@ -321,10 +370,15 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
     }
 }
 
-/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits.
+/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits. Numbers among times end where
+/// the times do.
 fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
     const FIGURE_SPACE: &str = "\u{2007}";
     const PUNCTUATION_SPACE: &str = "\u{2008}";
+    let has_unit = |cell: &PageCell| cell.value.is_some() && cell.text.ends_with(char::is_alphabetic);
+    if rows.iter().any(|row| has_unit(&row[column])) {
+        return;
+    }
     let most = rows.iter().filter_map(|row| decimals(&row[column])).max().unwrap_or(0);
     for cell in rows.iter_mut().map(|row| &mut row[column]) {
         cell.padding = match decimals(cell) {
@@ -345,19 +399,24 @@ fn decimals(cell: &PageCell) -> Option<usize> {
 
 /// A sentence for people, in which back-ticks mark names.
 pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
-    text.split('`').enumerate().map(piece).filter(|piece| !piece.text.is_empty()).collect()
+    pieces_of(text, grouped)
 }
 
-/// A part of a sentence between back-ticks; every second one is a name.
-fn piece((index, part): (usize, &str)) -> Piece {
+/// The pieces of a text, in which `with_groups` groups the digits of long numbers.
+fn pieces_of(text: &str, with_groups: fn(&str) -> String) -> Vec<Piece> {
+    let parts = text.split('`').enumerate().map(|(index, part)| piece(part, index % 2 == 1, with_groups));
+    parts.filter(|piece| !piece.text.is_empty()).collect()
+}
+
+/// A part of a sentence between back-ticks: a name, or what is between two.
+fn piece(part: &str, is_marked: bool, with_groups: fn(&str) -> String) -> Piece {
     /// The most characters of a name in a sentence.
     const MAX_NAME: usize = 80;
-    let is_marked = index % 2 == 1;
     let shown = printable(part);
     let text = match shown.char_indices().nth(MAX_NAME) {
         Some((end, _)) if is_marked => format!("{}…", &shown[..end]),
         _ if is_marked => shown.into_owned(),
-        _ => grouped(&shown),
+        _ => with_groups(&shown),
     };
     Piece { text, is_marked }
 }
@@ -365,7 +424,6 @@ fn piece((index, part): (usize, &str)) -> Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Column;
 
     #[test]
     fn names_in_a_sentence_are_marked() {
@@ -382,6 +440,9 @@ mod tests {
         let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows), "");
         let paddings: Vec<usize> = table.rows.iter().map(|row| row[0].padding.chars().count()).collect();
         assert_eq!(paddings, [3, 1, 0, 0, 0]);
+        let rows = ["1", "2.5", "1 h"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
+        let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows), "");
+        assert!(table.rows.iter().all(|row| row[0].padding.is_empty() && row[0].class == "n"));
     }
 
     #[test]

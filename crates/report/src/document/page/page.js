@@ -83,8 +83,18 @@ function openForCharts(root) {
   }
 }
 
+/** Puts the column of what changes beside the names on a narrow screen, where few columns are seen at once. */
+function putEffectSecond(region) {
+  if (!matchMedia("(max-width: 40rem)").matches) return;
+  const headings = [...region.querySelectorAll("th")];
+  const column = headings.findIndex((heading) => heading.classList.contains("effect"));
+  if (column < 2) return;
+  for (const row of region.querySelectorAll("tr")) row.cells[1].before(row.cells[column]);
+}
+
 for (const region of document.querySelectorAll(".table")) {
   if (!region.querySelector("tbody")) continue;
+  putEffectSecond(region);
   makeSortable(region);
   makeGrowing(region);
   region.querySelector("input")?.addEventListener("input", () => showRows(region));
