@@ -54,7 +54,7 @@ pub use rank_filter::{Filtered, JobFilter};
 pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 pub use shares_document::{SharesHead, shares_document};
-pub use simulation_document::{failing_clauses, simulated_change_document, simulation_document, validation_sentence};
+pub use simulation_document::{failing_clauses, simulated_change_document, simulation_document};
 pub use simulation_failures::FailingJobs;
 pub use words::waiting_time;
 

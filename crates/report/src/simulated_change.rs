@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Difference, GroupDifference, MeanChange};
+use jsf_simulate::{Difference, GroupDifference, MeanChange, Validation};
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
@@ -20,6 +20,8 @@ pub struct SimulatedChangeReport<'a> {
     pub sides: &'a OldNew<SimulationReport<'a>>,
     /// What differs.
     pub difference: &'a Difference,
+    /// How far the waits under the old formula are from those in the log, if it has them.
+    pub validation: Option<&'a Validation>,
 }
 
 impl SimulatedChangeReport<'_> {

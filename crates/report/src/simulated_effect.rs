@@ -7,7 +7,7 @@ use jsf_simulate::{Classes, ClassesTogether, Difference, GroupDifference, MeanCh
 
 use crate::simulation_failures::listed;
 use crate::verdict::capitalised;
-use crate::words::{count, duration, percent, rough_duration, signed_rough_duration};
+use crate::words::{duration, grouped, grouped_count, percent, rough_duration, signed_rough_duration};
 
 /// The most names in a sentence.
 const MAX_NAMES: usize = 3;
@@ -78,8 +78,8 @@ pub(super) fn effect(difference: &Difference) -> String {
 fn without_classes(difference: &Difference) -> String {
     let Difference { jobs, longer, shorter, wait, .. } = difference;
     let alike = jobs - longer - shorter;
-    let counts = format!("{longer} wait longer, {shorter} less, {alike} alike");
-    let all = format!("{} {} {}", count(*jobs, "job"), if *jobs == 1 { "waits" } else { "wait" }, change(wait));
+    let counts = grouped(&format!("{longer} wait longer, {shorter} less, {alike} alike"));
+    let all = format!("{} {} {}", grouped_count(*jobs, "job"), if *jobs == 1 { "waits" } else { "wait" }, change(wait));
     match wait.interval() {
         _ if wait.is_significant() => {
             format!("All {all} on average{}, and no class of them stands out: {counts}.", interval(wait))
@@ -100,22 +100,35 @@ fn who(difference: &Difference) -> Option<String> {
     // those whose waits grow most are first in the list
     let losers = classes.losers.as_ref().map(|side| (side, side.places.first(), "pay"));
     let winners = classes.winners.as_ref().map(|side| (side, side.places.last(), "win"));
+    let noun = if what == "entities" { "entity" } else { "group" };
     let mut clauses: Vec<String> = Vec::new();
     for (side, most, verb) in losers.into_iter().chain(winners) {
         let GroupDifference { name, wait, .. } = &classes.groups[*most?];
         let of_all = if clauses.is_empty() { format!(" of {} {what}", classes.groups.len()) } else { String::new() };
         clauses.push(match side.places.len() {
             1 => format!("1{of_all} {verb}s (`{name}`, {})", change(wait)),
-            many => format!("{many}{of_all} {verb} (most `{name}`, {})", change(wait)),
+            many => format!("{many}{of_all}{} {verb} (most `{name}`, {})", parts(side, difference), change(wait)),
         });
     }
     match (&classes.losers, &classes.winners) {
         (None, None) => return None,
-        (Some(_), None) => clauses.push("none wins".to_owned()),
-        (None, Some(_)) => clauses.push("none pays".to_owned()),
+        (Some(_), None) => clauses.push(format!("no {noun} wins by more than chance")),
+        (None, Some(_)) => clauses.push(format!("no {noun} pays by more than chance")),
         (Some(_), Some(_)) => {}
     }
     Some(format!("{}.", clauses.join(", ")))
+}
+
+/// The part that some classes have of the jobs and of the core hours: ` (34 % of jobs, 52 % of core hours)`.
+fn parts(side: &ClassesTogether, all: &Difference) -> String {
+    let jobs = rough_percent(side.together.jobs as f64 / all.jobs.max(1) as f64);
+    let core_hours = rough_percent(side.together.core_seconds as f64 / all.core_seconds.max(1) as f64);
+    format!(" ({jobs} of jobs, {core_hours} of core hours)")
+}
+
+/// A part of a whole in a sentence: whole percents, unless it is less than one.
+fn rough_percent(part: f64) -> String {
+    if part < 0.01 { percent(part) } else { format!("{:.0} %", part * 100.0) }
 }
 
 impl Classified<'_> {
@@ -141,6 +154,7 @@ impl Classified<'_> {
         let GroupDifference { jobs, wait, .. } = &side.others;
         let who = self.named(side).verb(verb);
         let clause = self.clause(side);
+        let jobs = grouped(&jobs.to_string());
         format!("{who}, the others {}: {clause}, the other {jobs} wait {}.", opposite(verb), change(wait))
     }
 
@@ -148,9 +162,10 @@ impl Classified<'_> {
         let paying = self.named(losers).verb("pay");
         let paying = paying.strip_prefix("jobs ").map_or_else(|| paying.clone(), |rest| format!("those {rest}"));
         let GroupDifference { jobs, wait, .. } = &losers.together;
+        let jobs = grouped(&jobs.to_string());
         let which = self.named(losers).which;
         format!(
-            "{}, {paying}: {}, {jobs}{which} ({}) {}.",
+            "{}, {paying}: {}, {jobs}{which} ({} of core hours) {}.",
             self.named(winners).verb("win"),
             self.clause(winners),
             self.part_of_core_hours(losers),
@@ -159,9 +174,16 @@ impl Classified<'_> {
     }
 
     fn one_side(&self, side: &ClassesTogether, verb: &str) -> String {
+        let others = match self.kind {
+            Kind::Size => "sizes",
+            Kind::RunTime => "run times",
+            Kind::Queue => "queues",
+            Kind::Group => "groups",
+            Kind::Entity => "entities",
+        };
         let beyond = match side.others.jobs {
             0 => String::new(),
-            _ => format!("; nobody {}s by more than chance", opposite(verb)),
+            _ => format!("; what changes for the other {others} may be chance"),
         };
         format!("{}: {}{beyond}.", self.named(side).verb(verb), self.clause(side))
     }
@@ -169,7 +191,8 @@ impl Classified<'_> {
     /// How many jobs wait how much more or less.
     fn clause(&self, side: &ClassesTogether) -> String {
         let GroupDifference { jobs, wait, .. } = &side.together;
-        let all = count(self.all.jobs, "job");
+        let all = grouped_count(self.all.jobs, "job");
+        let jobs = grouped(&jobs.to_string());
         let which = self.named(side).which;
         let part = self.part_of_core_hours(side);
         format!("of {all}, {jobs}{which} ({part} of core hours) wait {}{}", change(wait), interval(wait))
@@ -177,7 +200,7 @@ impl Classified<'_> {
 
     fn part_of_core_hours(&self, side: &ClassesTogether) -> String {
         let part = side.together.core_seconds as f64 / self.all.core_seconds.max(1) as f64;
-        if part < 0.01 { percent(part) } else { format!("{:.0} %", part * 100.0) }
+        rough_percent(part)
     }
 
     fn named(&self, side: &ClassesTogether) -> Named {
@@ -295,11 +318,11 @@ fn change(wait: &MeanChange) -> String {
     }
 }
 
-/// The interval of a change that is more than chance: ` (15 h to 2 d 6 h)`.
+/// The interval of a change that is more than chance, from the lower end of the difference on: ` (2 d 6 h to 15 h)` of a decrease.
 fn interval(wait: &MeanChange) -> String {
     let Some(ends) = wait.interval() else { return String::new() };
     let [low, high] = ends.map(|end| end.abs());
-    format!(" ({} to {})", rough_duration(low.min(high)), rough_duration(low.max(high)))
+    format!(" ({} to {})", rough_duration(low), rough_duration(high))
 }
 
 #[cfg(test)]
@@ -311,7 +334,7 @@ mod tests {
     /// A class of so many jobs, whose waits change by so many hours, and by how much that may differ.
     fn class(name: &str, jobs: usize, hours: f64, within: f64) -> GroupDifference {
         let [old, low, high] = [100.0, hours - within, hours + within].map(|hours| hours * HOUR);
-        let wait = MeanChange { old, new: old + hours * HOUR, low, high, jobs, blocks: 28 };
+        let wait = MeanChange { old, new: old + hours * HOUR, low, high, jobs, blocks: 28, level: 0.05 };
         GroupDifference { name: name.to_owned(), jobs, core_seconds: jobs as u128 * 3600, wait }
     }
 
@@ -353,8 +376,9 @@ mod tests {
         let difference = difference(classes(sizes(), 1.0), classes(entities, 9.0));
         assert_eq!(
             effect(&difference),
-            "Large jobs win, the others pay: of 100 jobs, 20 over 4 processors (20 % of core hours) wait 1 d 6 h less (1 d 6 h to \
-             1 d 7 h), the other 80 wait 2 h 45 min more. 2 of 3 entities pay (most `ada`, 4 h more), none wins."
+            "Large jobs win, the others pay: of 100 jobs, 20 over 4 processors (20 % of core hours) wait 1 d 6 h less (1 d 7 h to \
+             1 d 6 h), the other 80 wait 2 h 45 min more. 2 of 3 entities (80 % of jobs, 80 % of core hours) pay (most `ada`, 4 h \
+             more), no entity wins by more than chance."
         );
     }
 
@@ -364,7 +388,7 @@ mod tests {
         assert_eq!(
             effect(&difference(classes(sizes, 40.0), Classes::default())),
             "Small jobs pay: of 100 jobs, 80 up to 4 processors (80 % of core hours) wait 2 h 45 min more (2 h 15 min to 3 h 15 \
-             min); nobody wins by more than chance."
+             min); what changes for the other sizes may be chance."
         );
         let sizes = vec![class("1", 60, 3.0, 1.0), class("2-4", 20, 2.0, 1.0)];
         assert_eq!(
@@ -378,8 +402,8 @@ mod tests {
         let sizes = vec![class("1", 40, -2.0, 1.0), class("2-4", 40, 4.0, 1.0), class("5-16", 20, -2.0, 9.0)];
         assert_eq!(
             effect(&difference(classes(sizes, 9.0), Classes::default())),
-            "Small jobs win, those of 2-4 processors pay: of 100 jobs, 40 of 1 processor (40 % of core hours) wait 2 h less (1 h 30 \
-             min to 2 h 30 min), 40 (40 %) 4 h more."
+            "Small jobs win, those of 2-4 processors pay: of 100 jobs, 40 of 1 processor (40 % of core hours) wait 2 h less (2 h 30 \
+             min to 1 h 30 min), 40 (40 % of core hours) 4 h more."
         );
     }
 

@@ -36,6 +36,8 @@ pub struct SimulationReport<'a> {
     pub checked: Option<&'a Checked>,
     /// The jobs for which the formula fails, if there are any.
     pub failing: Option<&'a FailingJobs>,
+    /// What the simulation does without, a line each.
+    pub warnings: &'a [String],
     /// What is shown above the tables: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
 }

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use job_sort_formula::rank::OldNew;
+use jsf_openpbs::check::Verdict;
 use jsf_simulate::{Fairness, GroupStatistics, Statistics, Summary, Validation};
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
@@ -14,24 +15,33 @@ use crate::simulation_charts::over_time;
 use crate::simulation_tables::{
     all_jobs_sections, class_sections, difference_sections, periods_section, shares_section,
 };
-use crate::verdict::{capitalised, verdict_sentence};
-use crate::words::{count, duration, percent, rough_duration, waiting_time};
+use crate::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
+use crate::words::{count, duration, grouped, grouped_count, percent, rough_duration, waiting_time};
 
 /// The heading of the fact that says how far the waits are from those in the log.
 pub(super) const VALIDATION: &str = "against the log";
 /// The mean of fewer jobs is that of single jobs.
 const MIN_JOBS: usize = 20;
+/// The most warnings on the first screen, beside tables and without them.
+const MAX_WARNINGS: usize = 2;
+const MAX_WARNINGS_ALONE: usize = 6;
+/// The code of the finding that a formula is constant.
+const CONSTANT: &str = "JSF607";
 /// The document of a simulation under one formula. `findings` are those about the formula, as they are drawn in a terminal.
 pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [String]) -> Document<'a> {
     let statistics = report.statistics;
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
+    let found = report.checked.map(brief_lines).unwrap_or_default();
+    sections.extend(warning_sections(errors_first(found, report.warnings.to_vec()), has_waits(report)));
     sections.extend(Section::findings(findings));
-    sections.extend(all_jobs_sections(&[report], None));
-    sections.extend(over_time(&[("new", "", report)]));
-    sections.extend(class_sections(statistics));
-    sections.extend(periods_section(&[report]).map(Section::in_full));
-    sections.extend(shares_section(&[report]).map(Section::in_full));
-    sections.push(longest_waits(report));
+    if has_waits(report) {
+        sections.extend(all_jobs_sections(&[report], None));
+        sections.extend(over_time(&[("new", "", report)]));
+        sections.extend(class_sections(statistics));
+        sections.extend(periods_section(&[report]).map(Section::in_full));
+        sections.extend(shares_section(&[report]).map(Section::in_full));
+        sections.push(longest_waits(report));
+    }
     let mut facts = first_facts(Fact::list(report.rules.iter().cloned()));
     facts.extend(report.validation.map(validation_fact));
     facts.extend(report.fairness.map(|fairness| Fact::new("shares", fairness_words(fairness)).in_full()));
@@ -50,21 +60,29 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     let OldNew { old, new } = *report.sides;
     let difference = report.difference;
     let mut sections = vec![Section::formulas(old.formula, new.formula)];
+    let has_effect = has_waits(old) && has_waits(new);
+    sections.extend(warning_sections(change_warnings(report), has_effect));
     sections.extend(Section::findings(findings));
-    sections.extend(all_jobs_sections(&[old, new], Some(difference)));
-    sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
-    sections.extend(difference_sections(difference, report.sides.map(|side| side.statistics)));
-    sections.extend(periods_section(&[old, new]).map(Section::in_full));
-    sections.extend(shares_section(&[old, new]).map(Section::in_full));
-    sections.push(largest_changes(old, new));
+    if has_effect {
+        sections.extend(all_jobs_sections(&[old, new], Some(difference)));
+        sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
+        let classes = difference_sections(difference, report.sides.map(|side| side.statistics));
+        let believable = believable_sections(report);
+        // text has the table of sizes first, and the sentence behind it
+        let mut classes = classes.into_iter();
+        sections.extend(classes.next());
+        sections.extend(believable);
+        sections.extend(classes);
+        sections.extend(periods_section(&[old, new]).map(Section::in_full));
+        sections.extend(shares_section(&[old, new]).map(Section::in_full));
+        sections.push(largest_changes(old, new));
+    }
     let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }));
     if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
         let sides = [("old", old), ("new", new)];
         let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));
         facts.push(Fact::with_lines("shares", lines.into()).in_full());
     }
-    let failing = failing_sentences(*report.sides);
-    facts.extend((!failing.is_empty()).then(|| Fact::with_lines("errors", failing).in_full()));
     Document {
         command: "jsf simulate",
         title: title(old),
@@ -81,6 +99,76 @@ fn first_facts(facts: Vec<Fact>) -> Vec<Fact> {
     facts.into_iter().map(|fact| if is_first(&fact) { fact } else { fact.in_full() }).collect()
 }
 
+/// Whether the waits under a formula say anything: a formula that the scheduler cannot work with, or that fails for all jobs,
+/// leaves them in the order of their submission.
+fn has_waits(report: SimulationReport<'_>) -> bool {
+    fatal_verdict(report, "").is_none() && !report.failing.is_some_and(|failing| failing.are_all)
+}
+
+/// The verdict on a formula that the scheduler cannot work with; `None` for one that works for some jobs.
+fn fatal_verdict(report: SimulationReport<'_>, subject: &str) -> Option<String> {
+    let checked = report.checked?;
+    let is_fatal = matches!(checked.verdict, Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. });
+    verdict_sentence(checked, subject).filter(|_| is_fatal)
+}
+
+/// Whether a formula gives every job the same value.
+fn is_constant(report: SimulationReport<'_>) -> bool {
+    report.checked.is_some_and(|checked| checked.findings.iter().any(|found| found.code == CONSTANT))
+}
+
+/// The warnings: a few of them on the first screen, and the others in full.
+fn warning_sections<'a>(mut warnings: Vec<String>, has_tables: bool) -> Vec<Section<'a>> {
+    let most = if has_tables { MAX_WARNINGS } else { MAX_WARNINGS_ALONE };
+    let others = warnings.split_off(warnings.len().min(most));
+    let first = (!warnings.is_empty()).then(|| Section::new("").in_text().list(warnings));
+    let others = (!others.is_empty()).then(|| Section::new("further warnings").in_text().in_full().list(others));
+    first.into_iter().chain(others).collect()
+}
+
+/// The warnings about both sides. That the new formula fails is in the headline.
+fn change_warnings(report: SimulatedChangeReport<'_>) -> Vec<String> {
+    let OldNew { old, new } = *report.sides;
+    let found = match (old.checked, new.checked) {
+        (Some(_), Some(new)) if is_one_formula(*report.sides) => brief_lines(new),
+        (Some(old), Some(new)) => brief_lines_of_sides(OldNew { old, new }),
+        _ => Vec::new(),
+    };
+    let doubtful = report.validation.filter(|validation| is_doubtful(validation));
+    let mut warnings: Vec<String> =
+        doubtful.map(|validation| format!("warning {}", validation_sentence(validation))).into_iter().collect();
+    let fails = old.failing.filter(|_| !tells_failing(*report.sides) && !is_one_formula(*report.sides));
+    warnings.extend(fails.map(|failing| format!("warning {}", failing.clause("the old formula"))));
+    let of_new = new.warnings.iter().filter(|warning| !old.warnings.contains(warning));
+    warnings.extend(old.warnings.iter().chain(of_new).cloned());
+    errors_first(found, warnings)
+}
+
+fn is_one_formula(sides: OldNew<SimulationReport<'_>>) -> bool {
+    sides.old.formula == sides.new.formula
+}
+
+/// The errors about formulas, then what the simulation warns of, then the warnings about formulas.
+fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
+    let (errors, warnings): (Vec<_>, Vec<_>) = found.into_iter().partition(|line| line.starts_with("error"));
+    errors.into_iter().chain(simulated).chain(warnings).collect()
+}
+
+/// How far the simulation is from the log, at the end of the first screen.
+fn believable_sections<'a>(report: SimulatedChangeReport<'_>) -> Vec<Section<'a>> {
+    let Some(validation) = report.validation else { return Vec::new() };
+    let sentence = capitalised(&validation_sentence(validation));
+    vec![
+        Section::new("").in_text().prose(format!("Believable? {}", ended(&sentence))),
+        Section::new("believable?").on_page().prose(ended(&sentence)),
+    ]
+}
+
+/// A sentence with its end, unless it is a question.
+fn ended(sentence: &str) -> String {
+    if sentence.ends_with('?') { sentence.to_owned() } else { format!("{sentence}.") }
+}
+
 /// What was simulated: how much of a log, on which machine.
 fn title(report: SimulationReport<'_>) -> String {
     let jobs = report.workload.jobs();
@@ -91,28 +179,39 @@ fn title(report: SimulationReport<'_>) -> String {
 
 /// The verdict on the formula, then the answer.
 fn headline(report: SimulationReport<'_>) -> String {
-    let judged = report.checked.and_then(|checked| verdict_sentence(checked, "the formula"));
+    let judged = fatal_verdict(report, "the formula");
     let failing = report.failing.filter(|_| judged.is_none());
     let failing = failing.map(|failing| capitalised(&format!("{}.", failing.clause("the formula"))));
-    let sentences = judged.into_iter().chain(failing).chain([sentence(report.statistics)]);
-    sentences.collect::<Vec<_>>().join(" ")
+    let constant = is_constant(report).then(|| constant_sentence("the formula"));
+    let answer = has_waits(report).then(|| constant.into_iter().chain([sentence(report.statistics)]));
+    judged.into_iter().chain(failing).chain(answer.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+}
+
+/// What a formula does that gives every job the same value.
+fn constant_sentence(subject: &str) -> String {
+    capitalised(&format!("{subject} orders nothing: this is the order of submission."))
 }
 
 /// The verdicts on the formulas, the new one first, then who wins and who pays.
 fn change_headline(report: SimulatedChangeReport<'_>) -> String {
     let OldNew { old, new } = *report.sides;
-    let is_one = old.formula == new.formula;
-    let verdict =
-        |side: SimulationReport<'_>, subject: &str| side.checked.and_then(|checked| verdict_sentence(checked, subject));
-    let works = |side: SimulationReport<'_>| !side.failing.is_some_and(|failing| failing.are_all);
-    let old_verdict = if is_one { None } else { verdict(old, "the old formula") };
-    let verdicts = [verdict(new, "the new formula"), old_verdict];
-    let is_refused = verdicts.iter().any(Option::is_some);
-    let has_effect = !is_refused && works(old) && works(new);
-    let tells_failing = !is_refused && (new.failing.is_some() || !works(old));
-    let failing = if tells_failing { failing_sentences(*report.sides) } else { Vec::new() };
-    let effect = has_effect.then(|| effect(report.difference));
-    verdicts.into_iter().flatten().chain(failing).chain(effect).collect::<Vec<_>>().join(" ")
+    let is_one = is_one_formula(*report.sides);
+    let old_verdict = fatal_verdict(old, "the old formula").filter(|_| !is_one);
+    let verdicts = fatal_verdict(new, "the new formula").into_iter().chain(old_verdict);
+    let failing = if tells_failing(*report.sides) { failing_sentences(*report.sides) } else { Vec::new() };
+    let mut sentences: Vec<String> = verdicts.chain(failing).collect();
+    if has_waits(old) && has_waits(new) {
+        sentences.extend(is_constant(new).then(|| constant_sentence("the new formula")));
+        sentences.extend((is_constant(old) && !is_one).then(|| constant_sentence("the old formula")));
+        sentences.push(effect(report.difference));
+    }
+    sentences.join(" ")
+}
+
+/// Whether the headline says for which jobs the formulas fail: where the new one does, or the old one for all.
+fn tells_failing(sides: OldNew<SimulationReport<'_>>) -> bool {
+    let is_refused = [sides.old, sides.new].iter().any(|side| fatal_verdict(*side, "").is_some());
+    !is_refused && (sides.new.failing.is_some() || !has_waits(sides.old))
 }
 
 /// For which jobs the formulas fail; empty if both work for all.
@@ -122,11 +221,12 @@ fn failing_sentences(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
 
 /// For which jobs two formulas fail, a clause for each; empty if both work for all.
 pub fn failing_clauses(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
+    let works = |subject: &str| format!("{subject} fails for none of the log's jobs");
     match [sides.new.failing, sides.old.failing] {
         [None, None] => Vec::new(),
-        [Some(new), None] => vec![new.clause("the new formula"), "the old one never fails".to_owned()],
-        [None, Some(old)] => vec![old.clause("the old formula"), "the new one never fails".to_owned()],
-        [Some(new), Some(_)] if sides.old.formula == sides.new.formula => vec![new.clause("the formula")],
+        [Some(new), None] => vec![new.clause("the new formula"), works("the old one")],
+        [None, Some(old)] => vec![old.clause("the old formula"), works("the new one")],
+        [Some(new), Some(_)] if is_one_formula(sides) => vec![new.clause("the formula")],
         [Some(new), Some(old)] => vec![new.clause("the new formula"), old.clause("the old formula")],
     }
 }
@@ -141,7 +241,9 @@ fn sentence(statistics: &Statistics) -> String {
     match summary.jobs {
         0 => "No job started.".to_owned(),
         1 => format!("The one job waits {wait}; {machine}."),
-        jobs => format!("{jobs} jobs wait {wait} on average{}; {machine}.", longest_size(sizes, summary)),
+        jobs => {
+            format!("{} wait {wait} on average{}; {machine}.", grouped_count(jobs, "job"), longest_size(sizes, summary))
+        }
     }
 }
 
@@ -154,7 +256,7 @@ fn longest_size(sizes: &[GroupStatistics], summary: &Summary) -> String {
     };
     format!(
         ", the {} of {} processors ({} of core hours) longest: {}",
-        longest.jobs,
+        grouped(&longest.jobs.to_string()),
         longest.name,
         percent(longest.core_seconds as f64 / summary.core_seconds.max(1) as f64),
         duration(longest.wait.mean)
@@ -185,18 +287,20 @@ fn validation_fact(validation: &Validation) -> Fact {
     Fact::with_lines(VALIDATION, lines)
 }
 
+/// Whether the simulation orders the waits otherwise than the log does.
+fn is_doubtful(validation: &Validation) -> bool {
+    validation.rank_correlation.is_some_and(|tau| tau < MIN_CORRELATION)
+}
+
 /// How far the waits under the old formula are from those in the log, in one sentence.
-pub fn validation_sentence(validation: &Validation) -> String {
+fn validation_sentence(validation: &Validation) -> String {
     let Validation { jobs, equal, recorded_mean, simulated_mean, rank_correlation, .. } = validation;
     if equal == jobs {
         return "under the old formula every job starts at the recorded second".to_owned();
     }
     let means = [*recorded_mean, *simulated_mean].map(duration);
     let tau = rank_correlation.map_or_else(String::new, |tau| format!(" (waits: tau-b {tau:.2})"));
-    let doubt = match rank_correlation {
-        Some(..MIN_CORRELATION) => "; was another formula in force?",
-        _ => "",
-    };
+    let doubt = if is_doubtful(validation) { "; was another formula in force?" } else { "" };
     format!(
         "under the old formula {equal} of {} start at the recorded second{tau}; mean {} recorded, {} simulated{doubt}",
         count(*jobs, "job"),

@@ -7,11 +7,16 @@ use jsf_simulate::{
     Classes, Difference, EntityUse, Fairness, GroupDifference, GroupStatistics, MeanChange, Period, Statistics, Summary,
 };
 
-use crate::document::{Cell, Column, RowLimit, Section, Table, text_of};
+use crate::document::{Cell, Column, RowLimit, Section, Table, star, text_of};
 use crate::simulation::SimulationReport;
 use crate::simulation_charts::{spreads_of_sides, with_forest, with_spreads};
-use crate::words::{count, duration, percent, signed_rough_duration, signed_significant, significant, waiting_time};
+use crate::words::{
+    count, duration, grouped, grouped_count, percent, signed_rough_duration, signed_significant, significant,
+    waiting_time,
+};
 
+/// The heading of a column of intervals.
+const INTERVAL: &str = "new - old (95 %)";
 /// Text shows at most so many groups: half as many that lose and that gain most.
 const MAX_GROUPS: usize = 20;
 
@@ -75,7 +80,7 @@ impl Quantity {
         match self {
             Self::Time => Cell::Duration(value),
             Self::Number => Cell::significant(value),
-            Self::Count => Cell::Count(value as usize),
+            Self::Count => count_cell(value as usize),
             Self::Percent => percent_cell(Some(value)),
         }
     }
@@ -97,6 +102,11 @@ impl Quantity {
             Self::Percent => format!("{} points", signed_significant(end * 100.0)),
         }
     }
+}
+
+/// A number of jobs, with the digits of a long one in groups as those of every other number.
+fn count_cell(count: usize) -> Cell<'static> {
+    Cell::Written(grouped(&count.to_string()), Some(count as f64))
 }
 
 /// A part of a whole.
@@ -130,18 +140,21 @@ fn all_jobs_table<'a>(
 ) -> Table<'a> {
     let heading = match sides.iter().map(|side| side.statistics.summary.jobs).min() {
         Some(1) => "the one job".to_owned(),
-        jobs => format!("all {} jobs", jobs.unwrap_or(0)),
+        jobs => format!("all {}", grouped_count(jobs.unwrap_or(0), "job")),
     };
     let changes = measures.iter().filter_map(|measure| Some(measure.change?(difference?)));
     let has_star = changes.into_iter().any(MeanChange::is_significant);
+    let is_first = measures.first().is_some_and(|measure| measure.name == MEAN_WAIT.name);
+    let explains_star = has_star || is_first && difference.is_some_and(|difference| has_star_of(&difference.sizes));
+    let heading = if explains_star { format!("{heading} (* more than chance)") } else { heading };
     let mut columns = vec![Column::name(heading, 9)];
     match difference {
         None => columns.push(Column::number("value", 8)),
         Some(_) => columns.extend([
             Column::number("old", 8),
             Column::number("new", 8),
-            Column::number("difference", 2),
-            Column::number(interval_heading(has_star), 3),
+            Column::number("difference", 7),
+            Column::number(INTERVAL, 2),
         ]),
     }
     let rows = measures.iter().map(|measure| measure_row(measure, has_star, sides, difference));
@@ -164,9 +177,11 @@ fn measure_row(
     );
     if let ([old, new], Some(difference)) = (&summaries[..], difference) {
         let change_of = |value: &fn(&Summary) -> f64| quantity.change(value(new) - value(old));
-        cells.push(pair(change_of(value), other.as_ref().map(change_of)));
+        let is_significant = change.is_some_and(|change| change(difference).is_significant());
+        let shown = pair(change_of(value), other.as_ref().map(change_of));
+        cells.push(if has_star { starred(&shown, is_significant) } else { shown });
         cells.push(match change {
-            Some(change) => interval_cell(change(difference), has_star, |end| quantity.end(end)),
+            Some(change) => interval_cell(change(difference), |end| quantity.end(end)),
             None => Cell::prose(""),
         });
     }
@@ -179,6 +194,11 @@ fn pair(first: Cell<'static>, second: Option<Cell<'static>>) -> Cell<'static> {
         Some(second) => Cell::Written(format!("{} / {}", text_of(&first), text_of(&second)), None),
         None => first,
     }
+}
+
+/// A cell of a column with stars.
+fn starred(cell: &Cell<'_>, is_significant: bool) -> Cell<'static> {
+    Cell::Written(text_of(cell) + star(is_significant), cell.number())
 }
 
 /// How close the use is to the shares on both sides.
@@ -203,21 +223,15 @@ fn fairness_rows(sides: &[SimulationReport<'_>]) -> Vec<Vec<Cell<'static>>> {
     rows
 }
 
-/// The heading of a column of intervals, which says what a star is where one is shown.
-fn interval_heading(has_star: bool) -> &'static str {
-    if has_star { "95 % (* more than chance)" } else { "95 % interval" }
+/// Whether a change of some classes is more than chance.
+fn has_star_of(classes: &Classes) -> bool {
+    classes.groups.iter().any(|group| group.wait.is_significant())
 }
 
-/// The interval of a change, with a star if it is more than chance.
-fn interval_cell(change: &MeanChange, has_star: bool, words: impl Fn(f64) -> String) -> Cell<'static> {
-    // without a star, blanks keep the ends below each other
-    let star = match (change.is_significant(), has_star) {
-        (true, _) => " *",
-        (false, true) => "  ",
-        (false, false) => "",
-    };
+/// The interval of a change.
+fn interval_cell(change: &MeanChange, words: impl Fn(f64) -> String) -> Cell<'static> {
     match change.interval() {
-        Some([low, high]) => Cell::prose(format!("{} to {}{star}", words(low), words(high))),
+        Some([low, high]) => Cell::prose(format!("{} to {}", words(low), words(high))),
         None => Cell::Missing,
     }
 }
@@ -262,7 +276,7 @@ fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStati
         Column::number("core hours", 7),
         Column::number("mean wait", 8),
         Column::number("median", 6),
-        Column::number("95 %", 5),
+        Column::number("95 % wait up to", 5),
         Column::number("longest", 4),
         Column::number("mean bounded slowdown", 2),
     ];
@@ -272,7 +286,7 @@ fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStati
             [group.wait.mean, group.wait.median, group.wait.p95, group.wait.max].map(Cell::Duration);
         let slowdown = Cell::significant(group.mean_bounded_slowdown);
         let hours = part_of_core_hours(group.core_seconds, all);
-        vec![name_cell(&group.name), Cell::Count(group.jobs), hours, mean, median, p95, max, slowdown]
+        vec![name_cell(&group.name), count_cell(group.jobs), hours, mean, median, p95, max, slowdown]
     });
     table.limit(RowLimit::Ends(MAX_GROUPS))
 }
@@ -281,7 +295,8 @@ fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStati
 pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<&'a Statistics>) -> Vec<Section<'a>> {
     let all = difference.core_seconds;
     let sizes = Section::new("").in_text().table(difference_table("processors", &difference.sizes, all));
-    let mut sections = vec![sizes];
+    let note = interval_note(difference);
+    let mut sections = vec![sizes, Section::new("").in_text().in_full().prose(note.clone())];
     let classes = [
         ("sizes of the jobs", "processors", &difference.sizes, sides.map(|side| &*side.sizes)),
         ("entities", "entity", &difference.entities, sides.map(|side| &*side.entities)),
@@ -291,9 +306,11 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
     ];
     let named =
         classes.into_iter().filter(|(_, _, classes, _)| classes.groups.iter().any(|group| !group.name.is_empty()));
-    let mut note = interval_note(difference);
     for (heading, column, classes, sides) in named {
-        let section = Section::new(heading).prose(std::mem::take(&mut note)).in_full();
+        // text has the sizes on its first screen
+        let is_first = column == "processors";
+        let section = Section::new(heading);
+        let section = if is_first { section.on_page().prose(note.clone()) } else { section.in_full() };
         let section = with_forest(section, column, difference.wait, &classes.groups);
         sections.push(section.table(difference_table(column, classes, all).folded("The differences as a table")));
         sections.push(spreads_of_sides(column, &classes.groups, sides));
@@ -303,8 +320,9 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
 
 fn interval_note(difference: &Difference) -> String {
     format!(
-        "The waits are means. The interval contains the difference with a confidence of 95 %: a bootstrap over {} of {}. Fewer than \
-         20 jobs, or jobs from fewer than six blocks, have none.",
+        "The waits are means. The interval contains the difference, new - old, with a confidence of 95 %: a bootstrap over {} of {}. \
+         Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among all classes, \
+         entities, groups and queues.",
         count(difference.blocks, "block"),
         duration(difference.block_seconds as f64)
     )
@@ -313,26 +331,29 @@ fn interval_note(difference: &Difference) -> String {
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of all jobs.
 fn difference_table<'a>(column: &str, classes: &'a Classes, all: u128) -> Table<'a> {
     let groups = &classes.groups;
-    let has_star = groups.iter().any(|group| group.wait.is_significant());
+    let has_star = has_star_of(classes);
     let columns = vec![
         Column::id(column, 9),
-        Column::number("jobs", 7),
+        Column::number("jobs", 6),
         Column::number("core hours", 3),
         Column::number("old wait", 8),
         Column::number("new wait", 8),
-        Column::number("difference", 2).with_bar(),
-        Column::number(interval_heading(has_star), 6),
+        Column::number("difference", 7).with_bar(),
+        Column::number(INTERVAL, 2),
     ];
     let table = Table::new(columns, groups.len(), move |index| {
         let GroupDifference { name, jobs, core_seconds, wait } = &groups[index];
         vec![
             name_cell(name),
-            Cell::Count(*jobs),
+            count_cell(*jobs),
             part_of_core_hours(*core_seconds, all),
             Cell::Duration(wait.old),
             Cell::Duration(wait.new),
-            Cell::Longer(wait.difference(), wait.is_significant()),
-            interval_cell(wait, has_star, signed_rough_duration),
+            match has_star {
+                true => Cell::Starred(wait.difference(), wait.is_significant()),
+                false => Cell::Longer(wait.difference(), false),
+            },
+            interval_cell(wait, signed_rough_duration),
         ]
     });
     table.limit(RowLimit::Ends(MAX_GROUPS))
@@ -368,7 +389,7 @@ pub(super) fn period_table(report: SimulationReport<'_>) -> Table<'_> {
         vec![
             Cell::Written(waiting_time(period.start - first), Some(period.start as f64)),
             Cell::Duration(period.seconds as f64),
-            Cell::Count(period.submitted),
+            count_cell(period.submitted),
             period.mean_wait.map_or(Cell::Missing, Cell::Duration),
             period.mean_bounded_slowdown.map_or(Cell::Missing, Cell::significant),
             percent_cell(Some(period.utilisation)),
@@ -392,7 +413,7 @@ pub(super) fn periods_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Sect
     let rows = longest.iter().enumerate().map(|(index, period)| {
         let begin = period.start - first;
         let of_sides = sides.iter().flat_map(|side| period_cells(coarse_periods(side).get(index)));
-        let given = [Cell::Written(waiting_time(begin), Some(begin as f64)), Cell::Count(period.submitted)];
+        let given = [Cell::Written(waiting_time(begin), Some(begin as f64)), count_cell(period.submitted)];
         given.into_iter().chain(of_sides).collect()
     });
     let mut columns = vec![Column::number("from", 9), Column::number("jobs submitted", 5)];

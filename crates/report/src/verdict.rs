@@ -55,11 +55,21 @@ pub(super) fn capitalised(clause: &str) -> String {
 
 /// The errors and warnings about a formula, one line each.
 pub(super) fn brief_findings<'a>(checked: &Checked) -> Option<Section<'a>> {
+    section(brief_lines(checked))
+}
+
+/// The lines of the errors and warnings about a formula.
+pub(super) fn brief_lines(checked: &Checked) -> Vec<String> {
     brief(checked.findings.iter().map(|found| (found, String::new())))
 }
 
 /// The errors and warnings about two formulas, one line each; one that both have is listed once.
 pub(super) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<Section<'a>> {
+    section(brief_lines_of_sides(checked))
+}
+
+/// The lines of the errors and warnings about two formulas.
+pub(super) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
     let has = |findings: &[Diagnostic], found: &Diagnostic| {
         findings.iter().any(|known| known.code == found.code && known.message == found.message)
     };
@@ -81,7 +91,11 @@ pub(super) fn brief_finding(found: &Diagnostic, side: &str) -> String {
     format!("{severity}[{}]{side} {}", found.code, found.message)
 }
 
-fn brief<'f, 'a>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Option<Section<'a>> {
+fn section<'a>(lines: Vec<String>) -> Option<Section<'a>> {
+    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
+}
+
+fn brief<'f>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Vec<String> {
     let mut findings: Vec<_> = findings.filter(|(found, _)| found.severity != Severity::Note).collect();
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
     let mut lines: Vec<String> =
@@ -89,5 +103,5 @@ fn brief<'f, 'a>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Op
     if findings.len() > MAX_FINDINGS {
         lines.push(format!("and {} more: jsf check", count(findings.len() - MAX_FINDINGS, "finding")));
     }
-    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
+    lines
 }

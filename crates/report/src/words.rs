@@ -5,6 +5,11 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A number of things, with the digits of a long one in groups: `12,345 jobs`.
+pub(super) fn grouped_count(number: usize, noun: &str) -> String {
+    grouped(&count(number, noun))
+}
+
 /// `1st`, `2nd`, `11th`.
 pub(super) fn ordinal(number: usize) -> String {
     let suffix = match (number % 10, number % 100) {

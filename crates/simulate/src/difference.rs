@@ -6,10 +6,15 @@
 //! bootstrap over blocks of time, and not over jobs: a block is a day, or a tenth of the log if that is shorter, with the jobs
 //! that were submitted in it.
 //!
-//! Source: A. C. Davison, D. V. Hinkley, "Bootstrap Methods and Their Application", 1997, sections 2.4 and 8.2.3.
+//! Of many groups some would change by more than chance by chance alone. So the level at which a change counts is that of the
+//! procedure that bounds the rate of false discoveries among all groups of a comparison.
+//!
+//! Sources: A. C. Davison, D. V. Hinkley, "Bootstrap Methods and Their Application", 1997, sections 2.4 and 8.2.3;
+//! Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 use super::generate::Random;
 use super::schedule::Schedule;
@@ -22,6 +27,10 @@ const RESAMPLES: usize = 1000;
 const SEED: u64 = 20_030_611;
 /// The fraction of the draws that the interval leaves out at either end.
 const TAIL: f64 = 0.025;
+/// The quantile of the normal distribution above which that fraction lies.
+const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+/// The rate of false discoveries, and the level of a change that is tested alone.
+const LEVEL: f64 = 0.05;
 /// The longest block, in seconds.
 const DAY: i64 = 86_400;
 /// The fewest blocks that a log is divided into.
@@ -45,6 +54,8 @@ pub struct MeanChange {
     pub jobs: usize,
     /// The number of blocks in which they are submitted.
     pub blocks: usize,
+    /// The greatest p-value of a change that is more than chance: less than 0.05 if it is one of several that are tested.
+    pub level: f64,
 }
 
 impl MeanChange {
@@ -58,19 +69,37 @@ impl MeanChange {
         (self.jobs >= MIN_JOBS && self.blocks >= MIN_BLOCKS).then_some([self.low, self.high])
     }
 
-    /// Whether the interval is on one side of 0: whether chance alone would hardly show this change.
+    /// The probability that chance alone shows such a change or a greater one, if the change is distributed normally with the
+    /// interval's end on the side of 0; `None` without an interval.
+    pub fn p_value(&self) -> Option<f64> {
+        let [low, high] = self.interval()?;
+        let change = self.difference();
+        let half = if change > 0.0 { change - low } else { high - change };
+        let deviations = match change {
+            0.0 => 0.0,
+            _ if half <= 0.0 => f64::INFINITY,
+            _ => NORMAL_QUANTILE * change.abs() / half,
+        };
+        Some(libm::erfc(deviations * FRAC_1_SQRT_2))
+    }
+
+    /// Whether chance alone would hardly show this change, also as one of several that are tested.
     pub fn is_significant(&self) -> bool {
         self.is_increase() || self.is_decrease()
     }
 
     /// Whether the mean grows by more than chance would explain.
     pub fn is_increase(&self) -> bool {
-        self.interval().is_some_and(|[low, _]| low > 0.0)
+        self.interval().is_some_and(|[low, _]| low > 0.0) && self.is_below_level()
     }
 
     /// Whether the mean falls by more than chance would explain.
     pub fn is_decrease(&self) -> bool {
-        self.interval().is_some_and(|[_, high]| high < 0.0)
+        self.interval().is_some_and(|[_, high]| high < 0.0) && self.is_below_level()
+    }
+
+    fn is_below_level(&self) -> bool {
+        self.p_value().is_some_and(|p_value| p_value <= self.level)
     }
 }
 
@@ -92,7 +121,7 @@ pub struct GroupDifference {
 pub struct Classes {
     /// The classes.
     pub groups: Vec<GroupDifference>,
-    /// The classes whose jobs wait less by more than chance would explain.
+    /// The classes whose jobs wait less by more than chance would explain, of all classes of a comparison.
     pub winners: Option<ClassesTogether>,
     /// Those whose jobs wait longer.
     pub losers: Option<ClassesTogether>,
@@ -159,6 +188,9 @@ struct BlockSums {
     new: f64,
 }
 
+/// The index of the class that a job belongs to.
+type IndexOf = fn(&WorkloadJob) -> usize;
+
 /// A job that starts in both.
 #[derive(Debug, Clone, Copy)]
 struct PairedJob {
@@ -190,15 +222,22 @@ impl Difference {
             job.block = blocks - 1;
         }
         let draws = draws(blocks);
-        let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
-            let index = |job: &WorkloadJob| index(job) as usize;
+        let by_name = |index: IndexOf, names: &[Box<str>]| {
             let mut groups = grouped(&paired, &draws, index, |index| names[index].to_string());
             groups.sort_by(|(_, one), (_, other)| by_change(one, other));
-            classes(&paired, &draws, index, groups)
+            (index, groups)
         };
-        let by_class = |index: fn(&WorkloadJob) -> usize, name: fn(usize) -> String| {
-            classes(&paired, &draws, index, grouped(&paired, &draws, index, name))
-        };
+        let by_class = |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, &draws, index, name));
+        let kinds = [
+            by_name(|job| job.entity as usize, workload.entities()),
+            by_name(|job| job.group as usize, workload.groups()),
+            by_name(|job| job.queue as usize, workload.queues()),
+            by_class(|job| size_class(job.processors), size_class_name),
+            by_class(|job| length_class(job.duration()), length_class_name),
+        ];
+        let level = level_of_all(kinds.iter().flat_map(|(_, groups)| groups).map(|(_, group)| &group.wait));
+        let [entities, groups, queues, sizes, lengths] =
+            kinds.map(|(index, groups)| classes(&paired, &draws, index, groups, level));
         Self {
             jobs: paired.len(),
             longer: paired.iter().filter(|job| job.waits[1] > job.waits[0]).count(),
@@ -207,11 +246,11 @@ impl Difference {
             core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
             wait_per_core_hour: mean_change(&paired, &draws, PairedJob::wait_of_core_hours),
             bounded_slowdown: mean_change(&paired, &draws, PairedJob::slowdown),
-            entities: by_name(workload.entities(), |job| job.entity),
-            groups: by_name(workload.groups(), |job| job.group),
-            queues: by_name(workload.queues(), |job| job.queue),
-            sizes: by_class(|job| size_class(job.processors), size_class_name),
-            lengths: by_class(|job| length_class(job.duration()), length_class_name),
+            entities,
+            groups,
+            queues,
+            sizes,
+            lengths,
             block_seconds,
             blocks,
         }
@@ -234,11 +273,22 @@ fn draws(blocks: usize) -> Vec<Vec<u32>> {
     (0..RESAMPLES).map(resample).collect()
 }
 
+/// The greatest p-value that is more than chance where all these changes are tested, so that of those that are called so at most
+/// 5 % are chance.
+fn level_of_all<'c>(changes: impl Iterator<Item = &'c MeanChange>) -> f64 {
+    let mut p_values: Vec<f64> = changes.filter_map(MeanChange::p_value).collect();
+    p_values.sort_unstable_by(f64::total_cmp);
+    let tested = p_values.len().max(1) as f64;
+    let levels = (1_u32..).map(|place| LEVEL * (f64::from(place) / tested));
+    let significant = levels.zip(p_values).filter(|(level, p_value)| p_value <= level);
+    significant.last().map_or(LEVEL / tested, |(level, _)| level)
+}
+
 /// The jobs of each class, with its index, in the order of the indices.
 fn grouped(
     jobs: &[PairedJob],
     draws: &[Vec<u32>],
-    index: impl Fn(&WorkloadJob) -> usize,
+    index: IndexOf,
     name: impl Fn(usize) -> String,
 ) -> Vec<(usize, GroupDifference)> {
     let mut members: BTreeMap<usize, Vec<&PairedJob>> = BTreeMap::new();
@@ -267,19 +317,22 @@ fn group_difference(name: String, jobs: &[&PairedJob], draws: &[Vec<u32>]) -> Gr
 fn classes(
     jobs: &[PairedJob],
     draws: &[Vec<u32>],
-    index: impl Fn(&WorkloadJob) -> usize,
-    groups: Vec<(usize, GroupDifference)>,
+    index: IndexOf,
+    mut groups: Vec<(usize, GroupDifference)>,
+    level: f64,
 ) -> Classes {
+    groups.iter_mut().for_each(|(_, group)| group.wait.level = level);
+    let sum = |jobs: &[&PairedJob]| {
+        let mut together = group_difference(String::new(), jobs, draws);
+        together.wait.level = level;
+        together
+    };
     let together = |is_one: fn(&MeanChange) -> bool| {
         let places: Vec<usize> = (0..groups.len()).filter(|&place| is_one(&groups[place].1.wait)).collect();
         let indices: BTreeSet<usize> = places.iter().map(|&place| groups[place].0).collect();
         let (own, others): (Vec<&PairedJob>, Vec<&PairedJob>) =
             jobs.iter().partition(|job| indices.contains(&index(&job.job)));
-        (!places.is_empty()).then(|| ClassesTogether {
-            places,
-            together: group_difference(String::new(), &own, draws),
-            others: group_difference(String::new(), &others, draws),
-        })
+        (!places.is_empty()).then(|| ClassesTogether { places, together: sum(&own), others: sum(&others) })
     };
     Classes {
         winners: together(MeanChange::is_decrease),
@@ -343,5 +396,40 @@ fn mean_change<'j>(
         let index = (fraction * changes.len().saturating_sub(1) as f64).round() as usize;
         changes.get(index).copied().unwrap_or(new - old)
     };
-    MeanChange { old, new, low: quantile(TAIL), high: quantile(1.0 - TAIL), jobs: count, blocks: blocks.len() }
+    let [low, high] = [TAIL, 1.0 - TAIL].map(quantile);
+    MeanChange { old, new, low, high, jobs: count, blocks: blocks.len(), level: LEVEL }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A change of 1 that may differ by so much.
+    fn change(within: f64) -> MeanChange {
+        MeanChange { old: 1.0, new: 2.0, low: 1.0 - within, high: 1.0 + within, jobs: 20, blocks: 6, level: LEVEL }
+    }
+
+    #[test]
+    fn p_values_are_those_of_the_normal_distribution() {
+        let cases = [(1.0, 0.05), (0.5, 8.857e-5), (2.0, 0.3271), (0.0, 0.0)];
+        for (within, expected) in cases {
+            let p_value = change(within).p_value().expect("an interval");
+            assert!((p_value - expected).abs() <= 1e-3 * expected, "{within}: {p_value}");
+        }
+        assert_eq!(MeanChange { new: 1.0, ..change(1.0) }.p_value(), Some(1.0));
+        assert_eq!(MeanChange { jobs: 19, ..change(1.0) }.p_value(), None);
+    }
+
+    #[test]
+    fn a_change_that_is_barely_significant_alone_is_not_so_among_others() {
+        let barely = change(0.99);
+        assert!(barely.is_significant());
+        let level = |others: &[MeanChange]| level_of_all(others.iter().chain([&barely]));
+        assert_eq!(level(&[]), 0.05);
+        assert_eq!(level(&[change(9.0)]), 0.025);
+        assert!(!MeanChange { level: level(&[change(9.0)]), ..barely }.is_significant());
+        // with others that are significant it is
+        assert_eq!(level(&[change(0.1), change(0.2)]), 0.05);
+        assert_eq!(level(&[change(0.1), change(9.0), change(9.0)]), 0.0125);
+    }
 }

@@ -11,13 +11,13 @@ use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{OldNew, OnError, ScorePrecision};
 use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::{Formula, Schema};
-use jsf_openpbs::check::Checked;
+use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
 use jsf_report::{
-    FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, validation_sentence,
-    waiting_time,
+    FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, waiting_time,
 };
 use jsf_simulate::{
     Backfill, Decay, Difference, Fairness, Observer, SimulationOptions, Statistics, Validation, Workload,
@@ -134,18 +134,15 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let Some(new) = new else { return Ok(Outcome::Findings) };
     let workload = log.shown();
     let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
-    let validation = validation.map(|validation| ("against the log", validation_sentence(&validation)));
-    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| {
-        let rules = rules(arguments, &site, &log, source, &old.simulated);
-        rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
-    });
+    let [old_rules, new_rules] =
+        [&sources.old, &sources.new].map(|source| rules(arguments, &site, &log, source, &old.simulated));
     let sides = OldNew {
         old: side_report(arguments, workload, &sources.old, &old, &old_rules),
         new: side_report(arguments, workload, &sources.new, &new, &new_rules),
     };
     report_failing(arguments, failing_clauses(sides));
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, warm_up(arguments));
-    let change = SimulatedChangeReport { sides: &sides, difference: &difference };
+    let change = SimulatedChangeReport { sides: &sides, difference: &difference, validation: validation.as_ref() };
     let is_same = sources.old.text == sources.new.text;
     let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
     let document = simulated_change_document(change, &findings);
@@ -166,10 +163,12 @@ struct Side {
     simulated: SimulatedQueue,
     statistics: Statistics,
     fairness: Option<Fairness>,
-    /// The result of checking the formula without jobs.
+    /// The result of checking the formula: with the queue of the site if it cannot work there, else without jobs.
     checked: Checked,
     /// The jobs for which it fails.
     failing: Option<FailingJobs>,
+    /// What the simulation does without, as a document shows it.
+    warnings: Vec<String>,
     /// The findings about the formula and the warnings about its simulation, as they are shown in a terminal.
     findings: Vec<String>,
     /// Whether the formula works.
@@ -193,6 +192,7 @@ fn side_report<'a>(
         processors: arguments.processors,
         checked: Some(&side.checked),
         failing: side.failing.as_ref(),
+        warnings: &side.warnings,
         rules,
     }
 }
@@ -333,7 +333,9 @@ fn simulate(
     let interrupted = before.filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
     let found = site.lint(formula);
-    draw_submitted(source, &submitted, found.iter().cloned());
+    if !arguments.format.is_document() || arguments.text.full {
+        draw_submitted(source, &submitted, found.iter().cloned());
+    }
     end_simulation_at_interrupt();
     let mut counter = Counter { progress: Progress::start("simulating"), jobs: workload.jobs().len(), most };
     let simulated = site.simulate(SimulateRequest {
@@ -349,7 +351,9 @@ fn simulate(
     let shown = before.map_or(&[][..], |before| &before.warnings);
     let warnings = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
     let warnings: Vec<String> = warnings.map(|warning| names.without(warning)).collect();
-    warn_all(&warnings);
+    if !arguments.format.is_document() {
+        warn_all(&warnings);
+    }
     if !simulated.schedule.is_complete {
         let jobs = workload.jobs().len();
         let started = started(&simulated, workload);
@@ -368,19 +372,41 @@ fn simulate(
     let mut findings = drawn(source, &submitted, &found);
     let failures =
         failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
-    let warnings = warnings.into_iter().map(|warning| format!("warning: {warning}"));
-    findings.extend(warnings.chain(failures).map(|text| printable(&text).into_owned()));
-    let checked = site.check(&submitted)?;
-    Ok(Some(Side { simulated, statistics, fairness, checked, failing, findings, is_fine }))
+    let drawn_warnings = warnings.iter().map(|warning| format!("warning: {warning}"));
+    findings.extend(drawn_warnings.chain(failures).map(|text| printable(&text).into_owned()));
+    let warnings = warnings.iter().map(|warning| format!("warning {warning}")).collect();
+    let mut checked = check(arguments, site, &submitted)?;
+    for found in &mut checked.findings {
+        found.message = names.without(&found.message);
+    }
+    Ok(Some(Side { simulated, statistics, fairness, checked, failing, warnings, findings, is_fine }))
+}
+
+/// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows.
+fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+    let of_queue = queue_site(arguments).and_then(|site| site.check(submitted).ok());
+    let is_fatal = |checked: &Checked| matches!(checked.verdict, Verdict::Crashes | Verdict::CrashesAtStart { .. });
+    match of_queue.filter(is_fatal) {
+        Some(checked) => Ok(checked),
+        None => site.check(submitted),
+    }
+}
+
+/// The site with its queue, if it has one and a document is to be written: only that has a verdict.
+fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
+    let is_read = !arguments.site.files_from(is_stdin).is_empty();
+    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let files = arguments.site.files().ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
+    Site::from_files(files, arguments.site.rules(None)).ok()
 }
 
 fn warm_up(arguments: &SimulateArgs) -> i64 {
     arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-/// Says for which jobs the formulas fail.
+/// Says for which jobs the formulas fail, where no document does.
 fn report_failing(arguments: &SimulateArgs, clauses: Vec<String>) {
-    if !clauses.is_empty() {
+    if !clauses.is_empty() && !arguments.format.is_document() {
         report(failure_kind(arguments), clauses.join("; "));
     }
 }

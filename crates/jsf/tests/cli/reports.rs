@@ -172,12 +172,12 @@ fn list<'v>(document: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Valu
     document.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("a list {pointer}")).iter()
 }
 
-/// The interval of a change of waits, with a star if that is more than chance; a dash without one.
+/// The interval of a change of waits; a dash without one. What is more than chance is beyond 0.
 fn interval(change: &Value) -> String {
     let [Some(low), Some(high)] = ["low", "high"].map(|bound| change[bound].as_f64()) else { return "–".to_owned() };
     let is_beyond_chance = low > 0.0 || high < 0.0;
-    assert_eq!(change["significant"], is_beyond_chance, "{change}");
-    format!("{} to {}{}", in_words(low), in_words(high), if is_beyond_chance { " *" } else { "" })
+    assert!(change["significant"] == false || is_beyond_chance, "{change}");
+    format!("{} to {}", in_words(low), in_words(high))
 }
 
 /// The end of an interval of times, with its sign: two units if there are fewer than five of the larger one, which is an hour or

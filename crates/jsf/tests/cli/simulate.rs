@@ -139,17 +139,28 @@ fn a_formula_that_fails_for_jobs_says_so_before_its_effect_and_names_whose_jobs(
         |options: &[&str]| stdout(&simulate(options)).split("\n\n").next().map(str::to_owned).expect("a headline");
     let new = headline(&["--old", "eligible_time", "--new", failing]);
     let sentence = "divides by zero for all 30 jobs of `nora` (no shares); they count 0.";
-    assert!(new.starts_with(&format!("The new formula {sentence} The old one never fails. ")), "{new}");
+    assert!(
+        new.starts_with(&format!("The new formula {sentence} The old one fails for none of the log's jobs. ")),
+        "{new}"
+    );
     let old = simulate(&["--old", failing, "--new", "eligible_time"]);
-    assert!(!success(&old).contains("divides by zero"), "{}", success(&old));
+    // what fails of the old formula is below the answer
+    let warning = "warning the old formula divides by zero for all 30 jobs of `nora` (no shares); they count 0\n";
+    assert!(success(&old).contains(warning) && !stderr(&old).contains("divides"), "{}", success(&old));
+    assert!(!headline(&["--old", failing, "--new", "eligible_time"]).contains("divides by zero"));
+    let old = simulate(&["--old", failing, "--new", "eligible_time", "--format", "csv"]);
     let warning = "jsf: warning: the old formula divides by zero for all 30 jobs of `nora` (no shares); they count 0; the new one \
-                   never fails\n";
+                   fails for none of the log's jobs\n";
     assert!(stderr(&old).ends_with(warning), "{}", stderr(&old));
     assert!(headline(&[failing]).starts_with(&format!("The formula {sentence} 90 jobs wait ")));
     let all = headline(&["--old", "ncpus", "--new", "1 / (ncpus - 2)"]);
     let crash = "The new formula divides by zero for all 90 jobs; they count 0, and OpenPBS's scheduler would crash at its next start. \
-                 The old one never fails.";
+                 The old one fails for none of the log's jobs.";
     assert_eq!(all, crash);
+    let without_waits = stdout(&simulate(&["--old", "ncpus", "--new", "nosuch + ncpus", "--full"]));
+    assert!(!without_waits.contains("mean wait"), "{without_waits}");
+    let constant = headline(&["--old", "ncpus", "--new", "5"]);
+    assert!(constant.starts_with("The new formula orders nothing: this is the order of submission. "), "{constant}");
     let refused = headline(&["--old", "ncpus", "--new", "nosuch + ncpus"]);
     assert_eq!(refused, "qmgr refuses the new formula: `nosuch` is not a known resource, function or constant.");
 }
@@ -195,16 +206,24 @@ fn a_screen_of_80_columns_has_the_answer_the_formulas_and_two_tables() {
     for formulas in [&["--new", "fairshare_factor * 100 + eligible_time / 3600"][..], &[]] {
         let screen = simulate(formulas);
         assert!(screen.lines().count() <= 22 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
-        for part in [
-            "formula:",
-            "all 2700 jobs",
-            "mean wait per core hour",
-            "longest wait",
-            "processors  jobs",
-            "65-256",
-            "--report",
-        ] {
+        for part in ["formula:", "all 2700 jobs", "mean wait per core hour", "processors  jobs", "65-256", "--report"] {
             assert!(screen.contains(part), "{part}: {screen}");
+        }
+    }
+}
+
+#[test]
+fn a_formula_that_crashes_on_the_queue_of_the_site_says_so_and_shows_no_waits() {
+    let site = ["--site", "examples/site", "--workload", "examples/site/accounting.gz", "--processors", "256"];
+    let simulate = |more: &[&str]| stdout(&jsf(&[&["simulate"], &site[..], more].concat()));
+    for (formulas, subject) in [(&["--new", "10 ** ncpus"][..], "The new formula"), (&["10 ** ncpus"], "The formula")] {
+        for format in ["human", "markdown"] {
+            let text = simulate(&[formulas, &["--format", format]].concat());
+            assert!(
+                text.contains(&format!("{subject} crashes the scheduler: the result is an integer too large")),
+                "{text}"
+            );
+            assert!(!text.contains("mean wait") && text.contains("JSF302"), "{text}");
         }
     }
 }

@@ -282,8 +282,15 @@ mod tests {
 
     #[test]
     fn what_may_be_chance_is_hollow() {
-        let change =
-            |new: f64, low: f64, high: f64, jobs: usize| MeanChange { old: 0.0, new, low, high, jobs, blocks: 28 };
+        let change = |new: f64, low: f64, high: f64, jobs: usize| MeanChange {
+            old: 0.0,
+            new,
+            low,
+            high,
+            jobs,
+            blocks: 28,
+            level: 0.05,
+        };
         let groups = [
             ("sure", change(-7200.0, -9000.0, -60.0, 100)),
             ("unsure", change(3600.0, -600.0, 8000.0, 100)),

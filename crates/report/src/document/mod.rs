@@ -19,8 +19,8 @@ pub use page::{GENERATOR, write_page};
 pub(crate) use page::{
     PageFact, PageSection, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces,
 };
-pub(crate) use table::MAX_VALUE;
 pub use table::{Cell, Column, RowLimit, Table};
+pub(crate) use table::{MAX_VALUE, star};
 pub use terminal::TerminalStyle;
 pub(crate) use terminal::{text_of, wrapped};
 

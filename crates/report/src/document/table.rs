@@ -120,6 +120,8 @@ pub enum Cell<'a> {
     Arrow(i64),
     /// How much longer a time is, in seconds, and whether that is more than chance.
     Longer(f64, bool),
+    /// The same in a table that marks with a star what is more than chance.
+    Starred(f64, bool),
     /// A bar for a part of the whole, from -1 to 1.
     Bar(f64),
 }
@@ -287,6 +289,11 @@ impl Column {
     }
 }
 
+/// What follows a number in a column with stars: without one, blanks keep the numbers below each other.
+pub(crate) fn star(has_star: bool) -> &'static str {
+    if has_star { " *" } else { "  " }
+}
+
 impl<'a> Cell<'a> {
     /// A text.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
@@ -348,6 +355,7 @@ impl<'a> Cell<'a> {
             Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
             Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
             Self::Longer(time, _) => Cow::Owned(signed_duration(*time)),
+            Self::Starred(time, has_star) => Cow::Owned(signed_duration(*time) + star(*has_star)),
             Self::Bar(_) => return None,
         })
     }
@@ -370,7 +378,7 @@ impl<'a> Cell<'a> {
             Self::Decimals(number, _) | Self::Score(number) | Self::Duration(number) | Self::Share(number) => {
                 Some(*number)
             }
-            Self::Gained(number) | Self::Longer(number, _) => Some(*number),
+            Self::Gained(number) | Self::Longer(number, _) | Self::Starred(number, _) => Some(*number),
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
             Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
@@ -385,8 +393,8 @@ impl<'a> Cell<'a> {
             Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
             Self::Gained(places) if *places > 0.0 => Tone::Better,
             Self::Gained(places) if *places < 0.0 => Tone::Worse,
-            Self::Longer(time, true) if time.round() > 0.0 => Tone::Worse,
-            Self::Longer(time, true) if time.round() < 0.0 => Tone::Better,
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => Tone::Worse,
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() < 0.0 => Tone::Better,
             _ => Tone::Neutral,
         }
     }

@@ -38,7 +38,10 @@ counted and reported. So is a job that asks for more processors than there are: 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
 contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
 waits at the same time are correlated, so that resampling single jobs would make the interval too narrow. There is none for \
-fewer than 20 jobs, nor for jobs from fewer than six blocks. A class of jobs wins or pays if its interval does not contain 0.
+fewer than 20 jobs, nor for jobs from fewer than six blocks. A class of jobs wins or pays by more than chance (a star) if its \
+interval does not contain 0 and it remains so among all classes, entities, groups and queues that are tested: by the procedure \
+of Benjamini and Hochberg with a rate of false discoveries of 5 %, whose p-values take the change for normally distributed \
+with the interval's end on the side of 0. The means of all jobs are not corrected.
 
 With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
 processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
@@ -46,7 +49,7 @@ none more than its jobs ask for. Jain's index of used by promised is 1 if the qu
 index is the fraction of the processor time that entities use beyond what they are promised.
 
 In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
-the job; significant says of a difference that its interval does not contain 0, and low and high are null without an \
+the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
 interval; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
 
 Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, 2 usage error, or a file that \
@@ -55,10 +58,9 @@ cannot be read.
 Examples:
   jsf simulate --old eligible_time --new 'eligible_time / walltime' \\
       --generate 2000 --processors 128
-  printf '%s\\n' '1 0 -1 60 2 -1 -1 2 90 -1 1 7 1 -1 1 -1 -1 -1' \\
-      '2 5 -1 60 4 -1 -1 4 90 -1 1 8 1 -1 1 -1 -1 -1' \\
-      '3 9 -1 30 2 -1 -1 2 30 -1 1 9 1 -1 1 -1 -1 -1' \\
-      | jsf simulate 'eligible_time' --workload - --processors 4")]
+  jsf simulate --new 'fairshare_factor * 100 + eligible_time / 3600' \\
+      --site examples/site --workload examples/site/accounting.gz \\
+      --processors 256")]
 #[command(
     mut_arg("site", |site| site.help(
         "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \

@@ -365,7 +365,7 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
     match cell.tone() {
         Tone::Better => "up",
         Tone::Worse => "down",
-        Tone::Neutral if matches!(cell, Cell::Longer(..)) => "same",
+        Tone::Neutral if matches!(cell, Cell::Longer(..) | Cell::Starred(..)) => "same",
         Tone::Neutral => "new",
     }
 }
