@@ -180,7 +180,7 @@ fn spreads_in(what: &str, groups: &[(&str, Vec<Distribution>)], layout: Layout) 
         let middle = top + rows * ROW / 2.0;
         match layout {
             Layout::Wide => svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 28.0)),
-            Layout::Narrow => svg.text((4.0, top - 4.0), Anchor::Start, "label", &fitting(name, width - 8.0)),
+            Layout::Narrow => svg.text((4.0, top - 4.0), Anchor::Start, "label", &fitting(name, width - 28.0)),
         }
         match sides[..] {
             [old, new] => {
