@@ -81,6 +81,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         rules: &[],
         checked: None,
         failing: None,
+        warnings: &[],
         processors: 256,
     };
     report.write_swf(&mut log).expect("memory");
