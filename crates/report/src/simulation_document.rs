@@ -23,7 +23,7 @@ pub(super) const VALIDATION: &str = "against the log";
 /// The mean of fewer jobs is that of single jobs.
 const MIN_JOBS: usize = 20;
 /// The most warnings on the first screen, beside tables and without them.
-const MAX_WARNINGS: usize = 2;
+const MAX_WARNINGS: usize = 1;
 const MAX_WARNINGS_ALONE: usize = 6;
 /// The code of the finding that a formula is constant.
 const CONSTANT: &str = "JSF607";
