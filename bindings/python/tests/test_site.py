@@ -40,7 +40,7 @@ def test_rank_is_that_of_the_command(text):
         # equal as floats, so to the bit: Python's `json` reads the shortest digits back exactly
         assert ours == job | inputs
         assert [ours[name].hex() for name in ["score"] if ours[name] is not None] == [float(job["score"]).hex()]
-    assert ranking.document == {"formula": expected["formula"], "summary": expected["summary"]}
+    assert ranking.document == {key: expected[key] for key in ("formula", "summary", "decides")}
     formula = Formula(text or Site.open(SITE).formula, {"float_" + str(number): "float" for number in range(3)})
     if not formula.undefined:
         assert Site.open(SITE).rank(formula).to_pylist() == Site.open(SITE).rank(text).to_pylist()
