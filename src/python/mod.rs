@@ -23,6 +23,7 @@ pub mod repr;
 mod tests;
 mod value;
 pub mod vector_math;
+mod version;
 
 pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
 pub use crate::python::complex::{KnownOrType, WithComplex};
@@ -35,6 +36,7 @@ pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::operators::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 pub use crate::python::value::{BigInteger, Value};
+pub use crate::python::version::PythonVersion;
 
 use crate::python::limits::Fuel;
 

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use crate::python::PythonVersion;
+
 #[doc(hidden)]
 pub use openpbs::is_scheduler_input;
 pub use openpbs::{FairshareInput, current_name};
@@ -170,12 +172,23 @@ pub enum NameError {
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     entries: BTreeMap<Box<str>, Entry>,
+    python: PythonVersion,
 }
 
 impl Schema {
     /// A schema without names.
     pub fn empty() -> Self {
         Self::default()
+    }
+
+    /// The schema of a server that embeds this version of Python: which functions exist, and what they compute.
+    pub fn with_python(self, python: PythonVersion) -> Self {
+        Self { python, ..self }
+    }
+
+    /// The version of Python that the server embeds.
+    pub fn python(&self) -> PythonVersion {
+        self.python
     }
 
     /// The eight values that the scheduler computes and the resources that every OpenPBS server defines.
