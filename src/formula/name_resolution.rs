@@ -1,7 +1,7 @@
 //! Name resolution, in the order in which OpenPBS's scheduler looks names up.
 
 use crate::formula::syntax::is_identifier;
-use crate::python::{Function, Value, constant};
+use crate::python::{Function, PythonVersion, Value, constant};
 use crate::schema::{InputType, NameError, Schema};
 
 /// What a name refers to.
@@ -24,11 +24,11 @@ impl Resolution {
         if name == SCRIPT_VARIABLE && schema.is_numeric(name) {
             return Self::Constant(Value::None);
         }
-        Self::resolve(name, |name| schema.is_numeric(name))
+        Self::resolve(name, schema.python(), |name| schema.is_numeric(name))
     }
 
     /// Resolves a name in the same order, with other inputs than the numeric names of a schema.
-    pub fn resolve(name: &str, is_input: impl Fn(&str) -> bool) -> Self {
+    pub fn resolve(name: &str, python: PythonVersion, is_input: impl Fn(&str) -> bool) -> Self {
         match name {
             "True" | "__debug__" => return Self::Constant(Value::Bool(true)),
             "False" => return Self::Constant(Value::Bool(false)),
@@ -38,25 +38,25 @@ impl Resolution {
         if let Some(value) = constant(name) {
             return Self::Constant(value);
         }
-        let function = Function::from_name(name);
+        let function = Function::from_name_in(name, python);
         match function {
             Some(function) if function.is_math() => Self::Constant(Value::Function(function)),
             _ if is_input(name) => Self::Input,
             Some(function) => Self::Constant(Value::Function(function)),
-            None if is_unsupported_builtin(name) => Self::UnsupportedBuiltin,
+            None if is_unsupported_builtin(name, python) => Self::UnsupportedBuiltin,
             None => Self::Undefined,
         }
     }
 
     /// Whether the scheduler's Python gives the name another meaning than that of a resource, whatever a site declares.
-    pub fn is_hidden(name: &str) -> bool {
-        name == SCRIPT_VARIABLE || !matches!(Self::resolve(name, |_| true), Self::Input)
+    pub fn is_hidden(name: &str, python: PythonVersion) -> bool {
+        name == SCRIPT_VARIABLE || !matches!(Self::resolve(name, python, |_| true), Self::Input)
     }
 
     /// Whether the name is a builtin of Python, which a resource of the same name shadows.
-    pub fn is_builtin(name: &str) -> bool {
-        let function = Function::from_name(name);
-        function.map_or_else(|| is_unsupported_builtin(name), |function| !function.is_math())
+    pub fn is_builtin(name: &str, python: PythonVersion) -> bool {
+        let function = Function::from_name_in(name, python);
+        function.map_or_else(|| is_unsupported_builtin(name, python), |function| !function.is_math())
     }
 }
 
@@ -83,19 +83,32 @@ impl Schema {
         match name {
             "" => Err(NameError::Empty),
             _ if !is_identifier(name) => Err(NameError::NotAName(name.to_owned())),
-            _ if Resolution::is_hidden(name) => Err(NameError::Hidden(name.to_owned())),
+            _ if Resolution::is_hidden(name, self.python()) => Err(NameError::Hidden(name.to_owned())),
             _ if !self.add_listed(name, input_type) => Err(NameError::DefinedByOpenPbs(name.to_owned())),
             _ => Ok(()),
         }
     }
 }
 
-fn is_unsupported_builtin(name: &str) -> bool {
-    UNSUPPORTED_BUILTINS.binary_search_by_key(&(name.len(), name), |builtin| (builtin.len(), builtin)).is_ok()
+fn is_unsupported_builtin(name: &str, python: PythonVersion) -> bool {
+    let is_known =
+        UNSUPPORTED_BUILTINS.binary_search_by_key(&(name.len(), name), |builtin| (builtin.len(), builtin)).is_ok();
+    is_known && LATER_BUILTINS.iter().all(|(later, since)| *later != name || *since <= python)
 }
 
-/// The builtins of Python 3.11 that are not arithmetic, and the names that every module has, sorted by length and then
-/// by name: most searches end at the length.
+/// The builtins that are not arithmetic and that not all versions have. Source: "What's New in Python 3.7" to "3.14".
+const LATER_BUILTINS: [(&str, PythonVersion); 7] = [
+    ("breakpoint", PythonVersion::V3_7),
+    ("aiter", PythonVersion::V3_10),
+    ("anext", PythonVersion::V3_10),
+    ("EncodingWarning", PythonVersion::V3_10),
+    ("ExceptionGroup", PythonVersion::V3_11),
+    ("BaseExceptionGroup", PythonVersion::V3_11),
+    ("PythonFinalizationError", PythonVersion::V3_13),
+];
+
+/// The builtins of any version of Python that are not arithmetic, and the names that every module has, sorted by length
+/// and then by name: most searches end at the length.
 const UNSUPPORTED_BUILTINS: &[&str] = &[
     "id",
     "bin",
@@ -232,11 +245,13 @@ const UNSUPPORTED_BUILTINS: &[&str] = &[
     "UnicodeTranslateError",
     "ConnectionAbortedError",
     "ConnectionRefusedError",
+    "PythonFinalizationError",
     "PendingDeprecationWarning",
 ];
 
 #[cfg(test)]
 mod tests {
+    use crate::python::PythonVersion;
     use crate::schema::{InputType, NameError, Schema};
 
     #[test]
@@ -267,6 +282,10 @@ mod tests {
     #[test]
     fn every_unsupported_builtin_is_found() {
         assert!(super::UNSUPPORTED_BUILTINS.is_sorted_by_key(|builtin| (builtin.len(), *builtin)));
-        assert!(super::UNSUPPORTED_BUILTINS.iter().all(|builtin| super::is_unsupported_builtin(builtin)));
+        assert!(
+            super::UNSUPPORTED_BUILTINS
+                .iter()
+                .all(|builtin| super::is_unsupported_builtin(builtin, PythonVersion::NEWEST))
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The parts of a double: its significand and exponent, its neighbours, and the functions of `math` that expose them.
 
 use num_bigint::Sign;
+use num_traits::ToPrimitive;
 
 use crate::python::value::Integer;
 use crate::python::{Raised, Value};
@@ -84,6 +85,37 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
     // The exponents of any two doubles differ by less than this.
     let result = compose(significand, own + exponent.clamp(-5000, 5000));
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result.copysign(x)) }
+}
+
+/// `nextafter(x, y, steps=steps)`: `y`, or the double that many steps from `x` towards it.
+pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64, Raised> {
+    const SIGN: u64 = 1 << 63;
+    let steps = match steps {
+        None | Some(Value::None) => return Ok(nextafter(x, y)),
+        Some(steps) => steps.integer_argument()?,
+    };
+    if steps.is_negative() {
+        return Err(Raised::value("steps must be a non-negative integer"));
+    }
+    // more steps than there are doubles lead to `y`
+    let steps = steps.to_big().to_u64().unwrap_or(u64::MAX);
+    if steps == 0 || x.is_nan() || x.to_bits() == y.to_bits() {
+        return Ok(x);
+    }
+    if y.is_nan() {
+        return Ok(y);
+    }
+    let (from, to) = (x.to_bits() & !SIGN, y.to_bits() & !SIGN);
+    let has_same_sign = x.is_sign_negative() == y.is_sign_negative();
+    let distance = if has_same_sign { from.abs_diff(to) } else { from + to };
+    Ok(match has_same_sign {
+        // at two zeros of opposite signs the distance is 0
+        _ if distance <= steps => y,
+        true if from > to => f64::from_bits(x.to_bits() - steps),
+        true => f64::from_bits(x.to_bits() + steps),
+        false if from < steps => f64::from_bits((y.to_bits() & SIGN) | (steps - from)),
+        false => f64::from_bits(x.to_bits() - steps),
+    })
 }
 
 /// `nextafter(x, y)`.

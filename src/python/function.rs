@@ -2,7 +2,7 @@
 //!
 //! CPython has one wording of these errors for each way in which it declares a function.
 
-use crate::python::{Raised, Value};
+use crate::python::{PythonVersion, Raised, Value};
 
 /// Defines the enumeration and its name table from one list.
 macro_rules! functions {
@@ -50,12 +50,12 @@ functions! {
         Acos "acos", Acosh "acosh", Asin "asin", Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh",
         Cbrt "cbrt", Ceil "ceil", Comb "comb", Copysign "copysign", Cos "cos", Cosh "cosh",
         Degrees "degrees", Dist "dist", Erf "erf", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
-        Fabs "fabs", Factorial "factorial", Floor "floor", Fmod "fmod", Frexp "frexp", Fsum "fsum",
+        Fabs "fabs", Factorial "factorial", Floor "floor", Fma "fma", Fmod "fmod", Frexp "frexp", Fsum "fsum",
         Gamma "gamma", Gcd "gcd", Hypot "hypot", Isclose "isclose", Isfinite "isfinite", Isinf "isinf",
         Isnan "isnan", Isqrt "isqrt", Lcm "lcm", Ldexp "ldexp", Lgamma "lgamma", Log "log", Log10 "log10",
         Log1p "log1p", Log2 "log2", Modf "modf", Nextafter "nextafter", Perm "perm", Pow "pow", Prod "prod",
-        Radians "radians", Remainder "remainder", Sin "sin", Sinh "sinh", Sqrt "sqrt", Tan "tan",
-        Tanh "tanh", Trunc "trunc", Ulp "ulp",
+        Radians "radians", Remainder "remainder", Sin "sin", Sinh "sinh", Sqrt "sqrt",
+        Sumprod "sumprod", Tan "tan", Tanh "tanh", Trunc "trunc", Ulp "ulp",
     }
     builtin {
         Abs "abs", All "all", Any "any", Bool "bool", Divmod "divmod", Float "float", Int "int", Len "len",
@@ -119,6 +119,16 @@ struct Parameters {
     required: usize,
 }
 
+/// One way in which a function is declared, and the first version that has it.
+type Form = (PythonVersion, Signature);
+
+/// `bool(x)` and `float(x)`.
+const CONVERSION: Parameters = Parameters { names: &["x"], min_positional: 0, max_positional: 1, required: 0 };
+/// `int(x, base)`.
+const INT_BY_NAME: Parameters = Parameters { names: &["x", "base"], min_positional: 0, max_positional: 2, required: 0 };
+/// `nextafter(x, y, /, *, steps)`.
+const NEXTAFTER: Parameters =
+    Parameters { names: &["", "", "steps"], min_positional: 2, max_positional: 2, required: 2 };
 const INT: Parameters = Parameters { names: &["", "base"], min_positional: 0, max_positional: 2, required: 0 };
 const ROUND: Parameters =
     Parameters { names: &["number", "ndigits"], min_positional: 0, max_positional: 2, required: 1 };
@@ -139,35 +149,67 @@ pub(crate) enum Arguments<'a, V> {
 }
 
 impl Function {
-    fn signature(self) -> Signature {
+    /// The table of the functions: how each is declared, and since which version, the newest form first.
+    ///
+    /// Source: the section "math" and the section "Other Language Changes" of "What's New in Python 3.7" to "3.14", and the
+    /// changes that the documentation of `math` and of the builtins notes for each function.
+    fn forms(self) -> &'static [Form] {
+        use PythonVersion as P;
+        use Signature as S;
         match self {
-            Self::Atan2
-            | Self::Comb
-            | Self::Copysign
-            | Self::Dist
-            | Self::Divmod
-            | Self::Fmod
-            | Self::Ldexp
-            | Self::Nextafter
-            | Self::Pow
-            | Self::Remainder => Signature::Between(2, 2),
-            Self::Perm => Signature::Between(1, 2),
-            Self::Bool | Self::Float => Signature::Between(0, 1),
-            Self::Log => Signature::Logarithm,
-            Self::Gcd | Self::Hypot | Self::Lcm => Signature::Any,
-            Self::Int => Signature::Named(INT),
-            Self::Round => Signature::Named(ROUND),
-            Self::Sum => Signature::Named(SUM),
-            Self::Prod => Signature::Named(PROD),
-            Self::Isclose => Signature::Named(ISCLOSE),
-            Self::Max | Self::Min => Signature::Extreme,
-            _ => Signature::One,
+            Self::Fma => const { &[(P::V3_13, S::Between(3, 3))] },
+            Self::Sumprod => const { &[(P::V3_12, S::Between(2, 2))] },
+            Self::Cbrt | Self::Exp2 => const { &[(P::V3_11, S::One)] },
+            Self::Lcm => const { &[(P::V3_9, S::Any)] },
+            Self::Ulp => const { &[(P::V3_9, S::One)] },
+            Self::Nextafter => const { &[(P::V3_12, S::Named(NEXTAFTER)), (P::V3_9, S::Between(2, 2))] },
+            Self::Gcd => const { &[(P::V3_9, S::Any), (P::OLDEST, S::Between(2, 2))] },
+            Self::Comb | Self::Dist => const { &[(P::V3_8, S::Between(2, 2))] },
+            Self::Isqrt => const { &[(P::V3_8, S::One)] },
+            Self::Perm => const { &[(P::V3_8, S::Between(1, 2))] },
+            Self::Prod => const { &[(P::V3_8, S::Named(PROD))] },
+            Self::Hypot => const { &[(P::V3_8, S::Any), (P::OLDEST, S::Between(2, 2))] },
+            Self::Sum => const { &[(P::V3_8, S::Named(SUM)), (P::OLDEST, S::Between(1, 2))] },
+            Self::Remainder => const { &[(P::V3_7, S::Between(2, 2))] },
+            Self::Bool | Self::Float => const { &[(P::V3_7, S::Between(0, 1)), (P::OLDEST, S::Named(CONVERSION))] },
+            Self::Int => const { &[(P::V3_7, S::Named(INT)), (P::OLDEST, S::Named(INT_BY_NAME))] },
+            Self::Atan2 | Self::Copysign | Self::Divmod | Self::Fmod | Self::Ldexp | Self::Pow => {
+                const { &[(P::OLDEST, S::Between(2, 2))] }
+            }
+            Self::Log => const { &[(P::OLDEST, S::Logarithm)] },
+            Self::Round => const { &[(P::OLDEST, S::Named(ROUND))] },
+            Self::Isclose => const { &[(P::OLDEST, S::Named(ISCLOSE))] },
+            Self::Max | Self::Min => const { &[(P::OLDEST, S::Extreme)] },
+            _ => const { &[(P::OLDEST, S::One)] },
         }
     }
 
+    /// The function of this name in this version of Python.
+    pub fn from_name_in(name: &str, python: PythonVersion) -> Option<Self> {
+        Self::from_name(name).filter(|function| function.exists_in(python))
+    }
+
+    /// The first version of Python that has the function.
+    pub fn since(self) -> PythonVersion {
+        self.forms().last().map_or(PythonVersion::OLDEST, |(since, _)| *since)
+    }
+
+    /// Whether this version of Python has the function.
+    pub fn exists_in(self, python: PythonVersion) -> bool {
+        self.since() <= python
+    }
+
+    /// How the function is declared in a version; where it does not exist, as in the first that has it.
+    #[inline]
+    fn signature(self, python: PythonVersion) -> Signature {
+        let forms = self.forms();
+        let form = forms.iter().find(|(since, _)| *since <= python).or(forms.last());
+        form.map_or(Signature::One, |(_, signature)| *signature)
+    }
+
     /// The smallest and the largest number of arguments, positional or named; `None` if there is no largest.
-    pub fn arity(self) -> (usize, Option<usize>) {
-        match self.signature() {
+    pub fn arity(self, python: PythonVersion) -> (usize, Option<usize>) {
+        match self.signature(python) {
             Signature::One => (1, Some(1)),
             Signature::Between(least, most) => (least, Some(most)),
             Signature::Logarithm => (1, Some(2)),
@@ -178,14 +220,11 @@ impl Function {
     }
 
     /// The names of the parameters that may be given as keywords.
-    pub fn keywords(self) -> &'static [&'static str] {
-        match self.signature() {
-            Signature::Named(parameters) => match parameters.names {
-                ["", rest @ ..] => rest,
-                all => all,
-            },
-            Signature::Extreme => &["key", "default"],
-            _ => &[],
+    pub fn keywords(self, python: PythonVersion) -> Vec<&'static str> {
+        match self.signature(python) {
+            Signature::Named(parameters) => parameters.names.iter().copied().filter(|name| !name.is_empty()).collect(),
+            Signature::Extreme => vec!["key", "default"],
+            _ => Vec::new(),
         }
     }
 }
@@ -197,10 +236,11 @@ impl Function {
 #[inline]
 pub(crate) fn bind<'a, V>(
     function: Function,
+    python: PythonVersion,
     positional: &'a [V],
     keywords: &'a [(&str, V)],
 ) -> Result<Arguments<'a, V>, Raised> {
-    let signature = function.signature();
+    let signature = function.signature(python);
     match signature {
         Signature::Named(parameters) => bind_named(function, parameters, positional, keywords).map(Arguments::Named),
         Signature::Extreme => bind_extreme(function, positional, keywords),

@@ -10,6 +10,7 @@ mod column_view;
 mod complex;
 mod conversion;
 mod decimal;
+mod differences;
 mod error;
 mod float;
 mod float_parts;
@@ -45,6 +46,10 @@ pub trait Arithmetic {
     /// The values of the system.
     type Value: Clone + std::fmt::Debug;
 
+    /// Follows this version of Python. A program sets it to the one that it was compiled for.
+    fn set_version(&mut self, version: PythonVersion) {
+        let _ = version;
+    }
     /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
     fn begin(&self) {}
     /// Grants the next evaluations this much work, in operations on 64-bit words, if the system limits it.
@@ -110,6 +115,7 @@ pub trait Arithmetic {
 #[derive(Debug, Clone)]
 pub struct Python {
     fuel: Fuel,
+    version: PythonVersion,
 }
 
 impl Python {
@@ -120,7 +126,12 @@ impl Python {
 
     /// Grants each evaluation this much work, in operations on 64-bit words; at most [`limits::FUEL`].
     pub fn with_fuel(words: u64) -> Self {
-        Self { fuel: Fuel::new(words) }
+        Self { fuel: Fuel::new(words), version: PythonVersion::default() }
+    }
+
+    /// The numbers of this version of Python.
+    pub fn of_version(self, version: PythonVersion) -> Self {
+        Self { version, ..self }
     }
 }
 
@@ -132,6 +143,10 @@ impl Default for Python {
 
 impl Arithmetic for Python {
     type Value = Value;
+
+    fn set_version(&mut self, version: PythonVersion) {
+        self.version = version;
+    }
 
     #[inline]
     fn begin(&self) {
@@ -172,7 +187,7 @@ impl Arithmetic for Python {
 
     #[inline]
     fn call(&self, callee: &Value, positional: &[Value], keywords: &[(&str, Value)]) -> Result<Value, Raised> {
-        functions::call(callee, positional, keywords, &self.fuel)
+        functions::call(callee, positional, keywords, self)
     }
 
     fn tuple(&self, items: Vec<Value>) -> Value {

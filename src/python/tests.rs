@@ -180,9 +180,12 @@ fn functions_are_found_by_their_names() {
     }
     assert_eq!(Function::from_name("print"), None);
     assert!(Function::Pow.is_math() && !Function::Abs.is_math() && Function::Bool.is_type());
-    assert_eq!((Function::Log.arity(), Function::Max.arity()), ((1, Some(2)), (1, None)));
-    assert_eq!(Function::Round.keywords(), ["number", "ndigits"]);
-    assert_eq!(Function::Sum.keywords(), ["start"]);
+    assert_eq!(
+        (Function::Log.arity(PythonVersion::default()), Function::Max.arity(PythonVersion::default())),
+        ((1, Some(2)), (1, None))
+    );
+    assert_eq!(Function::Round.keywords(PythonVersion::default()), ["number", "ndigits"]);
+    assert_eq!(Function::Sum.keywords(PythonVersion::default()), ["start"]);
 }
 
 #[test]

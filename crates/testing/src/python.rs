@@ -4,20 +4,38 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use job_sort_formula::PythonVersion;
+
 use crate::skipped;
 
-/// The version that the recorded OpenPBS embeds, and whose results the engine computes.
-pub const REFEREE: &str = "3.11";
-
-/// The interpreter with whose results the engine's are compared; the running test is skipped without one.
+/// The interpreter of the version that the recorded OpenPBS embeds; the running test is skipped without one.
 #[track_caller]
 pub fn referee() -> Option<PathBuf> {
-    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let found = FOUND.get_or_init(|| interpreter(REFEREE)).clone();
+    let found = installed().iter().find(|(version, _)| *version == PythonVersion::default());
     if found.is_none() {
-        skipped::without_tool(&format!("Python {REFEREE}"));
+        skipped::without_tool(&format!("Python {}", PythonVersion::default()));
     }
-    found
+    found.map(|(_, python)| python.clone())
+}
+
+/// The interpreters of all versions that this machine has, with whose results the engine's are compared. The running test
+/// counts as skipped for each of the others.
+#[track_caller]
+pub fn referees() -> &'static [(PythonVersion, PathBuf)] {
+    referee();
+    for version in PythonVersion::all().filter(|version| *version != PythonVersion::default()) {
+        if installed().iter().all(|(known, _)| *known != version) {
+            skipped::on_this_system(&format!("Python {version}"));
+        }
+    }
+    installed()
+}
+
+fn installed() -> &'static [(PythonVersion, PathBuf)] {
+    static FOUND: OnceLock<Vec<(PythonVersion, PathBuf)>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        PythonVersion::all().filter_map(|version| Some((version, interpreter(&version.to_string())?))).collect()
+    })
 }
 
 /// Any interpreter of Python 3, for scripts that depend on no version; the running test is skipped without one.
@@ -38,8 +56,9 @@ fn interpreter(version: &str) -> Option<PathBuf> {
 }
 
 fn of_pyenv(version: &str) -> Vec<PathBuf> {
-    let Some(home) = std::env::home_dir() else { return Vec::new() };
-    let folders = home.join(".pyenv/versions").read_dir().into_iter().flatten().flatten();
+    let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
+    let Some(root) = root.or_else(|| Some(std::env::home_dir()?.join(".pyenv"))) else { return Vec::new() };
+    let folders = root.join("versions").read_dir().into_iter().flatten().flatten();
     let prefix = format!("{version}.");
     let mut found: Vec<PathBuf> = folders
         .filter(|folder| folder.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)))

@@ -117,7 +117,7 @@ fn name(
             unknown(name, node.span).with_label("Python's natural logarithm").replaced_by("log", Applicability::Safe),
         ),
         Resolution::Undefined => Some(undefined(name, node.span, is_callee, similar)),
-        Resolution::Input if is_callee && Resolution::is_builtin(name) => {
+        Resolution::Input if is_callee && Resolution::is_builtin(name, schema.python()) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
             let help = "every job gets an error and the value 0; use another function, or rename the resource";
             Some(Diagnostic::error("JSF205", message, node.span).with_help(help))

@@ -83,7 +83,8 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
     let hides_function = name_of(called).is_some_and(|name| {
-        Resolution::is_builtin(name) && matches!(Resolution::from_schema(name, schema), Resolution::Input)
+        Resolution::is_builtin(name, schema.python())
+            && matches!(Resolution::from_schema(name, schema), Resolution::Input)
     });
     if hides_function || !is_number(expr, *callee, schema) {
         return None;

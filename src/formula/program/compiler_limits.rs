@@ -5,7 +5,7 @@
 //! `MemoryError`, which the scheduler does not notice.
 
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
-use crate::python::{BinaryOperator, ErrorKind, Raised};
+use crate::python::{BinaryOperator, ErrorKind, PythonVersion, Raised};
 
 /// The deepest tree that the compiler walks.
 const MAX_DEPTH: u32 = 2997;
@@ -23,7 +23,7 @@ const MAX_FRAMES_OF_A_NODE: u32 = 30;
 const TOLERANCE: i64 = 60;
 
 /// The exception that CPython raises at compile time, if the formula exceeds a limit.
-pub(super) fn check(expr: &Expr) -> Option<Raised> {
+pub(super) fn check(expr: &Expr, python: PythonVersion) -> Option<Raised> {
     // fewer nodes than this cannot reach a limit, even if each is nested in the next
     if expr.nodes().len() < ((MAX_FRAMES - LEAF_FRAMES) / MAX_FRAMES_OF_A_NODE) as usize {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn check(expr: &Expr) -> Option<Raised> {
 }
 
 /// Whether CPython compiles the tree; `None` near a limit, where the depth of the call decides.
-pub fn compiles(expr: &Expr) -> Option<bool> {
+pub fn compiles(expr: &Expr, python: PythonVersion) -> Option<bool> {
     let root = measure(expr)?;
     let excess_depth = i64::from(root.depth) - i64::from(MAX_DEPTH);
     let excess_frames = i64::from(root.frames + LEAF_FRAMES) - i64::from(MAX_FRAMES);

@@ -28,10 +28,11 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
 
     fn with_memory(
         program: &'p Program,
-        arithmetic: A,
+        mut arithmetic: A,
         mut constants: Vec<Result<A::Value, Raised>>,
         stack: Vec<A::Value>,
     ) -> Self {
+        arithmetic.set_version(program.python);
         constants.clear();
         constants.extend(program.constants.iter().map(|constant| match &constant.text {
             Some(text) => arithmetic.literal(text, &constant.value),

@@ -11,7 +11,7 @@ use crate::formula::name_resolution::Resolution;
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{CompileError, Constant, Program, compiler_limits};
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Scope};
-use crate::python::{BooleanOperator, ErrorKind, Raised, Value, limits};
+use crate::python::{BooleanOperator, ErrorKind, PythonVersion, Raised, Value, limits};
 use crate::schema::Schema;
 
 impl Program {
@@ -21,13 +21,17 @@ impl Program {
     /// # Errors
     /// A [`CompileError`] if the formula is valid Python but not arithmetic.
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
-        lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse)
+        lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse, schema.python())
     }
 
     /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
     /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
-    pub fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
-        lower(expr, resolve, NonArithmetic::Input)
+    pub fn compile_python(
+        expr: Arc<Expr>,
+        python: PythonVersion,
+        resolve: &dyn Fn(&str) -> Resolution,
+    ) -> Result<Self, CompileError> {
+        lower(expr, resolve, NonArithmetic::Input, python)
     }
 }
 
@@ -54,6 +58,7 @@ fn lower(
     expr: Arc<Expr>,
     resolve: &dyn Fn(&str) -> Resolution,
     non_arithmetic: NonArithmetic,
+    python: PythonVersion,
 ) -> Result<Program, CompileError> {
     let refused = match non_arithmetic {
         NonArithmetic::Input => None,
@@ -61,10 +66,11 @@ fn lower(
             if let Some((construct, span)) = expr.unsupported() {
                 return Err(CompileError::Construct { construct, span });
             }
-            compiler_limits::check(&expr).map(|raised| (raised, expr.node(expr.root()).span))
+            compiler_limits::check(&expr, python).map(|raised| (raised, expr.node(expr.root()).span))
         }
     };
     let program = Program {
+        python,
         expr: Arc::clone(&expr),
         code: Vec::with_capacity(expr.nodes().len()),
         nodes: Vec::with_capacity(expr.nodes().len()),
@@ -125,7 +131,7 @@ impl<'e> Lowering<'e> {
         let expr = self.expr;
         let node = expr.node(id);
         match &node.kind {
-            ExprKind::Literal { kind, text } => self.literal(literal_value(*kind, text), text, id),
+            ExprKind::Literal { kind, text } => self.literal(literal_value(*kind, text, self.program.python), text, id),
             ExprKind::Name(name) => self.name(name, id)?,
             ExprKind::Unary { op, operand } => self.then_emit(&[*operand], Instruction::Unary(*op), id),
             ExprKind::Binary { op, left, right } => self.then_emit(&[*left, *right], Instruction::Binary(*op), id),
@@ -281,22 +287,22 @@ const MAX_DECIMAL_DIGITS: usize = 4300;
 ///
 /// # Errors
 /// CPython's `SyntaxError`, or the limit on the size of integers.
-pub(crate) fn literal_value(kind: LiteralKind, text: &str) -> Result<Value, Raised> {
+pub(crate) fn literal_value(kind: LiteralKind, text: &str, python: PythonVersion) -> Result<Value, Raised> {
     let digits = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
     match kind {
         LiteralKind::Float => digits.parse().map(Value::Float).map_err(|_| malformed(text)),
-        LiteralKind::Integer => integer_literal(&digits).ok_or_else(|| malformed(text))?,
+        LiteralKind::Integer => integer_literal(&digits, python).ok_or_else(|| malformed(text))?,
     }
 }
 
-fn integer_literal(digits: &str) -> Option<Result<Value, Raised>> {
+fn integer_literal(digits: &str, python: PythonVersion) -> Option<Result<Value, Raised>> {
     let (radix, digits) = match digits.get(..2) {
         Some("0x" | "0X") => (16, &digits[2..]),
         Some("0o" | "0O") => (8, &digits[2..]),
         Some("0b" | "0B") => (2, &digits[2..]),
         _ => (10, digits),
     };
-    if radix == 10 && digits.len() > MAX_DECIMAL_DIGITS {
+    if radix == 10 && digits.len() > MAX_DECIMAL_DIGITS && python.limits_decimal_digits() {
         return Some(Err(too_many_digits(digits.len())));
     }
     if let Ok(small) = i64::from_str_radix(digits, radix) {

@@ -28,12 +28,14 @@ pub use trace::{Term, Trace};
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{Expr, ExprId};
-use crate::python::{Arithmetic, Python, Raised, Value};
+use crate::python::{Arithmetic, Python, PythonVersion, Raised, Value};
 use instruction::Instruction;
 
 /// A compiled formula. Compile once, evaluate for every job; it is `Send` and `Sync`.
 #[derive(Debug, Clone)]
 pub struct Program {
+    /// The Python that evaluates it.
+    python: PythonVersion,
     expr: Arc<Expr>,
     code: Vec<Instruction>,
     /// The node of each instruction.
@@ -62,6 +64,11 @@ impl Program {
     /// The undefined names, with the span of their first use.
     pub fn undefined(&self) -> &[(Box<str>, Span)] {
         &self.undefined
+    }
+
+    /// The version of Python that the program was compiled for.
+    pub fn python(&self) -> PythonVersion {
+        self.python
     }
 
     /// The tree that was compiled.

@@ -22,7 +22,7 @@ pub(super) fn call(
     let DecimalValue::Function(function) = callee else {
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
-    match function::bind(*function, positional, keywords)? {
+    match function::bind(*function, python.version, positional, keywords)? {
         Arguments::Positional(values) if is_integer_function(*function) => integer_function(*function, values, python),
         Arguments::Positional([x]) => call_with_one(*function, x, python),
         Arguments::Positional([x, y]) => call_with_two(*function, x, y),

@@ -13,7 +13,9 @@ mod value;
 
 pub use crate::python::decimal::value::DecimalValue;
 
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Raised, UnaryOperator, Value};
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, Python, PythonVersion, Raised, UnaryOperator, Value,
+};
 
 /// Decimal arithmetic with 28 significant digits.
 ///
@@ -44,6 +46,10 @@ impl DecimalArithmetic {
 
 impl Arithmetic for DecimalArithmetic {
     type Value = DecimalValue;
+
+    fn set_version(&mut self, version: PythonVersion) {
+        self.integers.set_version(version);
+    }
 
     #[inline]
     fn begin(&self) {

@@ -1,7 +1,12 @@
 //! Functions over many values: `min`, `max`, `sum`, `prod`, `fsum`, `hypot`, `dist`.
 
+use crate::python::differences::Norm;
 use crate::python::limits::Fuel;
-use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, Function, Raised, Value, float_parts, operators};
+use crate::python::value::Integer;
+use crate::python::{
+    BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value, float_parts,
+    operators,
+};
 
 /// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function `key` with a value.
 pub(super) fn extreme(
@@ -9,6 +14,7 @@ pub(super) fn extreme(
     values: &[Value],
     key: Option<&Value>,
     default: Option<&Value>,
+    python: PythonVersion,
     call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
     fuel: &Fuel,
 ) -> Result<Value, Raised> {
@@ -17,7 +23,7 @@ pub(super) fn extreme(
         [single] => single.iterable_argument()?,
         several => several,
     };
-    let key = key.filter(|key| !matches!(key, Value::None));
+    let key = key.filter(|key| !python.has_none_as_a_key() || !matches!(key, Value::None));
     let best = match key {
         None => extreme_value(op, values, fuel)?,
         Some(key) => extreme_by_key(op, values, |value| call(key, value), fuel)?,
@@ -60,10 +66,140 @@ fn extreme_by_key<'a>(
     Ok(best.map(|(_, value)| value))
 }
 
-/// `sum(iterable, start=0)`: plain `+` from the left, as in Python 3.11. Later releases compensate the rounding errors of
-/// floats.
-pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
-    accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Value::Int(0)), fuel)
+/// `sum(iterable, start=0)`: plain `+` from the left, or with the rounding errors of floats compensated.
+pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Result<Value, Raised> {
+    let start = start.cloned().unwrap_or(Value::Int(0));
+    if python.version.compensates_sums() {
+        return compensated_sum(items.iterable_argument()?, start, &python.fuel);
+    }
+    accumulate(BinaryOperator::Add, items, start, &python.fuel)
+}
+
+/// The sum as integers of a word while it is one, then as floats with their rounding errors (Neumaier's algorithm), and then
+/// by `+`.
+fn compensated_sum(items: &[Value], start: Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let mut rest = items.iter();
+    let mut total = start;
+    while let Value::Int(sum) = total {
+        let Some(item) = rest.next() else { return Ok(total) };
+        let small = match item.integer() {
+            Some(Integer::Small(item)) => sum.checked_add(item),
+            _ => None,
+        };
+        total = match small {
+            Some(sum) => Value::Int(sum),
+            None => {
+                total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
+                break;
+            }
+        };
+    }
+    if let Value::Float(mut sum) = total {
+        let mut compensation = 0.0;
+        let compensated = |sum: f64, compensation: f64| if compensation.is_finite() { sum + compensation } else { sum };
+        loop {
+            match rest.next() {
+                None => return Ok(Value::Float(compensated(sum, compensation))),
+                Some(Value::Float(item)) => {
+                    let next = sum + item;
+                    let (large, small) = if sum.abs() >= item.abs() { (sum, *item) } else { (*item, sum) };
+                    compensation += (large - next) + small;
+                    sum = next;
+                }
+                Some(item) => match item.integer() {
+                    Some(Integer::Small(item)) => sum += item as f64,
+                    _ => {
+                        let before = Value::Float(compensated(sum, compensation));
+                        total = operators::binary(BinaryOperator::Add, &before, item, fuel)?;
+                        break;
+                    }
+                },
+            }
+        }
+    }
+    rest.try_fold(total, |sum, item| operators::binary(BinaryOperator::Add, &sum, item, fuel))
+}
+
+/// `sumprod(p, q)`: integers of a word exactly, then floats with three times the precision, and then by `*` and `+`.
+pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
+    let mut pairs = p.iter().zip(q).peekable();
+    let mut total = Value::Int(0);
+    let mut integers = 0_i64;
+    while let Some(next) =
+        pairs.peek().and_then(|(p, q)| small_product(p, q)).and_then(|product| integers.checked_add(product))
+    {
+        integers = next;
+        pairs.next();
+    }
+    total = operators::binary(BinaryOperator::Add, &total, &Value::Int(integers), fuel)?;
+    let mut floats = TripleLength::default();
+    let mut has_floats = false;
+    while let Some(next) = pairs.peek().and_then(|(p, q)| float_factors(p, q)).map(|(p, q)| floats.plus_product(p, q)) {
+        if !next.high.is_finite() {
+            break;
+        }
+        (floats, has_floats) = (next, true);
+        pairs.next();
+    }
+    if has_floats {
+        total = operators::binary(BinaryOperator::Add, &total, &Value::Float(floats.rounded()), fuel)?;
+    }
+    for (p, q) in pairs {
+        let product = operators::binary(BinaryOperator::Multiply, p, q, fuel)?;
+        total = operators::binary(BinaryOperator::Add, &total, &product, fuel)?;
+    }
+    if p.len() == q.len() { Ok(total) } else { Err(Raised::value("Inputs are not the same length")) }
+}
+
+/// The product of two integers of a word, if it is one; bools do not count.
+fn small_product(p: &Value, q: &Value) -> Option<i64> {
+    match (p, q) {
+        (Value::Int(p), Value::Int(q)) => p.checked_mul(*q),
+        _ => None,
+    }
+}
+
+/// Two floats, or a float and an integer.
+fn float_factors(p: &Value, q: &Value) -> Option<(f64, f64)> {
+    match (p, q) {
+        (Value::Float(p), Value::Float(q)) => Some((*p, *q)),
+        (Value::Float(p), q) => Some((*p, q.integer()?.to_float().ok()?)),
+        (p, Value::Float(q)) => Some((p.integer()?.to_float().ok()?, *q)),
+        _ => None,
+    }
+}
+
+/// A sum in three doubles.
+#[derive(Debug, Clone, Copy, Default)]
+struct TripleLength {
+    high: f64,
+    low: f64,
+    tiny: f64,
+}
+
+impl TripleLength {
+    /// Adds a product: algorithm 5.10 of Ogita, Rump and Oishi, with three doubles.
+    fn plus_product(self, x: f64, y: f64) -> Self {
+        let product = x * y;
+        let (high, sum_error) = two_sum(self.high, product);
+        let (first, first_error) = two_sum(self.low, x.mul_add(y, -product));
+        let (low, second_error) = two_sum(first, sum_error);
+        Self { high, low, tiny: self.tiny + first_error + second_error }
+    }
+
+    fn rounded(self) -> f64 {
+        let (last, error) = two_sum(self.low, self.tiny);
+        let (high, low) = two_sum(self.high, last);
+        high + (low + error)
+    }
+}
+
+/// A sum and its rounding error.
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
 /// `prod(iterable, start=1)`.
@@ -148,13 +284,16 @@ fn round_once(partials: &[f64]) -> f64 {
 }
 
 /// `hypot(*coordinates)`.
-pub(super) fn hypot<'a>(coordinates: impl Iterator<Item = &'a Value>) -> Result<f64, Raised> {
+pub(super) fn hypot<'a>(coordinates: impl Iterator<Item = &'a Value>, python: PythonVersion) -> Result<f64, Raised> {
+    if python.norm() == Norm::Library {
+        return library_hypot(coordinates, python);
+    }
     let lengths = coordinates.map(|value| value.math_argument().map(f64::abs)).collect::<Result<Vec<_>, _>>()?;
-    Ok(norm(&lengths))
+    Ok(norm(&lengths, python))
 }
 
 /// `dist(p, q)`.
-pub(super) fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
+pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value, Raised> {
     let p = p.iterable_argument()?;
     let q = q.iterable_argument()?;
     if p.len() != q.len() {
@@ -164,11 +303,11 @@ pub(super) fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
     for (a, b) in p.iter().zip(q) {
         lengths.push((a.math_argument()? - b.math_argument()?).abs());
     }
-    Ok(Value::Float(norm(&lengths)))
+    Ok(Value::Float(norm(&lengths, python)))
 }
 
 /// The square root of the sum of squares, rounded nearly once: squares and sum are double-double numbers.
-fn norm(lengths: &[f64]) -> f64 {
+fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
     let largest = lengths.iter().copied().fold(0.0, f64::max);
     if largest.is_infinite() || lengths.len() == 1 {
         return lengths.iter().copied().find(|length| length.is_nan() && !largest.is_infinite()).unwrap_or(largest);
@@ -178,6 +317,9 @@ fn norm(lengths: &[f64]) -> f64 {
     }
     if largest == 0.0 {
         return 0.0;
+    }
+    if python.norm() == Norm::Compensated {
+        return compensated_norm(lengths, largest);
     }
     // Scaled to about 1 by a power of two, no square overflows, and none that matters underflows.
     let (_, scale) = float_parts::fraction_and_exponent(largest);
@@ -195,4 +337,30 @@ fn norm(lengths: &[f64]) -> f64 {
     let correction = (high - root * root) - root.mul_add(root, -(root * root)) + low;
     let root = root + correction / (2.0 * root);
     root * float_parts::power_of_two(scale / 2) * float_parts::power_of_two(scale - scale / 2)
+}
+
+/// The square root of the sum of squares, with the rounding errors of the sum.
+fn compensated_norm(lengths: &[f64], largest: f64) -> f64 {
+    let mut sum = 1.0;
+    let mut fraction = 0.0;
+    for length in lengths {
+        let ratio = length / largest;
+        let square = ratio * ratio;
+        let before = sum;
+        sum += square;
+        fraction += (before - sum) + square;
+    }
+    largest * (sum - 1.0 + fraction).sqrt()
+}
+
+/// `hypot(x, y)` of the C library.
+fn library_hypot<'a>(coordinates: impl Iterator<Item = &'a Value>, python: PythonVersion) -> Result<f64, Raised> {
+    let mut lengths: Vec<_> = coordinates.map(|value| value.math_argument().map(f64::abs)).collect();
+    if python.raises_the_second_error() {
+        lengths.reverse();
+    }
+    let lengths = lengths.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let length = lengths.iter().fold(0.0, |length: f64, coordinate| length.hypot(*coordinate));
+    let is_overflow = length.is_infinite() && lengths.iter().all(|length| length.is_finite());
+    if is_overflow { Err(Raised::range()) } else { Ok(length) }
 }

@@ -99,6 +99,20 @@ pub(super) fn binary_real_function(function: Function, x: f64, y: f64) -> Result
     }
 }
 
+/// `fma(x, y, z)`: `x * y + z`, rounded once.
+pub(super) fn fma(x: &Value, y: &Value, z: &Value) -> Result<f64, Raised> {
+    let operands = [x.math_argument()?, y.math_argument()?, z.math_argument()?];
+    let [x, y, z] = operands;
+    let result = x.mul_add(y, z);
+    if result.is_nan() && !operands.iter().any(|operand| operand.is_nan()) {
+        return Err(Raised::value("invalid operation in fma"));
+    }
+    if result.is_infinite() && operands.iter().all(|operand| operand.is_finite()) {
+        return Err(Raised::overflow("overflow in fma"));
+    }
+    Ok(result)
+}
+
 fn fmod(x: f64, y: f64) -> Result<f64, Raised> {
     if !x.is_nan() && !y.is_nan() && (x.is_infinite() || y == 0.0) {
         return Err(Raised::domain());

@@ -6,18 +6,26 @@ use num_traits::{One, ToPrimitive};
 
 use crate::python::limits::Fuel;
 use crate::python::value::Integer;
-use crate::python::{Raised, Value, integer, limits};
+use crate::python::{Python, Raised, Value, conversion, integer, limits};
 
 const NEGATIVE_N: &str = "n must be a non-negative integer";
 const NEGATIVE_K: &str = "k must be a non-negative integer";
 
 /// `factorial(x)`.
-pub(super) fn factorial(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    factorial_of(x.integer_argument()?, fuel)
+pub(super) fn factorial(x: &Value, python: &Python) -> Result<Value, Raised> {
+    match x {
+        Value::Float(float) if python.version.has_factorials_of_floats() => {
+            if !float.is_finite() || float.fract() != 0.0 {
+                return Err(Raised::value("factorial() only accepts integral values"));
+            }
+            factorial_of(conversion::float_to_int(*float)?.integer_argument()?, &python.fuel)
+        }
+        _ => factorial_of(x.integer_argument()?, &python.fuel),
+    }
 }
 
 /// `n!`
-pub(super) fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if n.is_negative() {
         return Err(Raised::value("factorial() not defined for negative values"));
     }
@@ -60,15 +68,15 @@ fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
 }
 
 /// `perm(n, k)`.
-pub(super) fn perm(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+pub(super) fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raised> {
     if matches!(k, Value::None) {
-        return factorial(n, fuel);
+        return factorial(n, python);
     }
     let Some((n, k)) = n_and_k(n, k)? else {
         return Ok(Value::Int(0));
     };
     match k.to_i64() {
-        Some(k) => falling_product(&n, k.unsigned_abs(), fuel),
+        Some(k) => falling_product(&n, k.unsigned_abs(), &python.fuel),
         None => Err(Raised::overflow("k must not exceed 9223372036854775807")),
     }
 }

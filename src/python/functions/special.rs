@@ -8,7 +8,7 @@
 
 use std::f64::consts::PI;
 
-use crate::python::{Raised, c_math};
+use crate::python::{Function, Raised, c_math};
 
 /// The free parameter `g` of Lanczos's approximation.
 const G: f64 = 6.024680040776729583740234375;
@@ -330,6 +330,53 @@ pub(super) fn erf(x: f64) -> f64 {
         1.0
     };
     result.copysign(x)
+}
+
+/// The square root of pi.
+const SQRT_PI: f64 = 1.772453850905516027298167483341145182798;
+
+/// `erf(x)` and `erfc(x)` of the versions before 3.7: by a power series up to 1.5, beyond it by a continued fraction.
+pub(super) fn own_error_function(function: Function, x: f64) -> Result<f64, Raised> {
+    let magnitude = x.abs();
+    let is_complement = function == Function::Erfc;
+    if x.is_nan() {
+        return Ok(x);
+    }
+    if magnitude < 1.5 {
+        let erf = erf_by_series(x);
+        return Ok(if is_complement { 1.0 - erf } else { erf });
+    }
+    let tail = erfc_by_fraction(magnitude);
+    Ok(match (is_complement, x > 0.0) {
+        (true, true) => tail,
+        (true, false) => 2.0 - tail,
+        (false, true) => 1.0 - tail,
+        (false, false) => tail - 1.0,
+    })
+}
+
+fn erf_by_series(x: f64) -> f64 {
+    let square = x * x;
+    let sum = (0..25).fold(0.0, |sum, term| 2.0 + square * sum / (25.5 - f64::from(term)));
+    sum * x * c_math::exp(-square) / SQRT_PI
+}
+
+fn erfc_by_fraction(x: f64) -> f64 {
+    if x >= 30.0 {
+        return 0.0;
+    }
+    let square = x * x;
+    let (mut a, mut step) = (0.0, 0.5);
+    let (mut numerator, mut numerator_before) = (1.0, 0.0);
+    let (mut denominator, mut denominator_before) = (step + square, 1.0);
+    for _ in 0..50 {
+        a += step;
+        step += 2.0;
+        let b = step + square;
+        (numerator, numerator_before) = (b * numerator - a * numerator_before, numerator);
+        (denominator, denominator_before) = (b * denominator - a * denominator_before, denominator);
+    }
+    numerator / denominator * x * c_math::exp(-square) / SQRT_PI
 }
 
 /// `erfc(x)`.

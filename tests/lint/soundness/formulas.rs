@@ -1,7 +1,7 @@
 //! Random formulas, and random values for their inputs.
 
 use job_sort_formula::formula::lint::{Ranges, TypeSet, ValueSet};
-use job_sort_formula::python::{Function, Value};
+use job_sort_formula::python::{Function, PythonVersion, Value};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_testing::random::Xorshift;
 
@@ -193,7 +193,7 @@ fn call(dice: &mut Dice, size: usize, plain: bool) -> String {
     let common = ["max", "min", "log", "sqrt", "exp", "pow", "abs", "floor", "ceil", "round", "int", "float", "log2"];
     let name = if dice.one_in(2) { *dice.pick(&common) } else { dice.pick(Function::ALL).name() };
     let Some(function) = Function::from_name(name) else { return leaf(dice, plain) };
-    let (least, most) = function.arity();
+    let (least, most) = function.arity(PythonVersion::default());
     let mut count = least + dice.below(most.unwrap_or(3).max(least) - least + 1);
     if matches!(name, "max" | "min" | "gcd" | "lcm" | "hypot") && count < 2 {
         count = 2;

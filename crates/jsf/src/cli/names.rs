@@ -76,7 +76,8 @@ fn names(schema: &Schema) -> Vec<Name> {
     let constants = ["e", "inf", "nan", "pi", "tau"].into_iter().filter(|name| constant(name).is_some());
     names.extend(constants.map(|name| Name::of_python(name.into(), "constant", "Python's math")));
     // a resource hides a builtin of its name
-    let functions = Function::ALL.iter().filter(|function| function.is_math() || !schema.is_numeric(function.name()));
+    let functions = Function::ALL.iter().filter(|function| function.exists_in(schema.python()));
+    let functions = functions.filter(|function| function.is_math() || !schema.is_numeric(function.name()));
     names.extend(functions.map(|function| {
         let origin = if function.is_math() { "Python's math" } else { "Python's builtins" };
         Name::of_python(format!("{}()", function.name()), "function", origin)

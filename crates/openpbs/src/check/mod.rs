@@ -278,7 +278,8 @@ fn predicts_crash(found: &Diagnostic) -> bool {
 /// Whether the result is a complex number for every job.
 fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
     let expr = Arc::new(formula.expr().clone());
-    let Ok(program) = Program::compile_python(expr, &|name| Resolution::from_schema(name, schema)) else {
+    let Ok(program) = Program::compile_python(expr, schema.python(), &|name| Resolution::from_schema(name, schema))
+    else {
         return false;
     };
     let inputs = program.inputs().iter().map(|name| match Resolution::from_schema(name, schema) {

@@ -10,18 +10,23 @@ use std::rc::Rc;
 use job_sort_formula::formula::lint::{attribute_of, is_dangerous_attribute, is_dangerous_builtin};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Clause, Construct, Expr, ExprId, ExprKind, Scope};
+use job_sort_formula::python::PythonVersion;
 
 use crate::qmgr_validation::passes::DECISIVE_VARIABLES;
 use crate::qmgr_validation::statements::{Statement, Target};
 
 /// Whether a pass of the server's script with these resources can raise no `NameError` and cannot change the script.
-pub(super) fn are_all_bound(statements: &[Statement], is_resource: &dyn Fn(&str) -> bool) -> bool {
+pub(super) fn are_all_bound(
+    statements: &[Statement],
+    python: PythonVersion,
+    is_resource: &dyn Fn(&str) -> bool,
+) -> bool {
     let mut assigned = BTreeSet::new();
     statements.iter().all(|statement| match statement {
         Statement::Pass => true,
         Statement::Augmented { .. } => false,
         Statement::Assignment { targets, value } => {
-            let is_bound = Analysis::new(value, is_resource, &assigned).visit_all();
+            let is_bound = Analysis::new(value, python, is_resource, &assigned).visit_all();
             let names: Option<Vec<&str>> = targets.iter().map(Target::name).collect();
             let Some(names) = names else { return false };
             let is_decisive = names.iter().any(|name| DECISIVE_VARIABLES.contains(name));
@@ -42,6 +47,7 @@ struct Frame<'e> {
 
 struct Analysis<'e> {
     expr: &'e Expr,
+    python: PythonVersion,
     is_resource: &'e dyn Fn(&str) -> bool,
     /// The names that earlier statements assign.
     assigned: &'e BTreeSet<&'e str>,
@@ -54,7 +60,12 @@ struct Analysis<'e> {
 }
 
 impl<'e> Analysis<'e> {
-    fn new(expr: &'e Expr, is_resource: &'e dyn Fn(&str) -> bool, assigned: &'e BTreeSet<&'e str>) -> Self {
+    fn new(
+        expr: &'e Expr,
+        python: PythonVersion,
+        is_resource: &'e dyn Fn(&str) -> bool,
+        assigned: &'e BTreeSet<&'e str>,
+    ) -> Self {
         let reassigned = expr.nodes().iter().filter_map(|node| match &node.kind {
             ExprKind::Unsupported { construct: Construct::AssignmentExpression, parts } => {
                 name_of(expr, *parts.first()?)
@@ -63,7 +74,7 @@ impl<'e> Analysis<'e> {
         });
         let module = Frame { parent: 0, names: Rc::default(), clause: 0 };
         let open = vec![(expr.root(), 0)];
-        Self { expr, is_resource, assigned, reassigned: reassigned.collect(), frames: vec![module], open }
+        Self { expr, python, is_resource, assigned, reassigned: reassigned.collect(), frames: vec![module], open }
     }
 
     /// Visits every node that may be evaluated; whether each name among them has a value.
@@ -157,12 +168,13 @@ impl<'e> Analysis<'e> {
         if is_dangerous_builtin(name) {
             return false;
         }
-        if (self.is_resource)(name) || Resolution::is_builtin(name) {
+        if (self.is_resource)(name) || Resolution::is_builtin(name, self.python) {
             return true;
         }
         let is_script_variable = self.assigned.contains(name) || matches!(name, "ans" | "errnum" | "errmsg");
         // an exception in the first pass deletes `e`
-        let is_math = name != "e" && !matches!(Resolution::resolve(name, |_| false), Resolution::Undefined);
+        let is_math =
+            name != "e" && !matches!(Resolution::resolve(name, self.python, |_| false), Resolution::Undefined);
         frame == 0 && (is_script_variable || is_math)
     }
 }

@@ -20,9 +20,12 @@ pub(super) const DECISIVE_VARIABLES: [&str; 7] =
 
 /// The server's answer to statements that Python parses.
 pub(super) fn answer(statements: &[Statement], schema: &Schema) -> Result<Validation, Uncertainty> {
-    let compiled: Vec<Option<bool>> = statements.iter().flat_map(Statement::exprs).map(|expr| compiles(expr)).collect();
+    let compiled: Vec<Option<bool>> =
+        statements.iter().flat_map(Statement::exprs).map(|expr| compiles(expr, schema.python())).collect();
     // too deep for CPython's compiler, which raises no `SyntaxError`
-    if compiled.contains(&Some(false)) || bound_names::are_all_bound(statements, &|name| schema.is_numeric(name)) {
+    if compiled.contains(&Some(false))
+        || bound_names::are_all_bound(statements, schema.python(), &|name| schema.is_numeric(name))
+    {
         return Ok(Validation::ACCEPTED);
     }
     if compiled.contains(&None) {
@@ -32,7 +35,9 @@ pub(super) fn answer(statements: &[Statement], schema: &Schema) -> Result<Valida
     match pass.execute(statements) {
         Err(Stop::NameError) => return Ok(Validation::INVALID_KEYWORD),
         Err(Stop::Unknown(uncertainty)) => {
-            if !bound_names::are_all_bound(statements, &|name| schema.entry(name).is_some()) || reads_e(statements) {
+            if !bound_names::are_all_bound(statements, schema.python(), &|name| schema.entry(name).is_some())
+                || reads_e(statements)
+            {
                 return Err(uncertainty);
             }
             pass.begin_second_with_unknown_values(statements);
@@ -126,7 +131,7 @@ impl<'s> Pass<'s> {
     }
 
     fn evaluate(&self, expr: &Arc<Expr>) -> Result<Operand, Stop> {
-        let program = Program::compile_python(Arc::clone(expr), &|name| self.resolve(name))
+        let program = Program::compile_python(Arc::clone(expr), self.schema.python(), &|name| self.resolve(name))
             .map_err(|_| Stop::Unknown(Uncertainty::NonArithmetic))?;
         let inputs: Vec<Operand> = program.inputs().iter().map(|name| self.input(name)).collect();
         let mut evaluator = program.interpreter(OperandArithmetic::default());
@@ -150,7 +155,7 @@ impl<'s> Pass<'s> {
             _ if self.variables.contains_key(name) => Resolution::Input,
             "e" if self.e_is_deleted && self.is_resource(name) => Resolution::Input,
             "e" if self.e_is_deleted => Resolution::Undefined,
-            _ => Resolution::resolve(name, |name| self.is_resource(name)),
+            _ => Resolution::resolve(name, self.schema.python(), |name| self.is_resource(name)),
         }
     }
 

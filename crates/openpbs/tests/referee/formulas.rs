@@ -81,13 +81,33 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
+/// Runs a comparison with every Python of this machine.
+fn compare_all(compare: impl Fn(&Script, &mut Tally)) {
+    let mut wrong = Vec::new();
+    for python in Script::find_all("formulas.py") {
+        let mut tally = Tally::default();
+        tally.version = python.version;
+        compare(&python, &mut tally);
+        eprintln!("Python {}: {tally}", python.version);
+        wrong.extend(tally.wrong.iter().map(|wrong| format!("Python {}: {wrong}", python.version)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The names of the random formulas, on a server with this Python.
+fn schema_of(python: &Script) -> Schema {
+    schema().with_python(python.version)
+}
+
 #[test]
 fn values_and_errors_of_formulas_are_those_of_python() {
-    let Some(python) = Script::find("formulas.py") else { return };
-    let mut left = setting("JSF_REFEREE_CASES", 20_000) as usize / JOBS_PER_FORMULA;
+    compare_all(compare_formulas);
+}
+
+fn compare_formulas(python: &Script, tally: &mut Tally) {
+    let mut left = python.cases(20_000) as usize / JOBS_PER_FORMULA;
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
-    let schema = schema();
-    let mut tally = Tally::default();
+    let schema = schema_of(python);
     while left > 0 {
         let jobs: Vec<Job> = (0..JOBS).map(|_| job(&mut random)).collect();
         let mut questions = Vec::new();
@@ -105,7 +125,7 @@ fn values_and_errors_of_formulas_are_those_of_python() {
                 text::mutate_character(&mut text, &mut random);
             }
             let indices: Vec<_> = (0..JOBS_PER_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
-            questions.extend(Question::new(text, &indices, &jobs, &schema, &mut tally));
+            questions.extend(Question::new(text, &indices, &jobs, &schema, tally));
         }
         let jobs_json: Vec<_> = jobs.iter().map(job_json).collect();
         let mut asked = format!("[\"jobs\",[{}]]\n", jobs_json.join(","));
@@ -118,8 +138,6 @@ fn values_and_errors_of_formulas_are_those_of_python() {
         assert_eq!(at, answers.len(), "Python answers every question");
         left = left.saturating_sub(BATCH);
     }
-    eprintln!("{tally}");
-    assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
 }
 
 /// What is computed with a complex number, in place of `_`.
@@ -257,18 +275,23 @@ fn deep(random: &mut Generator) -> String {
 
 #[test]
 fn limits_of_depth_are_those_of_python() {
-    let Some(python) = Script::find("formulas.py") else { return };
-    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
-    let mut tally = Tally::default();
-    let texts = (0..setting("JSF_REFEREE_CASES", 20_000) / 100).map(|_| deep(&mut random));
-    let questions: Vec<_> = texts.filter_map(|text| Question::new(text, &[], &[], &schema(), &mut tally)).collect();
+    compare_all(|python, tally| {
+        let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
+        let texts = (0..python.cases(20_000) / 100).map(|_| deep(&mut random)).collect();
+        compare_texts(python, texts, tally);
+    });
+}
+
+/// Compares whether texts are compiled.
+fn compare_texts(python: &Script, texts: Vec<String>, tally: &mut Tally) {
+    let schema = schema_of(python);
+    let questions: Vec<_> =
+        texts.into_iter().filter_map(|text| Question::new(text, &[], &[], &schema, tally)).collect();
     let answers = python.run(&[], questions.iter().map(Question::written).collect());
     assert_eq!(questions.len(), answers.len(), "Python answers every question");
     for (question, answer) in questions.iter().zip(answers) {
         tally.compare(question, &[answer], &[]);
     }
-    eprintln!("{tally}");
-    assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
 }
 
 /// Constructs of Python's expressions, valid and invalid, that random texts would hardly contain.
@@ -277,14 +300,5 @@ fn limits_of_depth_are_those_of_python() {
 /// a lambda is an error.
 #[test]
 fn constructs_are_accepted_or_refused_as_by_python() {
-    let Some(python) = Script::find("formulas.py") else { return };
-    let mut tally = Tally::default();
-    let questions: Vec<_> =
-        CONSTRUCTS.lines().filter_map(|text| Question::new(text.into(), &[], &[], &schema(), &mut tally)).collect();
-    let answers = python.run(&[], questions.iter().map(Question::written).collect());
-    assert_eq!(questions.len(), answers.len(), "Python answers every question");
-    for (question, answer) in questions.iter().zip(answers) {
-        tally.compare(question, &[answer], &[]);
-    }
-    assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
+    compare_all(|python, tally| compare_texts(python, CONSTRUCTS.lines().map(str::to_owned).collect(), tally));
 }

@@ -10,7 +10,8 @@ from math import *
 from values import number, written
 
 warnings.simplefilter("ignore")
-sys.set_int_max_str_digits(0)
+if hasattr(sys, "set_int_max_str_digits"):
+    sys.set_int_max_str_digits(0)
 
 NANS = {}
 

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use jsf_testing::python;
+use job_sort_formula::PythonVersion;
 use jsf_testing::skipped::LIST;
+use jsf_testing::{python, setting};
 
 /// A script of this folder.
 pub struct Script {
+    pub version: PythonVersion,
     python: PathBuf,
     path: PathBuf,
 }
@@ -18,7 +20,23 @@ impl Script {
     #[track_caller]
     pub fn find(name: &str) -> Option<Self> {
         let python = python::referee()?;
-        Some(Self { python, path: [env!("CARGO_MANIFEST_DIR"), "tests", "referee", name].iter().collect() })
+        Some(Self::of(PythonVersion::default(), python, name))
+    }
+
+    /// The script with every Python of this machine; the running test counts as skipped for each one that is missing.
+    #[track_caller]
+    pub fn find_all(name: &str) -> Vec<Self> {
+        python::referees().iter().map(|(version, python)| Self::of(*version, python.clone(), name)).collect()
+    }
+
+    fn of(version: PythonVersion, python: PathBuf, name: &str) -> Self {
+        Self { version, python, path: [env!("CARGO_MANIFEST_DIR"), "tests", "referee", name].iter().collect() }
+    }
+
+    /// How many cases a test tries: `JSF_REFEREE_CASES`, or so many, of which the other versions get a fifth.
+    pub fn cases(&self, default: u64) -> u64 {
+        let is_default = self.version == PythonVersion::default();
+        setting("JSF_REFEREE_CASES", if is_default { default } else { default / 5 })
     }
 
     /// The lines that the script writes when it gets these arguments and this standard input.
@@ -57,7 +75,7 @@ fn without_python_a_comparison_is_skipped_or_fails_where_ci_is_true() {
     let list = this.with_file_name(format!("{LIST}{}", std::process::id()));
     let listed = std::fs::read_to_string(&list).expect("the list");
     std::fs::remove_file(&list).expect("removed");
-    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert_eq!(listed.lines().count(), PythonVersion::all().count(), "{listed}");
     assert!(listed.starts_with("Python 3.11\t") && listed.contains("constructs_are_accepted"), "{listed}");
     let failed = run("true");
     assert!(!failed.status.success());

@@ -4,7 +4,7 @@
 //! into some of them.
 
 use job_sort_formula::Schema;
-use job_sort_formula::python::Function;
+use job_sort_formula::python::{Function, PythonVersion};
 use job_sort_formula::schema::InputType;
 
 use super::Generator;
@@ -305,7 +305,7 @@ impl<'g> Writer<'g> {
             }
             F::Log if self.chance(2) => self.items(2, depth, operands),
             F::Gamma | F::Lgamma if self.chance(2) => self.pick(&["ncpus/3", "2.5", "ncpus", "171.5"]),
-            _ => self.items(function.arity().0 as u64, depth, operands),
+            _ => self.items(function.arity(PythonVersion::NEWEST).0 as u64, depth, operands),
         }
     }
 
@@ -316,7 +316,7 @@ impl<'g> Writer<'g> {
     }
 
     fn keywords(&mut self, function: Function, first: usize, depth: u64, operands: Operands) {
-        let known = function.keywords();
+        let known = function.keywords(PythonVersion::NEWEST);
         let one_in = if known.is_empty() { 100 } else { 5 };
         while self.chance(one_in) {
             if self.tokens.len() > first {
@@ -324,7 +324,7 @@ impl<'g> Writer<'g> {
             }
             match self.chance(12) || known.is_empty() {
                 true => self.pick(&["key", "start", "base", "ndigits", "default", "zzz", "x", "a"]),
-                false => self.pick(known),
+                false => self.pick(&known),
             }
             let name = self.tokens.last().cloned().unwrap_or_default();
             self.push("=");

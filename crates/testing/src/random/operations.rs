@@ -1,7 +1,7 @@
 //! Random operations on numbers, and how they are written in Python.
 
 use job_sort_formula::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Raised, UnaryOperator, Value,
+    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised, UnaryOperator, Value,
 };
 use num_bigint::BigInt;
 
@@ -102,8 +102,8 @@ const COMPARISON: [ComparisonOperator; 8] = [
     ComparisonOperator::NotIn,
 ];
 
-const KEYWORDS: [&str; 11] =
-    ["key", "default", "start", "ndigits", "number", "rel_tol", "abs_tol", "base", "a", "b", "x"];
+const KEYWORDS: [&str; 12] =
+    ["steps", "key", "default", "start", "ndigits", "number", "rel_tol", "abs_tol", "base", "a", "b", "x"];
 
 /// Doubles at the edges of functions and formats.
 const CORNERS: [f64; 24] = [
@@ -195,13 +195,20 @@ impl Generator {
             F::Erf | F::Erfc if self.below(2) == 0 => vec![Value::Float(self.moderate() / 25.0)],
             F::Log if self.below(2) == 0 => vec![self.positive(), self.positive()],
             F::Log | F::Log2 | F::Log10 | F::Sqrt => vec![self.positive()],
-            _ if function.arity().0 == 2 => self.numbers(2, 2),
+            F::Sumprod => {
+                let count = self.below(6) as usize;
+                let other = if self.below(12) == 0 { count + 1 } else { count };
+                vec![self.tuple_of(count), self.tuple_of(other)]
+            }
+            F::Fma => self.numbers(3, 3),
+            _ if function.arity(PythonVersion::NEWEST).0 == 2 => self.numbers(2, 2),
             _ => vec![if self.below(2) == 0 { Value::Float(self.moderate()) } else { self.number() }],
         };
         match function {
             F::Isclose if self.below(2) == 0 => keywords.push(("rel_tol", self.number())),
             F::Isclose if self.below(2) == 0 => keywords.push(("abs_tol", self.number())),
             F::Sum | F::Prod if self.below(4) == 0 => keywords.push(("start", self.number())),
+            F::Nextafter if self.below(3) == 0 => keywords.push(("steps", self.integer())),
             F::Max | F::Min if self.below(4) == 0 => keywords.push(("key", self.function())),
             _ => {}
         }

@@ -9,7 +9,7 @@ use crate::diagnostic::Span;
 use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet};
 use crate::formula::program::{EvalError, Interpreter, Program, literal_value};
 use crate::formula::syntax::{Expr, ExprKind, LiteralKind};
-use crate::python::{ErrorKind, Python, Value};
+use crate::python::{ErrorKind, Python, PythonVersion, Value};
 use crate::schema::{InputType, Schema};
 
 /// The maximum number of nodes that are evaluated, over all sample jobs.
@@ -142,7 +142,7 @@ fn literals(expr: &Expr) -> Vec<f64> {
     let mut literals: Vec<f64> = Vec::new();
     for node in expr.nodes() {
         let ExprKind::Literal { kind, text } = &node.kind else { continue };
-        let number = match literal_value(*kind, text) {
+        let number = match literal_value(*kind, text, PythonVersion::default()) {
             Ok(Value::Int(number)) => number as f64,
             Ok(Value::Float(number)) if *kind == LiteralKind::Float => number,
             _ => continue,

@@ -186,7 +186,9 @@ impl<'e> AbstractInterpreter<'e> {
         let expr = self.expr;
         match &expr.node(id).kind {
             ExprKind::Literal { kind, text } => {
-                self.set_folded(id, Some(literal_value(*kind, text)), |_| OperationResult::UNKNOWN);
+                self.set_folded(id, Some(literal_value(*kind, text, self.schema.python())), |_| {
+                    OperationResult::UNKNOWN
+                });
             }
             ExprKind::Name(name) => self.name(id, name),
             ExprKind::Unary { op, operand } => {
@@ -233,13 +235,15 @@ impl<'e> AbstractInterpreter<'e> {
             _ if self.values(callee).is_empty() => OperationResult::EMPTY,
             Some(function) => {
                 let constants: Vec<_> = positional.iter().map(|&argument| self.facts.constant(argument)).collect();
-                if let Some(folded) = constant_folding::call(function, &constants).filter(|_| keywords.is_empty()) {
+                if let Some(folded) =
+                    constant_folding::call(function, self.schema.python(), &constants).filter(|_| keywords.is_empty())
+                {
                     return self.set_folded(id, Some(folded), |_| OperationResult::UNKNOWN);
                 }
                 let arguments: Vec<_> = positional.iter().map(|&argument| self.argument(argument)).collect();
                 let keywords: Vec<(&str, ValueSet)> =
                     keywords.iter().map(|keyword| (&*keyword.name, self.values(keyword.value))).collect();
-                functions::call(function, &arguments, &keywords)
+                functions::call(function, self.schema.python(), &arguments, &keywords)
             }
             None if self.values(callee).types().intersects(TypeSet::FUNCTION) => OperationResult::UNKNOWN,
             None => OperationResult::error(ErrorKind::Type),

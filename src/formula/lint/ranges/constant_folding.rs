@@ -1,7 +1,9 @@
 //! Constant folding: expressions that have the same value for every job are computed once, if that is fast. `None` means
 //! that an operand is not constant or that the computation could take long.
 
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Raised, UnaryOperator, Value};
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised, UnaryOperator, Value,
+};
 
 /// Larger integers are not computed; their range is used instead.
 const MAX_BITS: u64 = 4096;
@@ -49,7 +51,11 @@ pub(super) fn compare(op: ComparisonOperator, x: Option<&Value>, y: Option<&Valu
 }
 
 /// `function(arguments…)`, unless the function can return a large integer for small arguments.
-pub(super) fn call(function: Function, arguments: &[Option<&Value>]) -> Option<Result<Value, Raised>> {
+pub(super) fn call(
+    function: Function,
+    python: PythonVersion,
+    arguments: &[Option<&Value>],
+) -> Option<Result<Value, Raised>> {
     let arguments: Vec<Value> = arguments.iter().map(|argument| argument.cloned()).collect::<Option<_>>()?;
     let grows = matches!(function, Function::Factorial | Function::Comb | Function::Perm | Function::Lcm);
     let is_slow =
@@ -57,5 +63,5 @@ pub(super) fn call(function: Function, arguments: &[Option<&Value>]) -> Option<R
     if arguments.len() > 64 || is_slow {
         return None;
     }
-    Some(Python::new().call(&Value::Function(function), &arguments, &[]))
+    Some(Python::new().of_version(python).call(&Value::Function(function), &arguments, &[]))
 }

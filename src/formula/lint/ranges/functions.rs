@@ -6,7 +6,7 @@ use crate::formula::lint::ranges::operators::{self, binary, bounded};
 use crate::formula::lint::ranges::real_functions;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
 use crate::formula::lint::ranges::value_set::ValueSet;
-use crate::python::{BinaryOperator, ErrorKind, Function, bind, real_function};
+use crate::python::{BinaryOperator, ErrorKind, Function, PythonVersion, bind, real_function};
 
 /// An argument of a call.
 #[derive(Debug, Clone)]
@@ -18,12 +18,19 @@ pub(super) struct Argument {
 }
 
 /// `function(arguments…, keyword=…)`.
-pub(super) fn call(function: Function, arguments: &[Argument], keywords: &[(&str, ValueSet)]) -> OperationResult {
+pub(super) fn call(
+    function: Function,
+    python: PythonVersion,
+    arguments: &[Argument],
+    keywords: &[(&str, ValueSet)],
+) -> OperationResult {
     let positional: Vec<ValueSet> = arguments.iter().map(|argument| argument.values).collect();
-    if bind(function, &positional, keywords).is_err() {
+    if bind(function, python, &positional, keywords).is_err() {
         return OperationResult::error(ErrorKind::Type);
     }
-    if !keywords.is_empty() {
+    let has_factorials_of_floats =
+        python.has_factorials_of_floats() && matches!(function, Function::Factorial | Function::Perm);
+    if !keywords.is_empty() || has_factorials_of_floats {
         return OperationResult::UNKNOWN;
     }
     match arguments {

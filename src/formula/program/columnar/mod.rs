@@ -114,8 +114,8 @@ impl Program {
         ColumnarExecutor {
             program: self,
             // more work is left to the interpreter, whose caller counts it
-            python: Python::with_fuel(LANES as u64 * FREE_FUEL),
-            lane_python: Python::with_fuel(FREE_FUEL),
+            python: Python::with_fuel(LANES as u64 * FREE_FUEL).of_version(self.python),
+            lane_python: Python::with_fuel(FREE_FUEL).of_version(self.python),
             views,
             rows: 0,
             stack,

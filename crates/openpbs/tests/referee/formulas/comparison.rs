@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use job_sort_formula::formula::syntax::{ExprKind, SyntaxErrorKind};
-use job_sort_formula::python::{ErrorKind, Function, Python, Raised, Value};
+use job_sort_formula::python::{ErrorKind, Function, Python, PythonVersion, Raised, Value};
 use job_sort_formula::{Formula, Schema};
 use jsf_testing::random::operations::written;
+
+use crate::operations::is_same_exception;
 
 /// Functions that follow the algorithms of one version of the C library. With another version they differ by a few
 /// units in the last place; `operations.rs` has the tolerances.
@@ -97,6 +99,9 @@ impl Question {
 
 #[derive(Default)]
 pub struct Tally {
+    pub version: PythonVersion,
+    /// Exceptions of the same type whose text is that of 3.11.
+    messages: usize,
     formulas: usize,
     refused: usize,
     foreign: usize,
@@ -118,7 +123,7 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{} formulas ({} refused by both, {} foreign), {} evaluations: {} the same value, {errors} the same error \
-             {:?}, {} complex, {} near, {} beside an inexact function, {} by the \
+             {:?}, {} with another message, {} complex, {} near, {} beside an inexact function, {} by the \
              identity of a nan, {} without end; besides {} beyond the limits; {} \
              wrong",
             self.formulas,
@@ -126,6 +131,7 @@ impl fmt::Display for Tally {
             self.foreign,
             self.values
                 + errors
+                + self.messages
                 + self.complex
                 + self.near
                 + self.inexact
@@ -134,6 +140,7 @@ impl fmt::Display for Tally {
                 + self.different,
             self.values,
             self.errors,
+            self.messages,
             self.complex,
             self.near,
             self.inexact,
@@ -192,6 +199,7 @@ impl Tally {
             _ if theirs.starts_with("Endless") => self.endless += 1,
             Ok(_) if text == theirs => self.values += 1,
             Err(raised) if text == theirs => *self.errors.entry(raised.kind).or_default() += 1,
+            _ if self.version != PythonVersion::default() && is_same_exception(ours, theirs) => self.messages += 1,
             Err(raised) if raised.kind == ErrorKind::Complex => self.complex += 1,
             Ok(Value::Float(value)) if question.inexact && is_near(*value, theirs) => self.near += 1,
             _ if question.by_identity && may_be_nan(&question.text, job) => self.by_identity += 1,
