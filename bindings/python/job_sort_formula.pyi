@@ -40,10 +40,12 @@ class Formula:
     can be pickled. ``repr`` gives what makes the same one. The text may also be pasted as ``job_sort_formula = …``,
     ``set server job_sort_formula = "…"`` or a command of ``qmgr``; ``text`` is the formula in it."""
 
-    def __new__(cls, text: str, resources: dict[str, str] | None = None) -> Formula:
+    def __new__(cls, text: str, resources: dict[str, str] | None = None, python: str | None = None) -> Formula:
         """``resources`` declares the names that the site defines, with their types: ``"int"``, or a type of PBS: ``"long"``,
         ``"float"``, ``"size"`` (kb), ``"duration"`` (seconds), ``"boolean"``, ``"string"``, ``"string_array"``. A formula reads only
-        numbers. ``Site.resources`` has those of a site.
+        numbers. ``Site.resources`` has those of a site. ``python`` is the version of Python that the server embeds, ``"3.6"`` to
+        ``"3.14"``, which decides which functions exist and what they compute; without it that is 3.11. ``Site.python`` has that of
+        a site.
 
         SyntaxError, with ``lineno``, ``offset`` and ``text``, if Python refuses the text; ValueError if it is Python but not
         arithmetic, or if a resource cannot be declared."""
@@ -57,6 +59,9 @@ class Formula:
         """The names that neither OpenPBS nor ``resources`` defines: a ``NameError`` for every job that reaches them."""
     @property
     def resources(self) -> dict[str, str]: ...
+    @property
+    def python(self) -> str | None:
+        """The version of Python that was given."""
     def check(self, site: Site | None = None) -> dict[str, Any]:
         """What is wrong with the formula, as ``jsf check --format json`` answers:
 
@@ -183,6 +188,7 @@ class Site:
         rules: Literal["scheduler", "documented"] | None = None,
         numbers: Literal["openpbs", "exact", "decimal"] | None = None,
         threshold: float | None = None,
+        python: str | None = None,
     ) -> Site:
         """Opens a folder made by ``jsf capture``, a ``pbs_snapshot``, or a tar archive of one.
 
@@ -190,12 +196,16 @@ class Site:
         weighted walk; without it, the one in the site's files, else ``"pbs"``. ``rules`` are those of the ``"scheduler"`` as it is, or
         as ``"documented"``. ``numbers`` reach the formula as ``"openpbs"`` prints them and its value is kept as a C ``float``;
         ``"exact"`` keeps doubles; ``"decimal"`` computes in decimals of 28 digits. ``threshold`` replaces the server's
-        ``job_sort_formula_threshold``: a job whose value is at most this does not run.
+        ``job_sort_formula_threshold``: a job whose value is at most this does not run. ``python`` is the version of Python that the server
+        embeds, such as ``"3.9"``, instead of what the site's files say.
 
         OSError if a file cannot be read, ValueError if there is none or one has another content than it should."""
     @property
     def formula(self) -> str:
         """The formula in force."""
+    @property
+    def python(self) -> str:
+        """The version of Python that the server embeds: the one given, else the one that the site's files say, else ``"3.11"``."""
     @property
     def resources(self) -> dict[str, str]:
         """The resources that the site's files declare and a formula can use, with their types: ``Formula(text, resources=site.resources)``."""

@@ -61,6 +61,7 @@ codes! {
     "JSF206" Error "a name in the wrong case",
     "JSF207" Error "a variable of OpenPBS's scripts",
     "JSF208" Error "a function with the prefix of its module",
+    "JSF209" Warning "a formula that only some versions of Python take",
     "JSF301" Error "jobs in the queue for which the formula fails",
     "JSF302" Error "jobs in the queue whose result crashes the scheduler",
     "JSF303" Warning to Error "a division by zero",

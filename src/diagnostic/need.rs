@@ -21,6 +21,8 @@ pub enum Need {
     Policy(&'static str),
     /// A fair-share policy as a release of Slurm computes it: the name and the release.
     PolicyOfRelease(&'static str, &'static str),
+    /// The version of Python that the server embeds.
+    Python,
     /// Numbers that Python computes with, not decimals.
     PythonNumbers,
     /// A document of jobs.
@@ -56,6 +58,7 @@ impl fmt::Display for Need {
             Self::PolicyOfRelease(name, release) => {
                 return write!(f, "{name} of Slurm {release} gives the printed numbers");
             }
+            Self::Python => "say which Python the server has",
             Self::PythonNumbers => "do not choose decimal numbers",
             Self::Queue => "give a queue",
             Self::Queues => "give the output of `qstat -Qf`",

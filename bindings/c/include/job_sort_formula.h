@@ -369,6 +369,18 @@ jsf_status jsf_schema_add_resource(jsf_schema *schema,
                                    jsf_error **error);
 
 /**
+ * Says which version of Python the server embeds, such as `3.9`: programs that are compiled with the schema from then on have
+ * its functions and compute as it does. A new schema has 3.11, and one that was read from a site what the site's files
+ * say, else 3.11. A version of length `JSF_NUL_TERMINATED` ends with a NUL; a third number, as in `3.9.18`, is left out.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` if the version is not from 3.6 to 3.14; `JSF_STATUS_UTF8`. The schema is then unchanged.
+ */
+jsf_status jsf_schema_set_python(jsf_schema *schema,
+                                 const char *version,
+                                 size_t version_length,
+                                 jsf_error **error);
+
+/**
  * Frees a schema. Null is ignored.
  */
 void jsf_schema_free(jsf_schema *schema);
@@ -376,7 +388,7 @@ void jsf_schema_free(jsf_schema *schema);
 /**
  * Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json` becomes a text in JSON, ended by
  * a NUL, to be freed with `jsf_string_free`:
- * `{"formula":…,"verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
+ * `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
  * "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`. A span counts bytes of the text. A text that is not a formula
  * is a finding, not an error of the call. A null `schema` has OpenPBS's names only.
  *

@@ -45,7 +45,7 @@ struct Buffers {
 
 /// Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json` becomes a text in JSON, ended by
 /// a NUL, to be freed with `jsf_string_free`:
-/// `{"formula":…,"verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
+/// `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
 /// "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`. A span counts bytes of the text. A text that is not a formula
 /// is a finding, not an error of the call. A null `schema` has OpenPBS's names only.
 ///
@@ -65,8 +65,9 @@ pub unsafe extern "C" fn jsf_check(
         // SAFETY: the caller passes null or a text of this length
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
-        let schema = unsafe { jsf_schema::copied(schema) }?;
-        let mut checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &SiteFacts::default());
+        let (schema, python_source) = unsafe { jsf_schema::copied_with_python_source(schema) }?;
+        let facts = SiteFacts { python_source: python_source.as_deref(), ..SiteFacts::default() };
+        let mut checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &facts);
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_c)).collect();
         let document = serde_json::to_string(&checked.document(formula));
         let document = document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))?;

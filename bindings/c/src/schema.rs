@@ -22,14 +22,16 @@ pub struct jsf_schema {
 #[derive(Debug)]
 struct Names {
     schema: Schema,
+    /// What says which Python the server embeds; `None`: it is assumed.
+    python_source: Option<String>,
     /// Every name once, in the order in which they are listed; none is ever removed, so that pointers to them live as long.
     listed: Vec<CString>,
 }
 
 impl jsf_schema {
-    fn new(schema: Schema) -> *mut Self {
+    fn new(schema: Schema, python_source: Option<String>) -> *mut Self {
         let listed = schema.iter().map(|(name, _)| c_text(name)).collect();
-        Box::into_raw(Box::new(Self { names: RwLock::new(Names { schema, listed }) }))
+        Box::into_raw(Box::new(Self { names: RwLock::new(Names { schema, python_source, listed }) }))
     }
 
     /// A copy of a schema, or OpenPBS's names if the pointer is null.
@@ -37,12 +39,21 @@ impl jsf_schema {
     /// # Safety
     /// `schema` is null or a schema of this library.
     pub(crate) unsafe fn copied(schema: *const Self) -> Result<Schema, jsf_error> {
+        // SAFETY: as the caller of this function promises
+        unsafe { Self::copied_with_python_source(schema) }.map(|(schema, _)| schema)
+    }
+
+    /// The same, and what says which Python its server embeds.
+    ///
+    /// # Safety
+    /// `schema` is null or a schema of this library.
+    pub(crate) unsafe fn copied_with_python_source(schema: *const Self) -> Result<(Schema, Option<String>), jsf_error> {
         if schema.is_null() {
-            return Ok(Schema::openpbs());
+            return Ok((Schema::openpbs(), None));
         }
         // SAFETY: as the caller of this function promises
-        let schema = unsafe { borrow(schema, "schema") }?;
-        Ok(schema.names.read().unwrap_or_else(PoisonError::into_inner).schema.clone())
+        let names = unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner);
+        Ok((names.schema.clone(), names.python_source.clone()))
     }
 }
 
@@ -79,7 +90,7 @@ impl Names {
 /// all of them. Free it with `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
-    answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::openpbs())))
+    answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::openpbs(), None)))
 }
 
 /// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
@@ -101,7 +112,7 @@ pub unsafe extern "C" fn jsf_schema_read_site(
         // SAFETY: the caller passes null or a text of this length
         let path = unsafe { required_text(path, path_length, "path") }?;
         let site = Site::open(path).map_err(|error| site_error(&error))?;
-        *out = jsf_schema::new(site.schema().clone());
+        *out = jsf_schema::new(site.schema().clone(), site.python_source());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -166,6 +177,35 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
             return Err(jsf_error::argument(format!("`{type_name}` is not a type of a resource, {expected}")));
         };
         schema.names.write().unwrap_or_else(PoisonError::into_inner).add(name, input_type)
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Says which version of Python the server embeds, such as `3.9`: programs that are compiled with the schema from then on have
+/// its functions and compute as it does. A new schema has 3.11, and one that was read from a site what the site's files
+/// say, else 3.11. A version of length `JSF_NUL_TERMINATED` ends with a NUL; a third number, as in `3.9.18`, is left out.
+///
+/// Errors: `JSF_STATUS_ARGUMENT` if the version is not from 3.6 to 3.14; `JSF_STATUS_UTF8`. The schema is then unchanged.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_schema_set_python(
+    schema: *mut jsf_schema,
+    version: *const c_char,
+    version_length: usize,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a schema of this library
+        let schema = unsafe { borrow(schema, "schema") }?;
+        // SAFETY: the caller passes null or a text of this length
+        let version = unsafe { text(version, version_length, "version") }?;
+        let python = version.parse().map_err(|expected| {
+            jsf_error::argument(format!("`{version}` is not a known version of Python, {expected}"))
+        })?;
+        let mut names = schema.names.write().unwrap_or_else(PoisonError::into_inner);
+        names.schema = std::mem::take(&mut names.schema).with_python(python);
+        names.python_source = Some("given".to_owned());
+        Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

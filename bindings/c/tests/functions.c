@@ -62,6 +62,26 @@ static void compile_errors(void)
     CHECK(jsf_program_compile("ncpus +", 7, NULL, &program, NULL) == JSF_STATUS_SYNTAX);
 }
 
+/* The version of Python is that of the schema. */
+static void python_versions(void)
+{
+    jsf_schema *schema = jsf_schema_new();
+    char *json = NULL;
+
+    CHECK_OK(jsf_check("ncpus", JSF_NUL_TERMINATED, schema, &json, &error));
+    CHECK(strstr(json, "\"python\":\"3.11\"") != NULL);
+    jsf_string_free(json);
+    CHECK_OK(jsf_schema_set_python(schema, "3.9.18", JSF_NUL_TERMINATED, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`3.5` is not a known version of Python, expected a version of Python from 3.6 to 3.",
+                jsf_schema_set_python(schema, "3.5", 3, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "null", jsf_schema_set_python(NULL, "3.9", 3, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`` is not", jsf_schema_set_python(schema, NULL, 0, &error));
+    CHECK_OK(jsf_check("ncpus", JSF_NUL_TERMINATED, schema, &json, &error));
+    CHECK(strstr(json, "\"python\":\"3.9\"") != NULL);
+    jsf_string_free(json);
+    jsf_schema_free(schema);
+}
+
 static void check_reports(void)
 {
     char *json = NULL;
@@ -386,6 +406,7 @@ int main(int argc, char **argv)
     versions();
     schemas();
     compile_errors();
+    python_versions();
     check_reports();
     every_kind_of_column();
     trees();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::ColumnError;
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
@@ -28,7 +29,7 @@ type Inputs = Vec<(String, Input)>;
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
 /// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb), duration (seconds),
-/// boolean, string or string_array. It is immutable; threads may share it, and it can be pickled.
+/// boolean, string or string_array; `python` is the version that the server embeds, such as "3.9". It is immutable; threads may share it, and it can be pickled.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Formula {
     compiled: Arc<Compiled>,
@@ -42,16 +43,19 @@ pub struct Compiled {
     schema: Schema,
     /// The resources that were declared, in the order of their names.
     resources: Vec<(String, String)>,
+    /// The version of Python that was given.
+    python: Option<PythonVersion>,
     scratch: ScratchPool,
 }
 
 #[pymethods]
 impl Formula {
     #[new]
-    #[pyo3(signature = (text, resources = None))]
-    fn new(text: String, resources: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (text, resources = None, python = None))]
+    fn new(text: String, resources: Option<&Bound<'_, PyDict>>, python: Option<&str>) -> PyResult<Self> {
         let resources = declared(resources)?;
-        let mut schema = Schema::openpbs();
+        let python = python.map(python_version).transpose()?;
+        let mut schema = Schema::openpbs().with_python(python.unwrap_or_default());
         for (name, input_type) in resource_types(&resources)? {
             schema.add(&name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
@@ -65,13 +69,13 @@ impl Formula {
         };
         let program = parsed.compile(&schema).map_err(|error| {
             let part = error.span().slice(&text);
-            let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &SiteFacts::default()).findings;
+            let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &facts(python)).findings;
             let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
             let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
             PyValueError::new_err(format!("`{part}`: {error}{advice}"))
         })?;
         let scratch = ScratchPool::default();
-        Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, scratch }) })
+        Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, python, scratch }) })
     }
 
     /// The text.
@@ -100,18 +104,24 @@ impl Formula {
         Ok(resources)
     }
 
+    /// The version of Python that was given; None: that of the site, else 3.11.
+    #[getter]
+    fn python(&self) -> Option<String> {
+        self.compiled.python.map(|version| version.to_string())
+    }
+
     /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it), `crashes_scheduler` (as
     /// soon as it is evaluated), `findings`, whose `span` counts bytes of the text, and with a site `jobs`, on which
     /// the formula is tried.
     #[pyo3(signature = (site = None))]
     fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
-        let Compiled { text, schema, .. } = &*self.compiled;
+        let Compiled { text, schema, python, .. } = &*self.compiled;
         let site = site.map(|site| site.get().shared());
         let checked = py.detach(|| {
             let submitted = FormulaSubmission::to_openpbs(text);
             match site {
                 Some(site) => site.check(&submitted),
-                None => Ok(Checked::new(&submitted, schema, &SiteFacts::default())),
+                None => Ok(Checked::new(&submitted, schema, &facts(*python))),
             }
         });
         let mut checked = checked.map_err(|error| site_error(&error))?;
@@ -148,22 +158,24 @@ impl Formula {
         self.score(py, &inputs, rows, threads)
     }
 
-    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&str, Bound<'py, PyDict>)> {
-        Ok((&self.compiled.text, self.resources(py)?))
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&str, Bound<'py, PyDict>, Option<String>)> {
+        Ok((&self.compiled.text, self.resources(py)?, self.python()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let text = self.compiled.text.as_str().into_pyobject(py)?.repr()?;
-        if self.compiled.resources.is_empty() {
-            return Ok(format!("Formula({text})"));
-        }
-        Ok(format!("Formula({text}, resources={})", self.resources(py)?.repr()?))
+        let resources = match self.compiled.resources.is_empty() {
+            true => String::new(),
+            false => format!(", resources={}", self.resources(py)?.repr()?),
+        };
+        let python = self.python().map(|python| format!(", python='{python}'")).unwrap_or_default();
+        Ok(format!("Formula({text}{resources}{python})"))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| {
             let (mine, other) = (&self.compiled, &other.get().compiled);
-            (&mine.text, &mine.resources) == (&other.text, &other.resources)
+            (&mine.text, &mine.resources, mine.python) == (&other.text, &other.resources, other.python)
         })
     }
 
@@ -325,6 +337,17 @@ fn column_rows(object: &Bound<'_, PyAny>) -> Option<usize> {
         && !object.is_instance_of::<PyByteArray>()
         && object.cast::<PyMapping>().is_err();
     object.len().ok().filter(|_| is_column)
+}
+
+/// The version of Python in a text such as `3.9`.
+pub fn python_version(text: &str) -> PyResult<PythonVersion> {
+    text.parse()
+        .map_err(|expected| PyValueError::new_err(format!("`{text}` is not a known version of Python, {expected}")))
+}
+
+/// What is known besides the schema: whether the version of Python was given.
+fn facts(python: Option<PythonVersion>) -> SiteFacts<'static> {
+    SiteFacts { python_source: python.map(|_| "given"), ..SiteFacts::default() }
 }
 
 /// The declared resources and the names of their types, by name.

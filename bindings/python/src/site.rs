@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::error::{advice, site_error, syntax_error};
-use crate::formula::{Formula, declared, resource_types};
+use crate::formula::{Formula, declared, python_version, resource_types};
 use crate::need::in_python;
 use crate::table::{Table, TableBuilder};
 
@@ -68,9 +68,9 @@ impl Site {
     /// Opens a folder made by `jsf capture`, a `pbs_snapshot`, or a tar archive of one. `policy` is pbs, classic,
     /// depth-oblivious, ticket-based, fair-tree or weighted-walk; `rules` are those of the scheduler, or documented;
     /// `numbers` are openpbs (values are kept as a C `float`), exact (doubles) or decimal; `threshold` replaces the
-    /// server's job_sort_formula_threshold.
+    /// server's job_sort_formula_threshold; `python` is the version that the server embeds, such as "3.9".
     #[staticmethod]
-    #[pyo3(signature = (path, *, policy = None, rules = None, numbers = None, threshold = None))]
+    #[pyo3(signature = (path, *, policy = None, rules = None, numbers = None, threshold = None, python = None))]
     fn open(
         py: Python<'_>,
         path: PathBuf,
@@ -78,6 +78,7 @@ impl Site {
         rules: Option<&str>,
         numbers: Option<&str>,
         threshold: Option<f64>,
+        python: Option<&str>,
     ) -> PyResult<Self> {
         let policy: Option<PolicyName> = policy.map(policy_name).transpose()?;
         let rules = match rules {
@@ -91,7 +92,8 @@ impl Site {
             Some("decimal") => NumberMode::Decimal,
             Some(other) => return Err(unknown("numbers", other, "`openpbs`, `exact` or `decimal`")),
         };
-        let rules = SiteOptions { policy, rules, numbers, threshold, ..SiteOptions::default() };
+        let python = python.map(python_version).transpose()?;
+        let rules = SiteOptions { policy, rules, numbers, threshold, python, ..SiteOptions::default() };
         let site = py.detach(|| OpenedSite::from_files(SiteFiles::open(&file(path))?, rules));
         Ok(Self { site: Arc::new(site.map_err(|error| site_error(&error))?), numbers })
     }
@@ -100,6 +102,12 @@ impl Site {
     #[getter]
     fn formula(&self) -> PyResult<String> {
         self.site.formula_text().map(|formula| formula.text).map_err(|error| site_error(&error))
+    }
+
+    /// The version of Python that the server embeds: the one given, else the one that the site's files say, else 3.11.
+    #[getter]
+    fn python(&self) -> String {
+        self.site.python().0.to_string()
     }
 
     /// The resources that the site's files declare and a formula can use, with their types: `Formula(text,

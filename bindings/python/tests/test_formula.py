@@ -114,6 +114,18 @@ def test_check_answers_as_the_command_does():
     assert Formula("gpus", {"gpus": "int"}).check()["verdict"]["accepted"] is True
 
 
+def test_a_formula_has_the_python_that_is_given():
+    formula = Formula("ncpus * 2", {"ngpus": "int"}, python="3.9")
+    assert (formula.python, formula.check()["python"]) == ("3.9", "3.9")
+    assert (Formula("ncpus * 2").python, Formula("ncpus * 2").check()["python"]) == (None, "3.11")
+    for copy in [eval(repr(formula)), pickle.loads(pickle.dumps(formula))]:
+        assert copy == formula and copy.python == "3.9"
+    assert formula != Formula("ncpus * 2", {"ngpus": "int"})
+    for text in ["2.7", "3.5", "3.99", "three", ""]:
+        with pytest.raises(ValueError, match="expected a version of Python from 3.6 to 3"):
+            Formula("ncpus", python=text)
+
+
 def test_pickles_evaluate_alike():
     formula = Formula("ncpus ** 2 + gpus", {"gpus": "long"})
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):

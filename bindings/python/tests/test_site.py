@@ -293,8 +293,17 @@ def test_files_that_cannot_be_read_are_os_errors():
         Site.open(ROOT / "grammar")
 
 
+def test_a_site_has_the_python_of_its_files_or_the_one_that_is_given(tmp_path):
+    shutil.copytree(SITE, tmp_path / "site")
+    assert Site.open(tmp_path / "site").python == "3.11"
+    (tmp_path / "site" / "python_version.txt").write_text("Python 3.6.8\n")
+    site = Site.open(tmp_path / "site")
+    assert (site.python, Formula("ncpus").check(site)["python"]) == ("3.6", "3.6")
+    assert Site.open(tmp_path / "site", python="3.12").python == "3.12"
+
+
 def test_options_and_formulas_are_checked():
-    for option, value in [("policy", "all"), ("rules", "none"), ("numbers", "roman")]:
+    for option, value in [("policy", "all"), ("rules", "none"), ("numbers", "roman"), ("python", "2.7")]:
         with pytest.raises(ValueError, match=value):
             Site.open(SITE, **{option: value})
     site = Site.open(SITE, numbers="decimal", threshold=0.5)

@@ -55,7 +55,7 @@ pub extern "C" fn open() -> bool {
     answer(|page| {
         let site = Site::from_bundle(&std::mem::take(&mut page.input))?;
         let formula = site.formula_text().ok().map(|formula| formula.text);
-        let json = json!({"formula": formula, "warnings": site.warnings(), "files": site.files().summary()});
+        let json = json!({"formula": formula, "warnings": site.warnings(), "files": site.summary()});
         page.what_if = Some(WhatIf::new(site, formula.unwrap_or_default()));
         Ok(json.to_string())
     })

@@ -52,6 +52,8 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         facts.push(Fact::new("scheduler", "crashes on this formula"));
     }
     facts.extend(checked.jobs.as_ref().map(jobs_fact));
+    let python = checked.python_source.as_ref().map(|source| format!("{} ({source})", checked.python));
+    facts.extend(python.map(|python| Fact::new("python", python).in_full()));
     Document {
         command: "jsf check",
         title: "Check of a formula".to_owned(),

@@ -120,6 +120,7 @@ impl Site {
         queue: Option<ScoredQueue<'_>>,
         tree: Option<&PbsTree>,
     ) -> Checked {
+        let python_source = self.python_source();
         let facts = SiteFacts {
             queue,
             tree,
@@ -127,6 +128,7 @@ impl Site {
             server: self.server,
             threshold: self.threshold(),
             defaulted: &self.queues.defaulted_resources(),
+            python_source: python_source.as_deref(),
             has_tree_of_slurm: self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some()),
         };
         Checked::new(submitted, schema, &facts)

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_json::clipped;
 use jsf_openpbs::files::formula_source::{formula_in, formulas_of_schedulers, in_scheduler};
@@ -17,6 +18,7 @@ use jsf_openpbs::files::server::ServerSettings;
 
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
+use super::python::ServerPython;
 use super::role::Role;
 use super::source::FileSource;
 use super::{SiteError, warn_unless_strict};
@@ -27,6 +29,7 @@ pub(super) struct Documents {
     pub schema: Schema,
     pub queues: Queues,
     pub server: ServerSettings,
+    pub python: ServerPython,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     pub partition: Option<String>,
     pub warnings: Vec<String>,
@@ -91,11 +94,12 @@ impl Documents {
     /// # Errors
     /// A document cannot be read, or describes neither a server nor queues nor resources; or it gives something more than
     /// once, and the rules are strict.
-    pub(super) fn read(files: &SiteFiles, is_strict: bool) -> Result<Self, SiteError> {
+    pub(super) fn read(files: &SiteFiles, python: Option<PythonVersion>, is_strict: bool) -> Result<Self, SiteError> {
         let mut read = Self {
             schema: Schema::openpbs(),
             queues: Queues::default(),
             server: ServerSettings::default(),
+            python: ServerPython::default(),
             partition: None,
             warnings: Vec::new(),
         };
@@ -127,6 +131,9 @@ impl Documents {
         }
         read.queues.add_seen_to(&mut read.schema);
         read.check_declared(files);
+        // before names of formulas are resolved
+        read.python = ServerPython::find(python, files, read.server.pbs_version, &mut read.warnings)?;
+        read.schema = read.schema.with_python(read.python.version);
         let given = SiteDocument::read_all(files.all(Role::Formula), Role::Formula)?;
         if let Some(document) = given.first() {
             read.add_names_from_formula_file(document)?;

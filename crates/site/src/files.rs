@@ -159,7 +159,7 @@ impl SiteFiles {
     }
 
     fn is_empty(&self) -> bool {
-        self.sources.keys().all(|role| *role == Role::Time)
+        self.sources.keys().all(|role| matches!(role, Role::Time | Role::Python | Role::System))
     }
 
     /// The paths of the files, and of the folder or the archive in which they were found.

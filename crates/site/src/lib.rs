@@ -22,6 +22,7 @@ mod jobs;
 mod layout;
 mod policy;
 mod printed_fairshare;
+mod python;
 mod rank;
 mod reach_rank;
 mod replay;
@@ -50,6 +51,7 @@ pub use files::SiteFiles;
 pub use formula_text::{FormulaText, WrittenDifference};
 pub use jobs::SiteJobs;
 pub use policy::PolicyName;
+pub use python::PythonSource;
 pub use rank::{RankRequest, RankedQueue};
 pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use replay::LogReplay;
@@ -63,6 +65,7 @@ use documents::Documents;
 use file_kind::FileKind;
 use job_sort_formula::diagnostic::{Message, Need, few_of_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
+use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::files::queues::Queues;
@@ -71,6 +74,7 @@ use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
 use printed_fairshare::compare_with_printed;
+use python::ServerPython;
 use source::JobDocument;
 use tree::SiteTree;
 
@@ -84,6 +88,9 @@ pub struct SiteOptions {
     pub slurm_release: Option<Release>,
     /// Whether the daemon's behaviour or the published document applies.
     pub rules: PolicyRules,
+    /// The version of Python that the server embeds; `None`: the one that the site's files say, else
+    /// [`PythonVersion::default`].
+    pub python: Option<PythonVersion>,
     /// How numbers reach the formula and how its value is kept.
     pub numbers: NumberMode,
     /// The value of a job for which the formula raises an error.
@@ -116,6 +123,7 @@ pub struct Site {
     queues: Queues,
     config: SchedConfig,
     server: ServerSettings,
+    python: ServerPython,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     partition: Option<String>,
     policy: PolicySelection,
@@ -141,8 +149,8 @@ impl Site {
     pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
-        let Documents { schema, queues, server, partition, warnings: of_documents } =
-            Documents::read(&files, rules.strict)?;
+        let Documents { schema, queues, server, python, partition, warnings: of_documents } =
+            Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = files.warnings.clone();
         warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
         of_files.extend(of_documents);
@@ -181,7 +189,7 @@ impl Site {
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
         warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));
         let jobs = JobDocument::default();
-        Ok(Self { files, rules, schema, queues, config, server, partition, policy, tree, jobs, warnings })
+        Ok(Self { files, rules, schema, queues, config, server, python, partition, policy, tree, jobs, warnings })
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each.

@@ -123,6 +123,7 @@ impl Site {
         if let Some(threshold) = self.threshold() {
             rules.push(("threshold", threshold.to_string()));
         }
+        rules.extend(self.python_rule());
         rules
     }
 

@@ -38,6 +38,10 @@ pub enum Role {
     Log,
     /// The file in which `pbs_snapshot` writes when it was called.
     Time,
+    /// The version of the Python that the server embeds, as `python --version` prints it.
+    Python,
+    /// `/etc/os-release` of the server's host, or the file in which `pbs_snapshot` writes it.
+    System,
 }
 
 /// What is known of the files of a role.
@@ -101,7 +105,7 @@ const fn missing(expected: ExpectedAt, what: &'static str, consequence: &'static
 }
 
 /// Every role, in the order of the enum.
-pub(super) static ROLES: [RoleFiles; 14] = [
+pub(super) static ROLES: [RoleFiles; 16] = [
     RoleFiles {
         role: Role::Queue,
         names: &[
@@ -285,6 +289,22 @@ pub(super) static ROLES: [RoleFiles; 14] = [
         kinds: &[FileKind::Text],
         what: "the time of the snapshot",
         limit: 4096,
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::Python,
+        names: &["python_version.txt"],
+        kinds: &[FileKind::Text],
+        what: "the version of Python, such as `Python 3.9.18`",
+        limit: 4096,
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::System,
+        names: &["os_release.txt", "system/os_info"],
+        kinds: &[FileKind::Text],
+        what: "`/etc/os-release`",
+        limit: 64 << 10,
         ..NO_FILE
     },
 ];

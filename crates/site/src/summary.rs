@@ -22,11 +22,12 @@ impl SiteFiles {
         format!("found{}{taken}:", place.unwrap_or_default())
     }
 
-    /// One line for each heading with its files, and one for each missing file with its consequence. A missing usage file
-    /// is not among them: the site itself warns of it.
-    pub fn summary(&self) -> Vec<String> {
+    /// One line for each heading with its files, one for the server's Python, and one for each missing file with its
+    /// consequence. A missing usage file is not among them: the site itself warns of it.
+    pub(super) fn summary(&self, python: String) -> Vec<String> {
         let mut lines = vec![self.place()];
-        let found = self.found();
+        let mut found = self.found();
+        found.push(("python", python));
         let width = found.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
         lines.extend(found.into_iter().map(|(label, names)| format!("  {label:width$}  {names}")));
         lines.extend(self.missing().map(|file| format!("missing: {}: {}", file.what, file.consequence)));

@@ -56,6 +56,26 @@ copy() {
     note "$1: $2 cannot be read by $(id -un)"
 }
 
+# python_version PREFIX: the Python that the PBS in PREFIX evaluates formulas with: the one that PBS brings, else the library
+# that the scheduler is linked with, else the one that pbs_python starts
+python_version() {
+    {
+        for python in "$1/python/bin/python" "$1/python/bin/python3"; do
+            if [ -x "$python" ]; then "$python" --version 2>&1; fi
+        done
+        if command -v ldd >/dev/null 2>&1 && [ -r "$1/sbin/pbs_sched" ]; then
+            ldd "$1/sbin/pbs_sched" 2>/dev/null | sed -n 's/.*libpython\([0-9][0-9.]*\).*/Python \1/p' | sed 's/\.$//'
+        fi
+        pbs_python=$1/bin/pbs_python
+        if [ ! -x "$pbs_python" ]; then pbs_python=$(command -v pbs_python); fi
+        if [ -n "$pbs_python" ]; then
+            # some versions print that of PBS
+            "$pbs_python" --version 2>&1
+            "$pbs_python" -c 'import sys; print("Python %d.%d.%d" % sys.version_info[:3])' 2>&1
+        fi
+    } </dev/null | LC_ALL=C sed -n 's/^\(Python [0-9][0-9.]*\).*/\1/p' | head -n 1
+}
+
 date >"$folder/ctime"
 
 if command -v qstat >/dev/null 2>&1; then
@@ -75,6 +95,26 @@ if command -v qstat >/dev/null 2>&1; then
         copy "sched_priv/$name" "$home/sched_priv/$name"
     done
     copy resourcedef "$home/server_priv/resourcedef"
+    prefix=${PBS_EXEC:-}
+    if [ -z "$prefix" ] && [ -r "$conf" ]; then
+        prefix=$(sed -n 's/^PBS_EXEC=//p' "$conf" | tail -n 1)
+    fi
+    prefix=${prefix:-/opt/pbs}
+    version=$(python_version "$prefix")
+    if [ "$found" -eq 0 ]; then
+        : # these say nothing without the rest
+    elif [ -n "$version" ]; then
+        printf '%s\n' "$version" >"$folder/python_version.txt"
+        found=$((found + 1))
+    else
+        note "python_version.txt: no Python of PBS was found in $prefix; run this on the server's host, or write \"Python X.Y\" there"
+    fi
+    # a login node may have another system than the server
+    if [ "$found" -gt 0 ] && [ -e "$prefix/sbin/pbs_sched" ]; then
+        copy os_release.txt "${OS_RELEASE:-/etc/os-release}"
+    elif [ "$found" -gt 0 ]; then
+        note "os_release.txt: this host has no $prefix/sbin/pbs_sched, so its system may not be the server's"
+    fi
 fi
 
 if command -v sshare >/dev/null 2>&1; then

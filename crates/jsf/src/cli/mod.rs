@@ -253,7 +253,7 @@ fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
     if !arguments.verbose {
         return report("site", format_args!("{}{} (-v lists the files)", given.prefix(), files.headline()));
     }
-    for (index, line) in files.summary().iter().enumerate() {
+    for (index, line) in site.summary().iter().enumerate() {
         let prefix = if index == 0 { given.prefix() } else { String::new() };
         report("site", format_args!("{prefix}{line}"));
     }

@@ -520,6 +520,7 @@ fn rules(
         rules.push(("fair share", format!("by the rules of {whose} (--rules); {decay}")));
     }
     let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
+    rules.extend(site.python_rule());
     rules.extend((!limits.is_empty()).then(|| ("limits", limits.join("; "))));
     rules
 }

@@ -301,6 +301,7 @@ fn the_files_of_a_site_take_one_line_unless_all_are_asked_for() {
     assert_eq!(lines(&["--format", "csv"]), [""; 0]);
     for all in ["-v", "--verbose"] {
         let listed = lines(&[all]);
-        assert!(listed.len() == 6 && listed.iter().any(|line| line.ends_with("  qstat.json")), "{listed:?}");
+        assert!(listed.len() == 7 && listed.iter().any(|line| line.ends_with("  qstat.json")), "{listed:?}");
+        assert!(listed[6].ends_with("  python     3.11 (assumed, as no file says it)"), "{listed:?}");
     }
 }

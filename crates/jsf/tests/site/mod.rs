@@ -4,6 +4,7 @@ mod archives;
 #[cfg(unix)]
 mod capture;
 mod implausible_usage;
+mod python;
 mod schedulers;
 mod snapshots;
 mod sort_keys;

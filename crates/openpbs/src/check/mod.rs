@@ -2,6 +2,7 @@
 //!
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
 
+mod python_versions;
 mod site_findings;
 mod verdict;
 
@@ -13,7 +14,7 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Construct;
 use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::ErrorKind;
+use job_sort_formula::python::{ErrorKind, PythonVersion};
 use job_sort_formula::rank::{Ranking, ScorePrecision};
 use job_sort_formula::schema::Schema;
 use serde::Serialize;
@@ -66,6 +67,8 @@ pub struct SiteFacts<'a> {
     pub threshold: Option<f64>,
     /// The resources of which every new job has more than 0, because the server or its queue has a default.
     pub defaulted: &'a [String],
+    /// What says which Python the server embeds; `None`: nothing does.
+    pub python_source: Option<&'a str>,
     /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no formula.
     pub has_tree_of_slurm: bool,
 }
@@ -73,6 +76,10 @@ pub struct SiteFacts<'a> {
 /// The result of checking a formula.
 #[derive(Debug, Clone)]
 pub struct Checked {
+    /// The version of Python that the server embeds.
+    pub python: PythonVersion,
+    /// What says that it is this one; `None`: it is assumed.
+    pub python_source: Option<String>,
     /// The server's answer when the formula is set.
     pub validation: Validation,
     /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula with an error for every job
@@ -118,6 +125,7 @@ impl JobCounts {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct CheckDocument<'a> {
     formula: &'a str,
+    python: PythonVersion,
     #[serde(rename = "verdict")]
     validation: &'a Validation,
     crashes_scheduler: bool,
@@ -132,8 +140,16 @@ pub struct CheckDocument<'a> {
 impl Checked {
     /// The result for the submitted text `formula`, to be written as JSON.
     pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
-        let Self { validation, crashes_scheduler, guessed_types, jobs, findings, .. } = self;
-        CheckDocument { formula, validation, crashes_scheduler: *crashes_scheduler, guessed_types, jobs, findings }
+        let Self { python, validation, crashes_scheduler, guessed_types, jobs, findings, .. } = self;
+        CheckDocument {
+            formula,
+            python: *python,
+            validation,
+            crashes_scheduler: *crashes_scheduler,
+            guessed_types,
+            jobs,
+            findings,
+        }
     }
 
     /// Checks a formula.
@@ -149,6 +165,8 @@ impl Checked {
     /// assert_eq!(checked.findings.iter().map(|found| found.code).collect::<Vec<_>>(), ["JSF203", "JSF201"]);
     /// ```
     pub fn new(submitted: &FormulaSubmission<'_>, schema: &Schema, site: &SiteFacts<'_>) -> Self {
+        let python = schema.python();
+        let python_source = site.python_source.map(str::to_owned);
         let formula = match submitted.formula() {
             Ok(formula) => formula,
             Err(refusal) => {
@@ -160,7 +178,12 @@ impl Checked {
                     findings[0].help = Some(COMMENT.into());
                 }
                 findings.extend(submitted.lines_left_out());
+                if python_source.is_none() {
+                    findings.extend(python_versions::findings(submitted.text(), None, schema));
+                }
                 return Self {
+                    python,
+                    python_source,
                     validation,
                     crashes_scheduler: false,
                     verdict: Verdict::Refused,
@@ -179,6 +202,9 @@ impl Checked {
         let observed = queue.map(|queue| error_findings(queue.table, queue.ranking)).unwrap_or_default();
         findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
         findings.extend(observed);
+        if python_source.is_none() {
+            findings.extend(python_versions::findings(submitted.text(), Some(formula.expr()), schema));
+        }
         // the formula alone says why the values are equal
         if findings.iter().any(|found| found.code == "JSF607") {
             findings.retain(|found| found.code != "JSF616");
@@ -198,6 +224,8 @@ impl Checked {
             crashes_on_queue || findings.iter().any(predicts_crash) || is_always_complex(formula, schema);
         let is_refused = validation.accepted == Some(false);
         Self {
+            python,
+            python_source,
             verdict: Verdict::new(is_refused, crashes_scheduler, &findings, queue.map(|queue| queue.ranking)),
             validation,
             crashes_scheduler,

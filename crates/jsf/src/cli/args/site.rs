@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use job_sort_formula::fairshare::{PolicyRules, Release};
+use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
@@ -83,6 +84,10 @@ pub struct SiteArgs {
     /// Whose rules apply: what the daemon does, or what the published document says
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
     pub rules: PolicyRules,
+    /// The version of Python that the server embeds, such as 3.9: which functions exist, and what they compute [default: what
+    /// the site's files say, else 3.11]
+    #[arg(long, value_name = "X.Y", value_parser = python_version, help_heading = "Rules")]
+    pub python: Option<PythonVersion>,
     /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal,
     /// 28 digits in base ten
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
@@ -247,6 +252,11 @@ fn release(text: &str) -> Result<Release, String> {
     parsed.ok_or_else(|| format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05"))
 }
 
+/// Parses a version of Python.
+fn python_version(text: &str) -> Result<PythonVersion, String> {
+    text.parse().map_err(|expected| format!("`{text}` is not a known version of Python, {expected}"))
+}
+
 /// Parses `NAME[=TYPE]`.
 fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
@@ -342,6 +352,7 @@ impl SiteArgs {
             policy: self.policy.and_then(PolicyArg::name),
             slurm_release: self.slurm_release,
             rules: self.rules,
+            python: self.python,
             numbers: self.numbers,
             on_error: self.on_error,
             threshold,

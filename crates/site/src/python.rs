@@ -1,0 +1,121 @@
+//! Which Python the server embeds, and what says so.
+
+use std::fmt;
+use std::path::Path;
+
+use job_sort_formula::diagnostic::is_control;
+use job_sort_formula::python::PythonVersion;
+use jsf_json::clipped;
+use jsf_openpbs::files::python_version::{python_of_system, version_in};
+use jsf_openpbs::files::server::PbsVersion;
+
+use super::files::SiteFiles;
+use super::role::Role;
+use super::source::FileSource;
+use super::{Site, SiteError};
+
+/// What says which Python the server embeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PythonSource {
+    /// [`SiteOptions::python`](super::SiteOptions::python).
+    Given,
+    /// The file of the role [`Role::Python`], by its name.
+    File(String),
+    /// The server's system, whose Python OpenPBS is built with.
+    System(String),
+    /// Nothing: it is [`PythonVersion::default`].
+    Assumed,
+}
+
+impl fmt::Display for PythonSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given => f.write_str("given"),
+            Self::File(name) => f.write_str(name),
+            Self::System(name) => write!(f, "that of {name}"),
+            Self::Assumed => f.write_str("assumed, as no file says it"),
+        }
+    }
+}
+
+/// The version of Python that the server embeds, and what says so.
+#[derive(Debug, Clone)]
+pub(super) struct ServerPython {
+    pub version: PythonVersion,
+    pub source: PythonSource,
+}
+
+impl Default for ServerPython {
+    fn default() -> Self {
+        Self { version: PythonVersion::default(), source: PythonSource::Assumed }
+    }
+}
+
+impl ServerPython {
+    /// The version that is given, else what the site's files say, else the default.
+    ///
+    /// # Errors
+    /// The file that should say it cannot be read.
+    pub(super) fn find(
+        given: Option<PythonVersion>,
+        files: &SiteFiles,
+        pbs: Option<PbsVersion>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, SiteError> {
+        if let Some(version) = given {
+            return Ok(Self { version, source: PythonSource::Given });
+        }
+        if let Some(source) = files.first(Role::Python) {
+            let text = source.read_text(Role::Python)?;
+            match version_in(&text) {
+                Some(version) => return Ok(Self { version, source: PythonSource::File(last_part(source)) }),
+                None => warnings.push(format!(
+                    "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
+                    source.name(),
+                    clipped(text.trim()),
+                    PythonVersion::OLDEST,
+                    PythonVersion::NEWEST
+                )),
+            }
+        }
+        let system = files.first(Role::System).map(|source| source.read_text(Role::System)).transpose()?;
+        let of_system = system.zip(pbs).and_then(|(system, pbs)| python_of_system(&system, pbs));
+        let known = of_system.filter(|(_, name)| !name.contains(is_control));
+        Ok(known.map_or_else(Self::default, |(version, name)| Self { version, source: PythonSource::System(name) }))
+    }
+
+    /// The version and what says so, in words.
+    fn in_words(&self) -> String {
+        format!("{} ({})", self.version, self.source)
+    }
+}
+
+/// The name of a file without its folders.
+fn last_part(source: &FileSource) -> String {
+    let name = source.name();
+    let last = Path::new(&name).file_name().and_then(|last| last.to_str());
+    last.unwrap_or(&name).to_owned()
+}
+
+impl Site {
+    /// The version of Python that the server embeds, and what says so.
+    pub fn python(&self) -> (PythonVersion, &PythonSource) {
+        (self.python.version, &self.python.source)
+    }
+
+    /// What says which Python the server embeds, in words; `None` if it is only assumed.
+    pub fn python_source(&self) -> Option<String> {
+        (self.python.source != PythonSource::Assumed).then(|| self.python.source.to_string())
+    }
+
+    /// The version of Python as one of the rules, a heading and a text; `None` if it is only assumed.
+    pub fn python_rule(&self) -> Option<(&'static str, String)> {
+        (self.python.source != PythonSource::Assumed).then(|| ("python", self.python.in_words()))
+    }
+
+    /// What there is and what follows from what is missing: a line for each kind of file, with the files, one for the server's
+    /// Python, and one for each missing file.
+    pub fn summary(&self) -> Vec<String> {
+        self.files.summary(self.python.in_words())
+    }
+}
