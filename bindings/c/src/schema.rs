@@ -112,7 +112,7 @@ pub unsafe extern "C" fn jsf_schema_read_site(
         // SAFETY: the caller passes null or a text of this length
         let path = unsafe { required_text(path, path_length, "path") }?;
         let site = Site::open(path).map_err(|error| site_error(&error))?;
-        *out = jsf_schema::new(site.schema().clone(), site.python_source());
+        *out = jsf_schema::new(site.schema().clone(), site.python().1);
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -120,7 +120,7 @@ impl Site {
         queue: Option<ScoredQueue<'_>>,
         tree: Option<&PbsTree>,
     ) -> Checked {
-        let python_source = self.python_source();
+        let (_, python_source) = self.python();
         let facts = SiteFacts {
             queue,
             tree,

@@ -51,7 +51,6 @@ pub use files::SiteFiles;
 pub use formula_text::{FormulaText, WrittenDifference};
 pub use jobs::SiteJobs;
 pub use policy::PolicyName;
-pub use python::PythonSource;
 pub use rank::{RankRequest, RankedQueue};
 pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use replay::LogReplay;

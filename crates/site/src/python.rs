@@ -16,7 +16,7 @@ use super::{Site, SiteError};
 
 /// What says which Python the server embeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PythonSource {
+pub(super) enum PythonSource {
     /// [`SiteOptions::python`](super::SiteOptions::python).
     Given,
     /// The file of the role [`Role::Python`], by its name.
@@ -98,14 +98,10 @@ fn last_part(source: &FileSource) -> String {
 }
 
 impl Site {
-    /// The version of Python that the server embeds, and what says so.
-    pub fn python(&self) -> (PythonVersion, &PythonSource) {
-        (self.python.version, &self.python.source)
-    }
-
-    /// What says which Python the server embeds, in words; `None` if it is only assumed.
-    pub fn python_source(&self) -> Option<String> {
-        (self.python.source != PythonSource::Assumed).then(|| self.python.source.to_string())
+    /// The version of Python that the server embeds, and what says so: `None` if it is only assumed.
+    pub fn python(&self) -> (PythonVersion, Option<String>) {
+        let ServerPython { version, source } = &self.python;
+        (*version, (*source != PythonSource::Assumed).then(|| source.to_string()))
     }
 
     /// The version of Python as one of the rules, a heading and a text; `None` if it is only assumed.

@@ -450,7 +450,8 @@ pub struct PageArgs {
 Units: a size reaches the formula in kb (1024 bytes), a duration in seconds (s), a ratio lies between 0 and 1; a count \
 and a float have no unit. Resources that no formula can use, such as strings, or `my-res`, which Python reads as a \
 difference, are listed below the others with the reason (`unusable` in JSON). With --queue, resources that only jobs \
-have are listed too; their kinds are inferred from their amounts.
+have are listed too; their kinds are inferred from their amounts. The functions are those of the server's Python (--python); \
+`since` is the first version that has one, if that is later than 3.6.
 
 Examples:
   jsf names

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::python::{Function, constant};
+use job_sort_formula::python::{Function, PythonVersion, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
 use jsf_report::document::{Cell, Column, Document, Section, Table};
 use jsf_site::{Role, Site};
@@ -20,6 +20,8 @@ struct Name {
     kind: &'static str,
     unit: &'static str,
     origin: &'static str,
+    /// The first version of Python that has it, if the oldest one does not.
+    since: Option<PythonVersion>,
     /// Why no formula can use it.
     unusable: Option<&'static str>,
 }
@@ -32,12 +34,13 @@ impl Name {
             kind,
             unit,
             origin: origin(entry.origin),
+            since: None,
             unusable: unusable(name, entry, schema),
         }
     }
 
     fn of_python(name: String, kind: &'static str, origin: &'static str) -> Self {
-        Self { name, kind, unit: "", origin, unusable: None }
+        Self { name, kind, unit: "", origin, since: None, unusable: None }
     }
 }
 
@@ -80,7 +83,8 @@ fn names(schema: &Schema) -> Vec<Name> {
     let functions = functions.filter(|function| function.is_math() || !schema.is_numeric(function.name()));
     names.extend(functions.map(|function| {
         let origin = if function.is_math() { "Python's math" } else { "Python's builtins" };
-        Name::of_python(format!("{}()", function.name()), "function", origin)
+        let since = Some(function.since()).filter(|since| *since != PythonVersion::OLDEST);
+        Name { since, ..Name::of_python(format!("{}()", function.name()), "function", origin) }
     }));
     names
 }
@@ -108,11 +112,15 @@ fn document<'a>(names: &'a [Name], unusable: &'a [Name]) -> Document<'a> {
 
 /// Names with their kinds and units, and what else is said of each.
 fn names_table<'a>(names: &'a [Name], heading: &str, remark: fn(&Name) -> &'static str) -> Table<'a> {
-    let columns =
-        vec![Column::name("name", 9), Column::text("kind", 7), Column::text("unit", 7), Column::wrapped(heading, 8)];
+    let has_since = names.iter().any(|name| name.since.is_some());
+    let since = has_since.then(|| Column::text("since", 6));
+    let columns = [Column::name("name", 9), Column::text("kind", 7), Column::text("unit", 7)];
+    let columns = columns.into_iter().chain(since).chain([Column::wrapped(heading, 8)]).collect();
     Table::new(columns, names.len(), move |index| {
         let name = &names[index];
-        vec![Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit), Cell::prose(remark(name))]
+        let since = has_since.then(|| Cell::prose(name.since.map(|since| since.to_string()).unwrap_or_default()));
+        let cells = [Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit)];
+        cells.into_iter().chain(since).chain([Cell::prose(remark(name))]).collect()
     })
 }
 
@@ -120,6 +128,9 @@ fn object(name: &Name) -> Value {
     let plain = name.name.trim_end_matches("()");
     let unit = if name.unit.is_empty() { Value::Null } else { name.unit.into() };
     let mut object = json!({"name": plain, "kind": name.kind, "unit": unit, "origin": name.origin});
+    if let Some(since) = name.since {
+        object["since"] = since.to_string().into();
+    }
     if let Some(reason) = name.unusable {
         object["reason"] = reason.into();
     }
