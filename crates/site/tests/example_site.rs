@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::{FairShare, PolicyRules};
-use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fairshare_input};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
@@ -345,24 +344,4 @@ fn native_jobs_are_ranked_with_a_native_tree() {
     let order: Vec<_> = ranking.order().iter().map(|&row| jobs.id(row)).collect();
     assert_eq!(order, ["107.demo", "101.demo", "102.demo", "103.demo", "106[].demo", "105.demo"]);
     assert_eq!(ranking.error_count(), 0);
-}
-
-#[test]
-fn a_bundle_keeps_which_python_the_server_has() {
-    let given = SiteOptions { python: PythonVersion::new(9), ..SiteOptions::default() };
-    let files = SiteFiles::open(&example("site")).unwrap();
-    let version = FileSource::Bytes { name: "a/python_version.txt".to_owned(), bytes: b"Python 3.12.1".as_slice().into() };
-    for (files, rules, expected) in [
-        (files.clone(), SiteOptions::default(), ("3.11", None)),
-        (files.clone().with(Role::Python, version), SiteOptions::default(), ("3.12", Some("python_version.txt"))),
-        (files, given, ("3.9", Some("given"))),
-    ] {
-        let site = Site::from_files(files, rules).unwrap();
-        let bundled = Site::from_bundle(&site.to_bundle().unwrap().bytes).unwrap();
-        for site in [site, bundled] {
-            let (version, source) = site.python();
-            assert_eq!((version.to_string().as_str(), source.as_deref()), expected);
-            assert_eq!(site.schema().python(), version);
-        }
-    }
 }

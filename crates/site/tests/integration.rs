@@ -3,5 +3,6 @@
 mod example_site;
 mod explain;
 mod public_api;
+mod python;
 mod reach_rank;
 mod replay;
