@@ -5,9 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::{Code, Severity};
-use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::python::PythonVersion;
-use job_sort_formula::schema::Schema;
 use serde_json::Value;
 
 use crate::command::command;
@@ -129,19 +126,9 @@ fn faults(code: &Code) -> Vec<String> {
     faults
 }
 
-/// Whether the engine knows since when the names of the examples exist.
-fn names_depend_on_python() -> bool {
-    let bound = |version| {
-        let schema = Schema::openpbs().with_python(version);
-        !matches!(Resolution::from_schema("cbrt", &schema), Resolution::Undefined)
-    };
-    !bound(PythonVersion::OLDEST)
-}
-
 #[test]
 fn examples_have_the_findings_of_their_page() {
-    let codes = Code::all().iter().filter(|code| code.name != "JSF209" || names_depend_on_python());
-    let faults: Vec<String> = codes.flat_map(faults).collect();
+    let faults: Vec<String> = Code::all().iter().flat_map(faults).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
