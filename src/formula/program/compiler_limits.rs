@@ -1,46 +1,131 @@
 //! The depth limits of CPython's compiler, which OpenPBS therefore has too.
 //!
-//! Measured on CPython 3.11, with `eval` called at module level as in the scheduler: a tree deeper than [`MAX_DEPTH`]
-//! raises a `RecursionError`, and a text for which the parser recurses deeper than [`MAX_FRAMES`] raises a
-//! `MemoryError`, which the scheduler does not notice.
+//! Measured with `eval` called at module level as in the scheduler: a tree deeper than [`Limits::depth`] raises a
+//! `RecursionError`, and a text for which the parser goes deeper than [`Limits::frames`] raises a `MemoryError`, which
+//! the scheduler does not notice.
 
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::{BinaryOperator, ErrorKind, PythonVersion, Raised};
 
-/// The deepest tree that the compiler walks.
-const MAX_DEPTH: u32 = 2997;
+/// The limits of one version of CPython.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// The deepest tree that the compiler walks.
+    depth: u32,
+    /// Whether what is constant is computed before the compiler walks the tree, without a limit.
+    folds_first: bool,
+    /// The deepest recursion of the parser, or the entries of its stack.
+    frames: u32,
+    /// What the parser needs for a number.
+    leaf_frames: u32,
+    /// What the parser needs beyond that in each construct.
+    parser: &'static ParserFrames,
+}
 
-/// The deepest recursion of the parser.
-const MAX_FRAMES: u32 = 6000;
+/// What a parser needs in brackets and behind operators, beyond what the operand itself needs.
+#[derive(Debug)]
+struct ParserFrames {
+    first_operand: u32,
+    power: u32,
+    next_of_comparison: u32,
+    next_of_boolean: u32,
+    parentheses: u32,
+    first_of_list: u32,
+    next_item: u32,
+    empty_tuple: u32,
+    empty_list: u32,
+    bare_tuple: u32,
+    empty_call: u32,
+    first_argument: u32,
+    first_keyword: u32,
+    next_argument: u32,
+}
 
-/// The frames that the parser needs for a number: one for each level of precedence, two for left-associative levels.
-const LEAF_FRAMES: u32 = 25;
+/// The parser since 3.9 tries to read an item after every comma and between empty brackets.
+const PEG: ParserFrames = ParserFrames {
+    first_operand: 0,
+    power: 2,
+    next_of_comparison: 3,
+    next_of_boolean: 2,
+    parentheses: 28,
+    first_of_list: 29,
+    next_item: 30,
+    empty_tuple: 28,
+    empty_list: 29,
+    bare_tuple: 2,
+    empty_call: 24,
+    first_argument: 24,
+    first_keyword: 27,
+    next_argument: 28,
+};
 
-/// The greatest number of frames that a node needs beyond those of its deepest child.
+/// The parser up to 3.7: an entry for each rule of the grammar from `testlist_comp` or `trailer` to `atom`.
+const LL1: ParserFrames = ParserFrames {
+    first_operand: 0,
+    power: 2,
+    next_of_comparison: 0,
+    next_of_boolean: 0,
+    parentheses: 16,
+    first_of_list: 16,
+    next_item: 16,
+    empty_tuple: 0,
+    empty_list: 0,
+    bare_tuple: 0,
+    empty_call: 0,
+    first_argument: 17,
+    first_keyword: 17,
+    next_argument: 17,
+};
+
+/// The parser of 3.8, with the rule of `:=` in brackets.
+const LL1_WITH_NAMED: ParserFrames = ParserFrames { parentheses: 17, first_of_list: 17, next_item: 17, ..LL1 };
+
+/// The greatest number of frames that a node needs beyond those of its deepest child, in any version.
 const MAX_FRAMES_OF_A_NODE: u32 = 30;
 
 /// By how much a limit can differ, depending on the depth of the stack from which the compiler is called.
 const TOLERANCE: i64 = 60;
 
+impl Limits {
+    /// Measured on each version with `compile`; 3.14 as 3.13. "What's New in Python 3.9" has the new parser, the one of 3.13
+    /// the compiler without a limit on the depth of trees.
+    fn of(python: PythonVersion) -> Self {
+        let peg = Self { depth: 2997, folds_first: false, frames: 6000, leaf_frames: 25, parser: &PEG };
+        let ll1 = Self { frames: 1500, leaf_frames: 17, parser: &LL1, ..peg };
+        match python.minor() {
+            ..=6 => ll1,
+            7 => Self { depth: 2994, folds_first: true, ..ll1 },
+            8 => Self { depth: 2994, folds_first: true, frames: 1700, parser: &LL1_WITH_NAMED, ..ll1 },
+            9 => Self { depth: 2994, folds_first: true, ..peg },
+            10 => Self { depth: 2994, ..peg },
+            11 => peg,
+            12 => Self { depth: 2999, leaf_frames: 26, ..peg },
+            _ => Self { depth: u32::MAX, leaf_frames: 26, ..peg },
+        }
+    }
+}
+
 /// The exception that CPython raises at compile time, if the formula exceeds a limit.
 pub(super) fn check(expr: &Expr, python: PythonVersion) -> Option<Raised> {
+    let limits = Limits::of(python);
     // fewer nodes than this cannot reach a limit, even if each is nested in the next
-    if expr.nodes().len() < ((MAX_FRAMES - LEAF_FRAMES) / MAX_FRAMES_OF_A_NODE) as usize {
+    if expr.nodes().len() < ((limits.frames - limits.leaf_frames) / MAX_FRAMES_OF_A_NODE) as usize {
         return None;
     }
-    let root = measure(expr)?;
-    if root.frames + LEAF_FRAMES > MAX_FRAMES {
+    let root = measure(expr, limits)?;
+    if root.frames + limits.leaf_frames > limits.frames {
         return Some(Raised::new(ErrorKind::Memory, ""));
     }
-    (root.depth > MAX_DEPTH)
+    (root.depth > limits.depth)
         .then(|| Raised::new(ErrorKind::Recursion, "maximum recursion depth exceeded during compilation"))
 }
 
 /// Whether CPython compiles the tree; `None` near a limit, where the depth of the call decides.
 pub fn compiles(expr: &Expr, python: PythonVersion) -> Option<bool> {
-    let root = measure(expr)?;
-    let excess_depth = i64::from(root.depth) - i64::from(MAX_DEPTH);
-    let excess_frames = i64::from(root.frames + LEAF_FRAMES) - i64::from(MAX_FRAMES);
+    let limits = Limits::of(python);
+    let root = measure(expr, limits)?;
+    let excess_depth = i64::from(root.depth) - i64::from(limits.depth);
+    let excess_frames = i64::from(root.frames + limits.leaf_frames) - i64::from(limits.frames);
     match excess_depth.max(excess_frames) {
         excess if excess <= -TOLERANCE => Some(true),
         excess if excess <= TOLERANCE => None,
@@ -49,10 +134,10 @@ pub fn compiles(expr: &Expr, python: PythonVersion) -> Option<bool> {
 }
 
 /// The size of the whole tree.
-fn measure(expr: &Expr) -> Option<Size> {
+fn measure(expr: &Expr, limits: Limits) -> Option<Size> {
     let mut sizes: Vec<Size> = Vec::with_capacity(expr.nodes().len());
     for node in expr.nodes() {
-        sizes.push(Size::new(&node.kind, || ends_in_comma(expr, node), &sizes));
+        sizes.push(Size::new(&node.kind, || ends_in_comma(expr, node), &sizes, limits));
     }
     sizes.last().copied()
 }
@@ -64,51 +149,60 @@ struct Size {
     depth: u32,
     /// The frames that the parser needs beyond those of a number.
     frames: u32,
+    /// Whether it is a constant that is computed before the compiler walks the tree.
+    is_folded: bool,
 }
 
 impl Size {
     /// The size of a node from the sizes of its children. The parser tries to read an item after every comma and
     /// between empty brackets.
-    fn new(kind: &ExprKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
+    fn new(kind: &ExprKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self], limits: Limits) -> Self {
+        let parser = limits.parser;
         let mut size = Self::default();
         // the frames that the node needs whatever its children are
         let mut min_frames = 0;
         match kind {
             ExprKind::Unary { operand, .. } => size.add_child(*operand, 1, sizes),
             ExprKind::Binary { op, left, right } => {
-                size.add_child(*left, 0, sizes);
-                size.add_child(*right, if *op == BinaryOperator::Power { 2 } else { 0 }, sizes);
+                size.add_child(*left, parser.first_operand, sizes);
+                size.add_child(*right, if *op == BinaryOperator::Power { parser.power } else { 0 }, sizes);
             }
-            ExprKind::Comparison { operands, .. } => size.add_children(operands, 0, 3, sizes),
-            ExprKind::Boolean { operands, .. } => size.add_children(operands, 0, 2, sizes),
+            ExprKind::Comparison { operands, .. } => size.add_children(operands, 0, parser.next_of_comparison, sizes),
+            ExprKind::Boolean { operands, .. } => size.add_children(operands, 0, parser.next_of_boolean, sizes),
             ExprKind::Conditional { then, condition, otherwise } => {
                 size.add_children(&[*then, *condition], 0, 0, sizes);
                 size.add_child(*otherwise, 1, sizes);
             }
-            ExprKind::Parenthesized(inner) => size.add_child(*inner, 28, sizes),
+            ExprKind::Parenthesized(inner) => size.add_child(*inner, parser.parentheses, sizes),
             ExprKind::Tuple { items, parenthesized: true } => {
-                min_frames = if items.is_empty() { 28 } else { 30 };
-                size.add_children(items, 28, 30, sizes);
+                min_frames = if items.is_empty() { parser.empty_tuple } else { parser.next_item };
+                size.add_children(items, parser.parentheses, parser.next_item, sizes);
             }
             ExprKind::Tuple { items, parenthesized: false } => {
-                min_frames = 2;
-                size.add_children(items, 0, 2, sizes);
+                min_frames = parser.bare_tuple;
+                size.add_children(items, 0, parser.bare_tuple, sizes);
             }
             ExprKind::List(items) => {
-                min_frames = if ends_in_comma() { 30 } else { 29 };
-                size.add_children(items, 29, 30, sizes);
+                min_frames = if ends_in_comma() { parser.next_item } else { parser.empty_list };
+                size.add_children(items, parser.first_of_list, parser.next_item, sizes);
             }
             ExprKind::Call { callee, positional, keywords } => {
-                min_frames = if ends_in_comma() { 28 } else { 24 };
+                min_frames = if ends_in_comma() { parser.next_argument } else { parser.empty_call };
                 size.add_child(*callee, 0, sizes);
-                size.add_children(positional, 24, 28, sizes);
+                size.add_children(positional, parser.first_argument, parser.next_argument, sizes);
                 let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
-                size.add_children(&values, if positional.is_empty() { 27 } else { 28 }, 28, sizes);
+                let first = if positional.is_empty() { parser.first_keyword } else { parser.next_argument };
+                size.add_children(&values, first, parser.next_argument, sizes);
             }
             ExprKind::Literal { .. } | ExprKind::Name(_) | ExprKind::Unsupported { .. } => {}
         }
         size.frames = size.frames.max(min_frames);
-        size.depth += u32::from(!matches!(kind, ExprKind::Parenthesized(_)));
+        size.is_folded = limits.folds_first && is_folded(kind, sizes);
+        size.depth = match kind {
+            _ if size.is_folded => 1,
+            ExprKind::Parenthesized(_) => size.depth,
+            _ => size.depth + 1,
+        };
         size
     }
 
@@ -123,6 +217,17 @@ impl Size {
         let child = sizes.get(child.index()).copied().unwrap_or_default();
         self.frames = self.frames.max(child.frames + frames);
         self.depth = self.depth.max(child.depth);
+    }
+}
+
+/// Whether a node is computed before the compiler walks the tree. Where an exception prevents that, this is wrong.
+fn is_folded(kind: &ExprKind, sizes: &[Size]) -> bool {
+    match kind {
+        ExprKind::Literal { .. } => true,
+        ExprKind::Unary { .. } | ExprKind::Binary { .. } | ExprKind::Parenthesized(_) => {
+            kind.children().iter().all(|child| sizes.get(child.index()).is_some_and(|size| size.is_folded))
+        }
+        _ => false,
     }
 }
 
