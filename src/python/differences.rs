@@ -43,6 +43,12 @@ impl PythonVersion {
         self < Self::V3_7
     }
 
+    /// Whether a shift by more than 63 bits can tell is an `OverflowError`, whatever is shifted. Issue 27145 in the change log of
+    /// Python 3.7.
+    pub(super) fn limits_shift_counts(self) -> bool {
+        self < Self::V3_7
+    }
+
     /// Whether a literal of more than 4300 decimal digits is refused. "What's New in Python 3.11", "Integer/string conversion
     /// length limitation", also in 3.7.14, 3.8.14, 3.9.14 and 3.10.7, not in 3.6.
     pub(crate) fn limits_decimal_digits(self) -> bool {

@@ -172,6 +172,10 @@ impl Arithmetic for Python {
 
     #[inline]
     fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
+        let is_shift = matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight);
+        if is_shift && self.version.limits_shift_counts() {
+            operators::check_shift_count(x, y)?;
+        }
         operators::binary(op, x, y, &self.fuel)
     }
 

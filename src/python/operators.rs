@@ -159,6 +159,14 @@ pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
     }
 }
 
+/// The error of a shift of an integer by one of more than 64 bits, where all such counts are refused.
+pub(super) fn check_shift_count(x: &Value, y: &Value) -> Result<(), Raised> {
+    match (x.integer(), y.integer()) {
+        (Some(_), Some(Integer::Big(_))) => Err(Raised::overflow("Python int too large to convert to C ssize_t")),
+        _ => Ok(()),
+    }
+}
+
 /// `x op y`.
 #[inline]
 pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {

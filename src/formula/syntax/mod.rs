@@ -10,6 +10,7 @@ mod comments;
 mod error;
 mod foreign_notation;
 mod grammar;
+mod newer;
 mod precedence;
 mod print;
 mod scanner;
@@ -19,6 +20,7 @@ mod unsupported;
 pub use ast::{Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, Parameter, Scope};
 pub use error::BARE_UNPACKING;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
+pub use newer::syntax_since;
 
 /// Parses the text of a formula.
 ///

@@ -22,6 +22,7 @@ mod statements;
 
 use std::fmt;
 
+use job_sort_formula::PythonVersion;
 use job_sort_formula::schema::Schema;
 
 use crate::qmgr;
@@ -142,11 +143,21 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
         ExecutedText::InvalidScript => return Ok(Validation::INTERNAL_ERROR),
         ExecutedText::Text(executed) => executed,
     };
-    match statements::parse(&executed) {
+    let python = schema.python();
+    match statements::parse(&executed, python) {
+        // `async` and `await` are names there
+        Err(ParseFailure::Syntax) if python < ASYNC_IS_RESERVED && mentions_async(&executed) => Err(Uncertainty::Await),
         Ok(statements) => passes::answer(&statements, schema),
         Err(ParseFailure::Syntax) => Ok(Validation::INVALID_FORMAT),
         Err(ParseFailure::Uncertain(uncertainty)) => Err(uncertainty),
     }
+}
+
+/// The first version in which `async` and `await` are reserved words: "What's New in Python 3.7".
+const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
+
+fn mentions_async(text: &str) -> bool {
+    ["async", "await"].iter().any(|word| text.contains(word))
 }
 
 /// Whether a text that the grammar rejects may contain `yield` or `await` where Python allows them: in a lambda or a

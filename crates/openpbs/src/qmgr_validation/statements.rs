@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use job_sort_formula::PythonVersion;
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::{
-    BARE_UNPACKING, Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind, parse_with_limit,
+    BARE_UNPACKING, Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind, parse_with_limit, syntax_since,
 };
 
 use crate::qmgr_validation::{self, Uncertainty};
@@ -79,7 +80,7 @@ const MAX_STATEMENTS: usize = 64;
 const MAX_LENGTH: usize = 128 * 1024;
 
 /// Parses the text after `ans=`; the first statement assigns to `ans`.
-pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
+pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>> {
     let text = text.trim_end_matches([' ', '\t', '\u{c}']);
     let begins = text.trim_start_matches([' ', '\t', '\u{c}']);
     if begins.starts_with(['\n', '\r', '#']) || text.starts_with("==") {
@@ -99,6 +100,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
             Err(failure) => uncertain = Some(failure),
             Ok(()) => {}
         }
+    }
+    let mut exprs = statements.iter().flat_map(Statement::exprs);
+    if exprs.any(|expr| syntax_since(expr) > python) {
+        return Err(ParseFailure::Syntax);
     }
     uncertain.map_or(Ok(statements), Err)
 }

@@ -1,0 +1,52 @@
+//! Which version of Python first has the syntax of a formula.
+//!
+//! The grammar is that of Python 3.11. What older versions read and 3.11 refuses is refused; what is inside strings is not
+//! looked at.
+
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, Scope};
+use crate::python::PythonVersion;
+
+/// The first version whose parser takes the whole tree.
+pub fn syntax_since(expr: &Expr) -> PythonVersion {
+    let since = expr.nodes().iter().enumerate().map(|(index, node)| since_of_node(expr, index, node));
+    since.max().unwrap_or(PythonVersion::OLDEST)
+}
+
+fn since_of_node(expr: &Expr, index: usize, node: &Node) -> PythonVersion {
+    let ExprKind::Unsupported { construct, parts } = &node.kind else { return PythonVersion::OLDEST };
+    let has = |construct: Construct| parts.iter().skip(1).any(|part| is(expr, *part, construct));
+    let text = node.span.slice(expr.text());
+    match construct {
+        // "What's New in Python 3.8", "Assignment expressions" and "Positional-only parameters"
+        Construct::AssignmentExpression => PythonVersion::V3_8,
+        Construct::Lambda if has_positional_only_parameters(expr, index, text) => PythonVersion::V3_8,
+        // "What's New in Python 3.11", PEP 646
+        Construct::Subscript if has(Construct::Unpacking) => PythonVersion::V3_11,
+        // "What's New in Python 3.10", "Other Language Changes": unparenthesized in set displays, set comprehensions and
+        // indexes; the parser of 3.9 already takes those of sets
+        Construct::Subscript if has(Construct::AssignmentExpression) => PythonVersion::V3_10,
+        Construct::Set | Construct::Comprehension if !text.starts_with(['[', '(']) && assigns_directly(expr, parts) => {
+            PythonVersion::V3_9
+        }
+        _ => PythonVersion::OLDEST,
+    }
+}
+
+fn is(expr: &Expr, id: ExprId, construct: Construct) -> bool {
+    matches!(&expr.node(id).kind, ExprKind::Unsupported { construct: found, .. } if *found == construct)
+}
+
+fn assigns_directly(expr: &Expr, parts: &[ExprId]) -> bool {
+    parts.iter().any(|part| is(expr, *part, Construct::AssignmentExpression))
+}
+
+/// Whether `/` stands among the parameters of a lambda: behind a comma, where no division does.
+fn has_positional_only_parameters(expr: &Expr, index: usize, text: &str) -> bool {
+    let start = expr.nodes()[index].span.start;
+    let body = expr.scopes().find_map(|(owner, scope)| match scope {
+        Scope::Lambda { body, .. } if owner.index() == index => Some(expr.node(*body).span.start),
+        _ => None,
+    });
+    let parameters = body.and_then(|body| text.get(..(body - start) as usize)).unwrap_or(text);
+    parameters.match_indices('/').any(|(at, _)| parameters[..at].trim_end().ends_with(','))
+}
