@@ -4,7 +4,7 @@
 
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
-use job_sort_formula::python::Python;
+use job_sort_formula::python::{Python, PythonVersion};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::Generator;
@@ -88,9 +88,16 @@ fn program(text: &str, schema: &Schema) -> Option<Program> {
 
 #[test]
 fn columns_give_the_bits_of_the_interpreter() {
-    let cases = setting("JSF_REFEREE_CASES", 300_000) as usize;
+    for version in PythonVersion::all() {
+        compare_version(version);
+    }
+}
+
+fn compare_version(version: PythonVersion) {
+    let is_default = version == PythonVersion::default();
+    let cases = setting("JSF_REFEREE_CASES", if is_default { 200_000 } else { 20_000 }) as usize;
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_121));
-    let schema = schema();
+    let schema = schema().with_python(version);
     let mut tally = Tally { lanes: 0, computed: 0, errors: 0 };
     let (mut formulas, mut columnar) = (0, 0);
     while tally.lanes < cases {
@@ -107,7 +114,7 @@ fn columns_give_the_bits_of_the_interpreter() {
         }
     }
     eprintln!(
-        "{} lanes of {formulas} formulas: {} the same in all bits, {} left to the interpreter; {columnar} formulas ran by columns",
+        "Python {version}: {} lanes of {formulas} formulas: {} the same in all bits, {} left to the interpreter; {columnar} formulas ran by columns",
         tally.lanes, tally.computed, tally.errors
     );
     assert!(tally.computed * 4 > tally.lanes, "most lanes are left to the interpreter");

@@ -11,6 +11,7 @@ mod lint;
 mod live_table;
 mod public_api;
 mod published_formulas;
+mod python_versions;
 mod rank;
 mod slurm;
 mod syntax;

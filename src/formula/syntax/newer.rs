@@ -21,7 +21,7 @@ fn since_of_node(expr: &Expr, index: usize, node: &Node) -> PythonVersion {
         Construct::AssignmentExpression => PythonVersion::V3_8,
         Construct::Lambda if has_positional_only_parameters(expr, index, text) => PythonVersion::V3_8,
         // "What's New in Python 3.11", PEP 646
-        Construct::Subscript if has(Construct::Unpacking) => PythonVersion::V3_11,
+        Construct::Subscript if unpacks(expr, parts, node) => PythonVersion::V3_11,
         // "What's New in Python 3.10", "Other Language Changes": unparenthesized in set displays, set comprehensions and
         // indexes; the parser of 3.9 already takes those of sets
         Construct::Subscript if has(Construct::AssignmentExpression) => PythonVersion::V3_10,
@@ -49,4 +49,19 @@ fn has_positional_only_parameters(expr: &Expr, index: usize, text: &str) -> bool
     });
     let parameters = body.and_then(|body| text.get(..(body - start) as usize)).unwrap_or(text);
     parameters.match_indices('/').any(|(at, _)| parameters[..at].trim_end().ends_with(','))
+}
+
+/// Whether an item of a subscript begins with `*`.
+fn unpacks(expr: &Expr, parts: &[ExprId], node: &Node) -> bool {
+    let Some(base) = parts.first() else { return false };
+    let items = expr.text().get(expr.node(*base).span.end as usize..node.span.end as usize).unwrap_or_default();
+    let (mut depth, mut begins_item) = (0, false);
+    for character in items.chars().filter(|character| !character.is_whitespace()) {
+        if begins_item && character == '*' {
+            return true;
+        }
+        depth += i32::from(matches!(character, '(' | '[' | '{')) - i32::from(matches!(character, ')' | ']' | '}'));
+        begins_item = depth == 1 && matches!(character, '[' | ',');
+    }
+    false
 }

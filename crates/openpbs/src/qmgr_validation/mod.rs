@@ -147,6 +147,10 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
     match statements::parse(&executed, python) {
         // `async` and `await` are names there
         Err(ParseFailure::Syntax) if python < ASYNC_IS_RESERVED && mentions_async(&executed) => Err(Uncertainty::Await),
+        // `:=` in the targets of a comprehension, which 3.11 refuses
+        Err(ParseFailure::Syntax) if python >= NAMED_TARGETS && executed.contains(":=") && executed.contains("for") => {
+            Err(Uncertainty::NonArithmetic)
+        }
         Ok(statements) => passes::answer(&statements, schema),
         Err(ParseFailure::Syntax) => Ok(Validation::INVALID_FORMAT),
         Err(ParseFailure::Uncertain(uncertainty)) => Err(uncertainty),
@@ -155,6 +159,10 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
 
 /// The first version in which `async` and `await` are reserved words: "What's New in Python 3.7".
 const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
+
+/// The first version whose symbol table takes `:=` where a comprehension of the same scope assigns by an index: "What's New in
+/// Python 3.12", PEP 709.
+const NAMED_TARGETS: PythonVersion = PythonVersion::new(12).unwrap();
 
 fn mentions_async(text: &str) -> bool {
     ["async", "await"].iter().any(|word| text.contains(word))
