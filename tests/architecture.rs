@@ -10,7 +10,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("parallel", &[]),
     ("simd", &[]),
     ("diagnostic", &[]),
-    ("schema", &["diagnostic"]),
+    ("schema", &["diagnostic", "python"]),
     ("python", &["simd"]),
     // the operators of the tree are those of the arithmetic
     ("formula/syntax", &["diagnostic", "python"]),

@@ -148,7 +148,7 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
         // `async` and `await` are names there
         Err(ParseFailure::Syntax) if python < ASYNC_IS_RESERVED && mentions_async(&executed) => Err(Uncertainty::Await),
         // `:=` in the targets of a comprehension, which 3.11 refuses
-        Err(ParseFailure::Syntax) if python >= NAMED_TARGETS && executed.contains(":=") && executed.contains("for") => {
+        Err(ParseFailure::Syntax) if python >= NAMED_TARGETS && assigns_and_has_indexed_target(&executed) => {
             Err(Uncertainty::NonArithmetic)
         }
         Ok(statements) => passes::answer(&statements, schema),
@@ -163,6 +163,11 @@ const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
 /// The first version whose symbol table takes `:=` where a comprehension of the same scope assigns by an index: "What's New in
 /// Python 3.12", PEP 709.
 const NAMED_TARGETS: PythonVersion = PythonVersion::new(12).unwrap();
+
+fn assigns_and_has_indexed_target(text: &str) -> bool {
+    let targets = text.split("for").skip(1).filter_map(|rest| rest.split_once("in").map(|(target, _)| target));
+    text.contains(":=") && targets.into_iter().any(|target| target.contains(['[', '.']))
+}
 
 fn mentions_async(text: &str) -> bool {
     ["async", "await"].iter().any(|word| text.contains(word))
