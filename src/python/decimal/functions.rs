@@ -23,6 +23,13 @@ pub(super) fn call(
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
     match function::bind(*function, python.version, positional, keywords)? {
+        Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
+            Err(unsupported(*function))
+        }
+        Arguments::Positional([items, start @ ..]) if *function == Function::Sum => {
+            let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
+            accumulate(BinaryOperator::Add, items, start, python)
+        }
         Arguments::Positional(values) if is_integer_function(*function) => integer_function(*function, values, python),
         Arguments::Positional([x]) => call_with_one(*function, x, python),
         Arguments::Positional([x, y]) => call_with_two(*function, x, y),
@@ -122,7 +129,9 @@ fn call_with_keywords(
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
     match (function, slots) {
-        (Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
+        (Function::Bool, [x, ..]) => Ok(DecimalValue::Bool(x.is_some_and(DecimalValue::truth))),
+        (Function::Float, [Some(x), ..]) => require_number(x, "float() argument must be a string or a real number"),
+        (Function::Float | Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (Function::Int, [Some(x), None, ..]) => {
             let value = require_number(x, "int() argument must be a string, a bytes-like object or a real number")?;
             checked(value.decimal().map(|value| value.trunc()))
