@@ -98,7 +98,7 @@ fn wrong_verdicts(script: &Script) -> Vec<String> {
     }
     println!("Python {version}: {} formulas, {untold} untold: {reasons:?}, {} wrong", answers.len(), wrong.len());
     // most of these formulas are about lambdas, comprehensions and strings, which are not evaluated
-    assert!(untold * 4 < answers.len(), "{untold} of {} untold", answers.len());
+    assert!(untold * 5 < answers.len(), "{untold} of {} untold", answers.len());
     wrong.sort_by_key(String::len);
     wrong
 }
