@@ -19,6 +19,7 @@ const OTHER_FINDINGS: &[(&str, &[&str])] = &[
     ("JSF308", &["JSF304"]),
     ("JSF309", &["JSF305", "JSF405"]),
     ("JSF402", &["JSF301", "JSF303"]),
+    ("JSF403", &["JSF209"]),
     ("JSF405", &["JSF309"]),
     ("JSF608", &["JSF609"]),
     ("JSF609", &["JSF608"]),
