@@ -157,6 +157,8 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
     }
 }
 
+// INVARIANT: both are evaluated by the compiler, which refuses a version that is not known.
+
 /// The first version in which `async` and `await` are reserved words: "What's New in Python 3.7".
 const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
 
