@@ -13,6 +13,7 @@
 mod c_number;
 mod c_string;
 pub mod check;
+pub mod cycle;
 mod defects;
 pub mod duration;
 pub mod entity;

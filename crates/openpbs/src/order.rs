@@ -6,6 +6,7 @@
 
 mod competition;
 mod criterion;
+mod cycle_order;
 mod sort_keys;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::number_format;
 use crate::share_tree::PbsTree;
 pub use competition::Competition;
 pub use criterion::{Criterion, JobComparison};
+pub use cycle_order::CycleOrder;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Ranking, Scores, sort_by_value};
 use sort_keys::SortKeys;

@@ -1,5 +1,6 @@
 //! Whole sites: rankings, explanations and replays of the example site and of recorded servers.
 
+mod cycles;
 mod example_site;
 mod explain;
 mod public_api;

@@ -90,12 +90,19 @@ impl<'t> SortKeys<'t> {
         rows
     }
 
+    /// Charges usage to an entity, for the comparisons that follow. Returns whether fair share compares at all.
+    pub(super) fn charge(&mut self, entity: usize, usage: f64) -> bool {
+        let Some(charged) = self.paths.get(entity).cloned() else { return false };
+        self.paths.iter_mut().for_each(|path| path.charge(&charged, usage));
+        true
+    }
+
     pub(super) fn is_express(&self, row: usize) -> bool {
         self.express.get(self.table.queue_index(row)) == Some(&true)
     }
 
     /// `Less` sorts first.
-    fn compare(&self, left: usize, right: usize) -> Ordering {
+    pub(super) fn compare(&self, left: usize, right: usize) -> Ordering {
         self.decide(left, right).1
     }
 

@@ -107,6 +107,12 @@ impl SharePath {
         Self(steps)
     }
 
+    /// Adds usage to the nodes that this path has in common with another one.
+    pub(super) fn charge(&mut self, other: &Self, usage: f64) {
+        let pairs = self.0.iter_mut().zip(&other.0);
+        pairs.take_while(|(own, other)| own.node == other.node).for_each(|(own, _)| own.usage += usage);
+    }
+
     /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not tie decides. A pair
     /// whose percentages are both 0 or less ends the comparison as a tie. If no pair decides before the shorter path
     /// ends, the paths are equal, so a group ties with all its descendants.

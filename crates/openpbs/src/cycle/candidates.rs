@@ -1,0 +1,138 @@
+//! The waiting jobs in the order in which a cycle considers them.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use super::Machine;
+use super::reservations::Reservations;
+
+/// Which candidates a cycle still asks for. A source may return others too, which do not start; it may leave out those that
+/// are not wanted where nobody needs to know why they wait.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted<'a> {
+    /// The next one, whether it can start or not.
+    Any,
+    /// Those that may start.
+    #[doc(hidden)]
+    ThatMayStart {
+        /// The moment of the cycle.
+        now: i64,
+        /// The machine.
+        machine: &'a Machine,
+        /// The jobs that are promised a start.
+        reservations: &'a Reservations,
+    },
+}
+
+impl Wanted<'_> {
+    /// The most processors with which a job of a walltime can start, on a machine that is one count of processors.
+    pub fn most_processors(&self, walltime: i64) -> i64 {
+        match self {
+            Self::Any => i64::MAX,
+            Self::ThatMayStart { now, machine, reservations } => {
+                reservations.least_free(now + walltime).min(machine.free(0))
+            }
+        }
+    }
+}
+
+/// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it starts.
+pub trait Candidates {
+    /// The next job that has not been decided.
+    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32>;
+
+    /// The job that was returned last starts, or a subjob of it.
+    fn started(&mut self, job: u32);
+
+    /// The job that was returned last is promised a start.
+    fn reserved(&mut self, _job: u32) {}
+}
+
+/// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
+pub struct SortedCandidates<'a, O> {
+    order: O,
+    groups: VecDeque<QueueGroup>,
+    round_robin: bool,
+    /// The subjobs that are left of each job by its index.
+    subjobs: &'a mut [u32],
+    /// The place of the job that was returned last: the index of its queue in the first group.
+    last: usize,
+    is_sorted: bool,
+}
+
+/// Compares jobs by all but the queue.
+pub trait JobOrder {
+    /// Which of two jobs comes first.
+    fn compare(&mut self, left: u32, right: u32) -> Ordering;
+
+    /// Charges a job, for the rest of the cycle, to its fair-share entity. Returns whether that can change the order.
+    fn charge(&mut self, _job: u32) -> bool {
+        false
+    }
+}
+
+/// The queues with the same priority.
+#[derive(Debug)]
+struct QueueGroup {
+    queues: Vec<VecDeque<u32>>,
+    /// The queue whose turn it is.
+    turn: usize,
+}
+
+impl<'a, O: JobOrder> SortedCandidates<'a, O> {
+    /// The jobs of each queue, in groups of queues with the same priority, the highest first: under `by_queue` a queue of its
+    /// own each, in turn under `round_robin`. Without both there is one group of one list.
+    pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, round_robin: bool, subjobs: &'a mut [u32]) -> Self {
+        let groups = groups
+            .into_iter()
+            .map(|queues| QueueGroup { queues: queues.into_iter().map(VecDeque::from).collect(), turn: 0 });
+        Self { order, groups: groups.collect(), round_robin, subjobs, last: 0, is_sorted: false }
+    }
+
+    fn sort(&mut self) {
+        let Self { groups, order, .. } = self;
+        for list in groups.iter_mut().flat_map(|group| &mut group.queues) {
+            list.make_contiguous().sort_by(|&left, &right| order.compare(left, right));
+        }
+        self.is_sorted = true;
+    }
+}
+
+impl<O: JobOrder> Candidates for SortedCandidates<'_, O> {
+    fn next(&mut self, _wanted: &Wanted<'_>) -> Option<u32> {
+        if !self.is_sorted {
+            self.sort();
+        }
+        while let Some(group) = self.groups.front_mut() {
+            let queues = group.queues.len();
+            let from = if self.round_robin { group.turn } else { 0 };
+            let in_turn = (0..queues).map(|step| (from + step) % queues);
+            let filled = in_turn.into_iter().find(|&queue| !group.queues[queue].is_empty());
+            let Some(queue) = filled else {
+                self.groups.pop_front();
+                continue;
+            };
+            group.turn = queue + 1;
+            self.last = queue;
+            return group.queues[queue].pop_front();
+        }
+        None
+    }
+
+    fn started(&mut self, job: u32) {
+        let left = &mut self.subjobs[job as usize];
+        *left -= 1;
+        if *left > 0
+            && let Some(group) = self.groups.front_mut()
+        {
+            group.queues[self.last].push_front(job);
+        }
+        self.reserved(job);
+    }
+
+    fn reserved(&mut self, job: u32) {
+        if self.order.charge(job) {
+            self.is_sorted = false;
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The limits of running jobs: how many jobs, or how much of an amount, the jobs of a user, of a group, of a project or of
+//! all may hold at the same time in a queue or at the server.
+
+use hashbrown::HashMap;
+
+use super::CycleJob;
+
+/// Whose jobs a limit counts together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LimitKind {
+    /// Those of a group.
+    Group,
+    /// Those of a project.
+    Project,
+    /// All.
+    All,
+    /// Those of a user.
+    User,
+}
+
+/// A limit of a queue or of the server.
+#[derive(Debug, Clone)]
+pub struct Limit {
+    /// The index of the queue; `None`: the server.
+    pub queue: Option<u32>,
+    /// Whose jobs are counted together.
+    pub kind: LimitKind,
+    /// The index of the limited amount; `None`: the number of jobs.
+    pub amount: Option<usize>,
+    /// The most for each that has none of its own.
+    pub generic: Option<i64>,
+    /// The most for single ones, by their indices.
+    pub named: HashMap<u32, i64>,
+}
+
+impl Limit {
+    /// The one of a job that the limit counts; `None` if the limit does not concern the job.
+    fn subject(&self, job: &CycleJob<'_>) -> Option<u32> {
+        let of_kind = match self.kind {
+            LimitKind::Group => job.group,
+            LimitKind::Project => job.project,
+            LimitKind::All => 0,
+            LimitKind::User => job.user,
+        };
+        self.queue.is_none_or(|queue| queue == job.queue).then_some(of_kind)
+    }
+
+    fn most(&self, subject: u32) -> Option<i64> {
+        self.named.get(&subject).copied().or(self.generic)
+    }
+
+    fn counted(&self, job: &CycleJob<'_>) -> i64 {
+        self.amount.map_or(1, |amount| job.request.total(amount))
+    }
+
+    /// Whether a job that is held back by it is not eligible: its own user, group or project stands in its way.
+    pub fn is_personal(&self) -> bool {
+        self.kind != LimitKind::All
+    }
+}
+
+/// How much of each limit is used, by limit and by the one whose jobs are counted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counts(Vec<HashMap<u32, i64>>);
+
+/// The limits of a site, in the order in which OpenPBS asks them, and what the running jobs use of them.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    limits: Vec<Limit>,
+    running: Counts,
+    has_server: bool,
+}
+
+impl Limits {
+    /// Limits of which nothing is used yet.
+    pub fn new(mut limits: Vec<Limit>) -> Self {
+        // counts of jobs before amounts, the queue before the server, then group, project, all, user
+        limits.sort_by_key(|limit| (limit.amount.is_some(), limit.queue.is_none(), limit.kind));
+        let running = Counts(vec![HashMap::new(); limits.len()]);
+        let has_server = limits.iter().any(|limit| limit.queue.is_none());
+        Self { limits, running, has_server }
+    }
+
+    /// Whether there is no limit.
+    pub fn is_empty(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    /// Whether a limit of a user, a group or a project can make a job not eligible.
+    pub fn has_personal(&self) -> bool {
+        self.limits.iter().any(Limit::is_personal)
+    }
+
+    /// A limit by its index.
+    pub fn get(&self, limit: usize) -> Option<&Limit> {
+        self.limits.get(limit)
+    }
+
+    /// A job runs from now on.
+    pub fn start(&mut self, job: &CycleJob<'_>) {
+        let Self { limits, running, .. } = self;
+        running.add(limits, job, 1);
+    }
+
+    /// A job has ended.
+    pub fn end(&mut self, job: &CycleJob<'_>) {
+        let Self { limits, running, .. } = self;
+        running.add(limits, job, -1);
+    }
+
+    pub(super) fn running(&self) -> &Counts {
+        &self.running
+    }
+
+    /// Adds a job to counts, or with -1 takes it away.
+    pub(super) fn count(&self, counts: &mut Counts, job: &CycleJob<'_>, sign: i64) {
+        counts.add(&self.limits, job, sign);
+    }
+
+    /// Adds a job that was considered to the totals of a cycle. Where the server has limits, those of the queues are not
+    /// counted.
+    pub(super) fn count_considered(&self, totals: &mut Counts, job: &CycleJob<'_>) {
+        for (limit, counts) in self.limits.iter().zip(&mut totals.0) {
+            if !self.has_server || limit.queue.is_none() {
+                add(limit, counts, job, 1);
+            }
+        }
+    }
+
+    /// The first limit that a job would pass, if this much is used of them.
+    pub(super) fn passed(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
+        self.limits.iter().zip(&counts.0).position(|(limit, counts)| is_passed(limit, counts, job))
+    }
+
+    /// Whether a job would pass a limit of its user, its group or its project.
+    pub(super) fn passes_personal(&self, counts: &Counts, job: &CycleJob<'_>) -> bool {
+        let mut personal = self.limits.iter().zip(&counts.0).filter(|(limit, _)| limit.is_personal());
+        personal.any(|(limit, counts)| is_passed(limit, counts, job))
+    }
+}
+
+fn is_passed(limit: &Limit, counts: &HashMap<u32, i64>, job: &CycleJob<'_>) -> bool {
+    let Some(subject) = limit.subject(job) else { return false };
+    let Some(most) = limit.most(subject) else { return false };
+    let used = counts.get(&subject).copied().unwrap_or(0);
+    used + limit.counted(job) > most
+}
+
+fn add(limit: &Limit, counts: &mut HashMap<u32, i64>, job: &CycleJob<'_>, sign: i64) {
+    if let Some(subject) = limit.subject(job) {
+        *counts.entry(subject).or_default() += sign * limit.counted(job);
+    }
+}
+
+impl Counts {
+    /// Nothing is used.
+    pub(super) fn none(limits: &Limits) -> Self {
+        Self(vec![HashMap::new(); limits.limits.len()])
+    }
+
+    fn add(&mut self, limits: &[Limit], job: &CycleJob<'_>, sign: i64) {
+        for (limit, counts) in limits.iter().zip(&mut self.0) {
+            add(limit, counts, job, sign);
+        }
+    }
+
+    /// The larger of both, limit by limit.
+    pub(super) fn max(&mut self, other: &Self) {
+        for (counts, others) in self.0.iter_mut().zip(&other.0) {
+            for (&subject, &used) in others {
+                let most = counts.entry(subject).or_insert(used);
+                *most = used.max(*most);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The processors and other amounts of a machine: what is free now, and what becomes free when.
+
+use std::cmp::Ordering;
+
+/// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a host, or a whole machine.
+///
+/// All amounts are counted in the same order in the machine and in the requests of jobs; the first one is processors.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// The number of amounts in a pool.
+    amounts: usize,
+    /// Pool by pool, the amounts that exist.
+    total: Vec<i64>,
+    /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there is.
+    free: Vec<i64>,
+    /// The pools that a queue uses, by queue; the last entry is that of all queues beyond the list.
+    pools_of_queue: Vec<Vec<u32>>,
+    /// The running jobs in the order in which their walltimes end.
+    ends: Vec<PlannedEnd>,
+}
+
+/// Where a job runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Placement {
+    /// With all that it asks for, in one pool.
+    Whole(u32),
+    /// In several pools.
+    Parts(Box<[Part]>),
+}
+
+/// What a job holds of one pool.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// The pool.
+    pub pool: u32,
+    /// The amounts.
+    pub amounts: Box<[i64]>,
+}
+
+/// A running job, and when its walltime ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedEnd {
+    pub(super) time: i64,
+    pub(super) job: u32,
+    pub(super) placement: Placement,
+}
+
+/// What a job asks for: chunks, each of which is placed in one pool.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// How often each chunk is asked for.
+    pub counts: &'a [u32],
+    /// The amounts of one of each chunk, chunk by chunk.
+    pub amounts: &'a [i64],
+}
+
+impl<'a> Request<'a> {
+    /// A request of one chunk.
+    pub fn one_chunk(amounts: &'a [i64]) -> Self {
+        Self { counts: &[1], amounts }
+    }
+
+    /// The chunks: how often, and the amounts of one.
+    fn chunks(&self) -> impl Iterator<Item = (u32, &'a [i64])> {
+        let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
+        self.counts.iter().copied().zip(self.amounts.chunks_exact(size))
+    }
+
+    /// All that the job asks for of one amount.
+    pub fn total(&self, amount: usize) -> i64 {
+        self.chunks().map(|(count, amounts)| i64::from(count).saturating_mul(amounts[amount])).sum()
+    }
+}
+
+impl Machine {
+    /// A machine of these pools, each with its amounts, all of which every queue uses.
+    pub fn new(pools: &[Vec<i64>]) -> Self {
+        let amounts = pools.first().map_or(1, Vec::len);
+        let total: Vec<i64> = pools.iter().flatten().copied().collect();
+        let all = (0..pools.len() as u32).collect();
+        Self { amounts, free: total.clone(), total, pools_of_queue: vec![all], ends: Vec::new() }
+    }
+
+    /// Sets the pools that each queue uses, by the index of the queue; the last entry is that of all further queues.
+    #[must_use]
+    pub fn pools_of_queues(self, pools_of_queue: Vec<Vec<u32>>) -> Self {
+        Self { pools_of_queue, ..self }
+    }
+
+    /// The number of pools.
+    pub fn pools(&self) -> usize {
+        self.total.len() / self.amounts
+    }
+
+    /// All of an amount that the machine has.
+    pub fn total(&self, amount: usize) -> i64 {
+        self.total.iter().skip(amount).step_by(self.amounts).sum()
+    }
+
+    /// What is free of an amount.
+    pub fn free(&self, amount: usize) -> i64 {
+        self.free.iter().skip(amount).step_by(self.amounts).sum()
+    }
+
+    /// Whether the whole machine is one count of processors.
+    pub fn is_one_count(&self) -> bool {
+        self.total.len() == 1
+    }
+
+    /// The amounts that are free, pool by pool.
+    pub(super) fn free_amounts(&self) -> &[i64] {
+        &self.free
+    }
+
+    pub(super) fn ends(&self) -> &[PlannedEnd] {
+        &self.ends
+    }
+
+    /// Whether a job fits on the machine while nothing else runs.
+    pub fn can_ever_run(&self, queue: u32, request: &Request<'_>) -> bool {
+        self.place(&self.total, queue, request).is_some()
+    }
+
+    /// Places a job where this much is available: each chunk in the first pool, in the order of the pools, that has room.
+    pub(super) fn place(&self, available: &[i64], queue: u32, request: &Request<'_>) -> Option<Placement> {
+        if let (&[1], amounts) = (request.counts, request.amounts) {
+            let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), amounts);
+            return self.pools_for(queue).iter().find(has_room).map(|&pool| Placement::Whole(pool));
+        }
+        let mut available = available.to_vec();
+        let mut parts: Vec<Part> = Vec::new();
+        for (count, amounts) in request.chunks() {
+            let mut left = i64::from(count);
+            for &pool in self.pools_for(queue) {
+                let room = &mut available[self.range(pool)];
+                let placed = copies(room, amounts).min(left);
+                if placed > 0 {
+                    left -= placed;
+                    let amounts: Box<[i64]> = amounts.iter().map(|amount| amount * placed).collect();
+                    take(room, &amounts);
+                    parts.push(Part { pool, amounts });
+                }
+            }
+            if left > 0 {
+                return None;
+            }
+        }
+        Some(Placement::Parts(parts.into()))
+    }
+
+    /// A job runs from now on, until its walltime ends at a time.
+    pub fn start(&mut self, job: u32, request: &Request<'_>, placement: Placement, end: i64) {
+        let amounts = self.amounts;
+        each_part(&placement, request, |pool, held| take(&mut self.free[range(amounts, pool)], held));
+        let index = self.ends.partition_point(|other| (other.time, other.job) < (end, job));
+        self.ends.insert(index, PlannedEnd { time: end, job, placement });
+    }
+
+    /// A job that was to end at a time has ended.
+    pub fn end(&mut self, job: u32, request: &Request<'_>, end: i64) {
+        let place_of = |other: &PlannedEnd| -> Ordering { (other.time, other.job).cmp(&(end, job)) };
+        if let Ok(index) = self.ends.binary_search_by(place_of) {
+            let PlannedEnd { placement, .. } = self.ends.remove(index);
+            let amounts = self.amounts;
+            each_part(&placement, request, |pool, held| give_back(&mut self.free[range(amounts, pool)], held));
+        }
+    }
+
+    /// Gives back what a job holds.
+    pub(super) fn give_back(&self, free: &mut [i64], placement: &Placement, request: &Request<'_>) {
+        each_part(placement, request, |pool, held| give_back(&mut free[self.range(pool)], held));
+    }
+
+    /// Takes what a job holds.
+    pub(super) fn take(&self, free: &mut [i64], placement: &Placement, request: &Request<'_>) {
+        each_part(placement, request, |pool, held| take(&mut free[self.range(pool)], held));
+    }
+
+    fn pools_for(&self, queue: u32) -> &[u32] {
+        self.pools_of_queue.get(queue as usize).or(self.pools_of_queue.last()).map_or(&[], Vec::as_slice)
+    }
+
+    fn of_pool<'a>(&self, amounts: &'a [i64], pool: u32) -> &'a [i64] {
+        &amounts[self.range(pool)]
+    }
+
+    fn range(&self, pool: u32) -> std::ops::Range<usize> {
+        range(self.amounts, pool)
+    }
+
+    /// The running jobs whose walltimes have ended are taken to end at a time.
+    pub(super) fn postpone_overdue(&mut self, now: i64) {
+        let overdue = self.ends.partition_point(|end| end.time <= now);
+        self.ends[..overdue].iter_mut().for_each(|end| end.time = now + 1);
+        self.ends.sort_by_key(|end| (end.time, end.job));
+    }
+}
+
+/// Calls a function with each pool of a placement and what the job holds of it.
+fn each_part(placement: &Placement, request: &Request<'_>, mut visit: impl FnMut(u32, &[i64])) {
+    match placement {
+        Placement::Whole(pool) => visit(*pool, request.amounts),
+        Placement::Parts(parts) => parts.iter().for_each(|part| visit(part.pool, &part.amounts)),
+    }
+}
+
+fn range(amounts: usize, pool: u32) -> std::ops::Range<usize> {
+    let start = pool as usize * amounts;
+    start..start + amounts
+}
+
+fn has_room(available: &[i64], amounts: &[i64]) -> bool {
+    available.iter().zip(amounts).all(|(available, amount)| amount <= available || *amount == 0)
+}
+
+/// How often these amounts fit.
+fn copies(available: &[i64], amounts: &[i64]) -> i64 {
+    let asked = available.iter().zip(amounts).filter(|(_, amount)| **amount > 0);
+    asked.map(|(available, amount)| (available / amount).max(0)).min().unwrap_or(i64::MAX)
+}
+
+fn take(free: &mut [i64], amounts: &[i64]) {
+    free.iter_mut().zip(amounts).for_each(|(free, amount)| *free -= amount);
+}
+
+fn give_back(free: &mut [i64], amounts: &[i64]) {
+    free.iter_mut().zip(amounts).for_each(|(free, amount)| *free += amount);
+}

@@ -1,0 +1,278 @@
+//! One cycle of OpenPBS's scheduler: which waiting jobs start, which are promised a start, and why each other one waits.
+//!
+//! In: the [`Machine`] with the running jobs, the waiting jobs in their order ([`Candidates`]), the [`Limits`] and the
+//! [`CycleRules`]. Out: a [`Decision`] for each job that is considered, in order.
+//!
+//! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its `SPEC.md`, whose sections
+//! the comments name.
+
+mod candidates;
+mod limits;
+mod machine;
+mod reservations;
+mod totals;
+
+pub use candidates::{Candidates, JobOrder, SortedCandidates, Wanted};
+pub use limits::{Limit, LimitKind, Limits};
+pub use machine::{Machine, Part, Placement, Request};
+
+use reservations::Reservations;
+use totals::Totals;
+
+/// The walltime of a job that asks for none: five years, in seconds.
+pub const UNLIMITED_WALLTIME: i64 = 157_680_000;
+
+/// A job as a cycle sees it. Names are indices, in whichever order the caller has them.
+#[derive(Debug, Clone, Copy)]
+pub struct CycleJob<'a> {
+    /// What it asks for.
+    pub request: Request<'a>,
+    /// The time that it asks for, in seconds.
+    pub walltime: i64,
+    /// Its queue.
+    pub queue: u32,
+    /// Its user.
+    pub user: u32,
+    /// The user's group.
+    pub group: u32,
+    /// Its project.
+    pub project: u32,
+    /// How many times it can be started: 1, or the subjobs of an array that wait.
+    pub subjobs: u32,
+    /// Whether it may be promised a start (`topjob_ineligible` is not set).
+    pub can_be_reserved: bool,
+}
+
+/// The jobs by their indices.
+pub trait JobSource {
+    /// A job.
+    fn job(&self, index: u32) -> CycleJob<'_>;
+}
+
+/// The settings of a cycle.
+#[derive(Debug, Clone)]
+pub struct CycleRules {
+    /// `strict_ordering`: the first job that does not start holds back those behind it, but for backfilling.
+    pub strict_ordering: bool,
+    /// `backfill_depth` of the server: how many jobs are promised a start.
+    pub backfill_depth: u32,
+    /// `backfill_depth` of each queue that has one, by its index; the queues beyond the list have none.
+    pub queue_depths: Vec<Option<u32>>,
+    /// The seconds by which the ends of jobs are taken together where a start is estimated (`opt_backfill_fuzzy`); 0: only
+    /// those of the same second.
+    pub window: i64,
+}
+
+impl CycleRules {
+    /// The value of `opt_backfill_fuzzy low`, the default, in seconds.
+    pub const DEFAULT_WINDOW: i64 = 60;
+
+    fn queue_depth(&self, queue: u32) -> Option<u32> {
+        self.queue_depths.get(queue as usize).copied().flatten()
+    }
+
+    /// Whether jobs behind one that does not start may start (section 5).
+    fn backfills(&self) -> bool {
+        self.backfill_depth > 0 || self.queue_depths.iter().flatten().any(|&depth| depth > 0)
+    }
+}
+
+impl Default for CycleRules {
+    /// What OpenPBS is shipped with: no strict ordering, and a depth of 1.
+    fn default() -> Self {
+        Self { strict_ordering: false, backfill_depth: 1, queue_depths: Vec::new(), window: Self::DEFAULT_WINDOW }
+    }
+}
+
+/// What becomes of a job in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// It starts, or a subjob of the array does.
+    Starts,
+    /// It does not start.
+    Waits(Refusal),
+}
+
+/// Why a job does not start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It asks for more than the machine has.
+    TooLarge,
+    /// Too little is free.
+    NotEnoughFree,
+    /// A limit, by its index, see [`Limits::get`].
+    Limit(usize),
+    /// It would delay a job that was promised a start.
+    DelaysReservation,
+    /// A job before it does not start, and there is no backfilling.
+    StrictOrdering,
+}
+
+/// A job that is promised a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reservation {
+    /// The job.
+    pub job: u32,
+    /// When it starts, at the latest, as far as the walltimes tell.
+    pub start: i64,
+}
+
+/// Follows a cycle.
+pub trait CycleObserver {
+    /// A job was considered. `is_eligible` tells whether it is eligible (`accrue_type` 2): no limit of its user, its group or
+    /// its project stands in its way, also if the jobs before it ran.
+    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool);
+
+    /// A job was promised a start.
+    fn reserved(&mut self, _reservation: Reservation) {}
+}
+
+/// One cycle.
+#[derive(Debug)]
+pub struct Cycle<'a, S> {
+    now: i64,
+    rules: &'a CycleRules,
+    machine: &'a mut Machine,
+    limits: &'a mut Limits,
+    jobs: &'a S,
+    reservations: Reservations,
+    totals: Totals,
+    /// How many jobs of the server's and of each queue's own depth are promised a start.
+    server_reserved: u32,
+    queue_reserved: Vec<u32>,
+    /// Whether no other job may start, and the queues of which none may.
+    is_blocked: bool,
+    blocked_queues: Vec<u32>,
+}
+
+impl<'a, S: JobSource> Cycle<'a, S> {
+    /// A cycle at a moment, in seconds. What starts in it is added to the machine and the limits.
+    pub fn new(now: i64, rules: &'a CycleRules, machine: &'a mut Machine, limits: &'a mut Limits, jobs: &'a S) -> Self {
+        machine.postpone_overdue(now);
+        Self {
+            now,
+            rules,
+            machine,
+            limits,
+            jobs,
+            reservations: Reservations::default(),
+            totals: Totals::default(),
+            server_reserved: 0,
+            queue_reserved: Vec::new(),
+            is_blocked: false,
+            blocked_queues: Vec::new(),
+        }
+    }
+
+    /// Decides the candidates one after the other.
+    pub fn run(&mut self, candidates: &mut impl Candidates, observer: &mut impl CycleObserver) {
+        while let Some(index) = candidates.next(&self.wanted()) {
+            let job = self.jobs.job(index);
+            if self.is_held_back(&job) {
+                observer.decided(index, Decision::Waits(Refusal::StrictOrdering), true);
+                continue;
+            }
+            match self.place(&job) {
+                Ok(placement) => {
+                    self.start(index, &job, placement);
+                    candidates.started(index);
+                    observer.decided(index, Decision::Starts, true);
+                }
+                Err(refusal) => {
+                    let is_eligible = self.is_eligible(&job, refusal);
+                    observer.decided(index, Decision::Waits(refusal), is_eligible);
+                    if self.rules.strict_ordering
+                        && let Some(reservation) = self.refuse(index, &job, refusal)
+                    {
+                        candidates.reserved(index);
+                        observer.reserved(reservation);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which candidates can still change anything.
+    fn wanted(&self) -> Wanted<'_> {
+        let decides_others = self.rules.strict_ordering && !self.is_blocked && self.may_reserve();
+        match decides_others {
+            true => Wanted::Any,
+            false => Wanted::ThatMayStart { now: self.now, machine: self.machine, reservations: &self.reservations },
+        }
+    }
+
+    /// Whether a further job may be promised a start, or may hold back others.
+    fn may_reserve(&self) -> bool {
+        !self.rules.queue_depths.is_empty()
+            || self.rules.backfill_depth == 0
+            || self.server_reserved < self.rules.backfill_depth
+    }
+
+    fn is_held_back(&self, job: &CycleJob<'_>) -> bool {
+        self.is_blocked || self.blocked_queues.contains(&job.queue)
+    }
+
+    /// Section 3: where a job starts now, or why it does not.
+    fn place(&self, job: &CycleJob<'_>) -> Result<Placement, Refusal> {
+        let free = self.machine.free_amounts();
+        if self.machine.place(free, job.queue, &job.request).is_none() {
+            let can_run = self.machine.can_ever_run(job.queue, &job.request);
+            return Err(if can_run { Refusal::NotEnoughFree } else { Refusal::TooLarge });
+        }
+        if let Some(limit) = self.reservations.passed_limit(self, job, self.now, self.limits.running()) {
+            return Err(Refusal::Limit(limit));
+        }
+        self.reservations.place(self.machine, job, self.now, free).ok_or(Refusal::DelaysReservation)
+    }
+
+    fn start(&mut self, index: u32, job: &CycleJob<'_>, placement: Placement) {
+        self.totals.count_started(self.limits, job);
+        self.reservations.take(self.machine, job, &placement, self.now + job.walltime);
+        self.machine.start(index, &job.request, placement, self.now + job.walltime);
+        self.limits.start(job);
+    }
+
+    /// Section 6: whether time that the job waits from now on counts.
+    fn is_eligible(&mut self, job: &CycleJob<'_>, refusal: Refusal) -> bool {
+        let is_at_personal_limit = match refusal {
+            Refusal::Limit(limit) => self.limits.get(limit).is_some_and(Limit::is_personal),
+            _ => false,
+        };
+        let would_be = self.totals.passes_personal_limit(self.limits, job);
+        self.totals.count_refused(self.limits, job);
+        !is_at_personal_limit && !would_be
+    }
+
+    /// Sections 4 and 5: what a job that does not start means for the others, with strict ordering.
+    fn refuse(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<Reservation> {
+        if !self.rules.backfills() {
+            self.is_blocked = true;
+            return None;
+        }
+        let queue_depth = self.rules.queue_depth(job.queue);
+        if queue_depth == Some(0) {
+            self.blocked_queues.push(job.queue);
+            return None;
+        }
+        if refusal == Refusal::TooLarge || !job.can_be_reserved {
+            return None;
+        }
+        let queue = job.queue as usize;
+        if self.queue_reserved.len() <= queue {
+            self.queue_reserved.resize(queue + 1, 0);
+        }
+        let (depth, reserved) = match queue_depth {
+            Some(depth) => (depth, self.queue_reserved[queue]),
+            None => (self.rules.backfill_depth, self.server_reserved),
+        };
+        if reserved >= depth {
+            return None;
+        }
+        let start = Reservations::add(self, index, job)?;
+        match queue_depth {
+            Some(_) => self.queue_reserved[queue] += 1,
+            None => self.server_reserved += 1,
+        }
+        Some(Reservation { job: index, start })
+    }
+}

@@ -1,0 +1,187 @@
+//! The jobs that are promised a start in a cycle, and what is left beside them.
+
+use super::limits::Counts;
+use super::machine::{Machine, Placement};
+use super::{Cycle, CycleJob, JobSource};
+
+/// The jobs that are promised a start.
+#[derive(Debug, Default)]
+pub struct Reservations {
+    /// In the order in which they were made.
+    jobs: Vec<Reserved>,
+}
+
+#[derive(Debug)]
+struct Reserved {
+    job: u32,
+    start: i64,
+    end: i64,
+    placement: Placement,
+    /// What is free, pool by pool, once it has started.
+    free: Vec<i64>,
+}
+
+/// A change of what is free. Of those at the same time the ends come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time: i64,
+    is_start: bool,
+    /// The index among the planned ends, or that of a reserved job.
+    index: usize,
+    is_reserved: bool,
+}
+
+impl Reservations {
+    /// The least that is free of the first amount, on a machine that is one count, at the starts of the reserved jobs before a
+    /// time.
+    pub(super) fn least_free(&self, before: i64) -> i64 {
+        let started = self.jobs.iter().filter(|reserved| reserved.start < before);
+        started.map(|reserved| reserved.free[0]).min().unwrap_or(i64::MAX)
+    }
+
+    /// Where a job that starts at a time, with this much free then, is placed so that it leaves the reserved jobs their places
+    /// (section 3): it fits at its start and at the start of each of them during its walltime.
+    pub(super) fn place(&self, machine: &Machine, job: &CycleJob<'_>, at: i64, free: &[i64]) -> Option<Placement> {
+        let end = at + job.walltime;
+        let mut during = self.jobs.iter().filter(|reserved| at < reserved.start && reserved.start < end).peekable();
+        if during.peek().is_none() {
+            return machine.place(free, job.queue, &job.request);
+        }
+        let mut available = free.to_vec();
+        for reserved in during {
+            available.iter_mut().zip(&reserved.free).for_each(|(least, free)| *least = (*least).min(*free));
+        }
+        machine.place(&available, job.queue, &job.request)
+    }
+
+    /// A job takes a place until its end, which starts before the reserved jobs that it overlaps.
+    pub(super) fn take(&mut self, machine: &Machine, job: &CycleJob<'_>, placement: &Placement, end: i64) {
+        for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
+            machine.take(&mut reserved.free, placement, &job.request);
+        }
+    }
+
+    /// The first limit that a job would pass if it ran from a time on, at which this much is used: the most that is used
+    /// during its walltime counts (section 6).
+    pub(super) fn passed_limit<S: JobSource>(
+        &self,
+        cycle: &Cycle<'_, S>,
+        job: &CycleJob<'_>,
+        at: i64,
+        used: &Counts,
+    ) -> Option<usize> {
+        if cycle.limits.is_empty() {
+            return None;
+        }
+        let end = at + job.walltime;
+        if !self.jobs.iter().any(|reserved| at < reserved.start && reserved.start < end) {
+            return cycle.limits.passed(used, job);
+        }
+        let mut now = used.clone();
+        let mut most = used.clone();
+        for event in self.events(cycle.machine).into_iter().filter(|event| at < event.time && event.time < end) {
+            self.count(cycle, &mut now, event);
+            most.max(&now);
+        }
+        cycle.limits.passed(&most, job)
+    }
+
+    /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes tell. Returns that time, or
+    /// `None` if there is none.
+    pub(super) fn add<S: JobSource>(cycle: &mut Cycle<'_, S>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
+        let reservations = &cycle.reservations;
+        let (start, placement, mut free) = reservations.estimate(cycle, job)?;
+        let end = start + job.walltime;
+        cycle.machine.take(&mut free, &placement, &job.request);
+        let cycle_reservations = &mut cycle.reservations;
+        for other in &mut cycle_reservations.jobs {
+            if start <= other.start && other.start < end {
+                cycle.machine.take(&mut other.free, &placement, &job.request);
+            }
+        }
+        cycle_reservations.jobs.push(Reserved { job: index, start, end, placement, free });
+        Some(start)
+    }
+
+    /// When a job can start, where, and what is free then.
+    fn estimate<S: JobSource>(&self, cycle: &Cycle<'_, S>, job: &CycleJob<'_>) -> Option<(i64, Placement, Vec<i64>)> {
+        let machine = &*cycle.machine;
+        let mut free = machine.free_amounts().to_vec();
+        let mut used = (!cycle.limits.is_empty()).then(|| cycle.limits.running().clone());
+        let events = self.events(machine);
+        let mut events = events.iter().peekable();
+        while let Some(first) = events.peek() {
+            let window_end = window_end(first.time, cycle.rules.window);
+            let mut last = first.time;
+            let mut has_end = false;
+            while let Some(&event) = events.next_if(|event| event.time <= window_end) {
+                last = event.time;
+                has_end |= !event.is_start;
+                self.apply(cycle, &mut free, event);
+                if let Some(used) = &mut used {
+                    self.count(cycle, used, event);
+                }
+            }
+            if !has_end {
+                continue;
+            }
+            let Some(placement) = self.place(machine, job, last, &free) else { continue };
+            let is_allowed = used.as_ref().is_none_or(|used| self.passed_limit(cycle, job, last, used).is_none());
+            if is_allowed {
+                return Some((last, placement, free));
+            }
+        }
+        None
+    }
+
+    /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
+    fn events(&self, machine: &Machine) -> Vec<Event> {
+        let ends = machine.ends().iter().zip(0..).map(|(end, index)| Event {
+            time: end.time,
+            is_start: false,
+            index,
+            is_reserved: false,
+        });
+        let mut events: Vec<Event> = ends.collect();
+        for (reserved, index) in self.jobs.iter().zip(0..) {
+            let start = Event { time: reserved.start, is_start: true, index, is_reserved: true };
+            events.push(start);
+            events.push(Event { time: reserved.end, is_start: false, ..start });
+        }
+        events.sort();
+        events
+    }
+
+    /// The job of an event, and where it is placed.
+    fn subject<'c, S: JobSource>(&'c self, cycle: &'c Cycle<'_, S>, event: Event) -> (CycleJob<'c>, &'c Placement) {
+        let (job, placement) = match event.is_reserved {
+            true => (self.jobs[event.index].job, &self.jobs[event.index].placement),
+            false => {
+                let end = &cycle.machine.ends()[event.index];
+                (end.job, &end.placement)
+            }
+        };
+        (cycle.jobs.job(job), placement)
+    }
+
+    fn apply<S: JobSource>(&self, cycle: &Cycle<'_, S>, free: &mut [i64], event: Event) {
+        let (job, placement) = self.subject(cycle, event);
+        match event.is_start {
+            true => cycle.machine.take(free, placement, &job.request),
+            false => cycle.machine.give_back(free, placement, &job.request),
+        }
+    }
+
+    fn count<S: JobSource>(&self, cycle: &Cycle<'_, S>, used: &mut Counts, event: Event) {
+        let (job, _) = self.subject(cycle, event);
+        cycle.limits.count(used, &job, if event.is_start { 1 } else { -1 });
+    }
+}
+
+/// The end of the window of events that begins at a time: the ends of jobs in it are taken together.
+fn window_end(begin: i64, window: i64) -> i64 {
+    match window {
+        0 => begin,
+        _ => (begin.div_euclid(window) + 1) * window,
+    }
+}

@@ -1,0 +1,38 @@
+//! What the limits would count if all jobs ran that a cycle has considered so far.
+
+use super::CycleJob;
+use super::limits::{Counts, Limits};
+
+/// The jobs that run and those that the cycle has considered. A job that would pass a limit of its user, its group or its
+/// project if all these ran is not eligible (section 6).
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    /// They come into being, as a copy of what runs, with the first job that is decided.
+    counts: Option<Counts>,
+}
+
+impl Totals {
+    /// A job starts; it does not run yet.
+    pub(super) fn count_started(&mut self, limits: &Limits, job: &CycleJob<'_>) {
+        if limits.has_personal() {
+            let counts = self.counts.get_or_insert_with(|| limits.running().clone());
+            limits.count(counts, job, 1);
+        }
+    }
+
+    /// A job does not start.
+    pub(super) fn count_refused(&mut self, limits: &Limits, job: &CycleJob<'_>) {
+        if limits.has_personal() {
+            let counts = self.counts.get_or_insert_with(|| limits.running().clone());
+            limits.count_considered(counts, job);
+        }
+    }
+
+    /// Whether a job would pass a limit if all these ran.
+    pub(super) fn passes_personal_limit(&self, limits: &Limits, job: &CycleJob<'_>) -> bool {
+        match &self.counts {
+            Some(counts) => limits.passes_personal(counts, job),
+            None => limits.has_personal() && limits.passes_personal(&Counts::none(limits), job),
+        }
+    }
+}
