@@ -1,5 +1,6 @@
 //! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
 
+use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::files::queues::RunLimits;
+use jsf_openpbs::files::limits::{RunLimits, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
     Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationOptions, Workload,
@@ -118,9 +119,10 @@ impl Site {
             warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
         }
         let fairshare = self.simulated_fairshare(program, workload, decay, &mut warnings)?;
-        let others: Vec<&str> = self.queues.other_limits().collect();
+        let others = self.limits_left_out();
         if !others.is_empty() {
-            warnings.push(format!("the simulation has no limits of the kinds {}", few(others.into_iter())));
+            warnings
+                .push(format!("the simulation has no limits of the kinds {}", few(others.iter().map(|name| &**name))));
         }
         let limits = self.limited_queues(workload);
         let schedule = simulate(program, workload, &rules, fairshare, limits, observer).map_err(SiteError::content)?;
@@ -154,24 +156,42 @@ impl Site {
         let queues =
             std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
         let described = queues.filter_map(|queue| {
-            let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
             let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
-            let all = all.map(|count| format!("{count} in all"));
-            let each = each_user.map(|count| format!("{count} of each user"));
-            let single = users.iter().map(|(user, count)| format!("{count} of `{user}`"));
-            let limits: Vec<String> = all.into_iter().chain(each).chain(single).collect();
+            let of_jobs = self.queues.run_limits(queue)?.iter().filter(|limit| limit.resource.is_none());
+            let limits = of_jobs.filter_map(|limit| match &limit.subject {
+                Subject::All => Some(format!("{} in all", limit.most)),
+                Subject::EachUser => Some(format!("{} of each user", limit.most)),
+                Subject::User(user) => Some(format!("{} of `{user}`", limit.most)),
+                _ => None,
+            });
+            let limits: Vec<String> = limits.collect();
             (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
         });
         described.collect()
+    }
+
+    /// The kinds of limits of the site that the simulation does without.
+    fn limits_left_out(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = self.queues.unread_limits().map(str::to_owned).collect();
+        let queues = std::iter::once("").chain(self.queues.iter().map(|(queue, _)| queue));
+        for limit in queues.filter_map(|queue| self.queues.run_limits(queue)).flat_map(RunLimits::iter) {
+            match (&limit.resource, &limit.subject) {
+                (Some(_), _) => _ = names.insert("max_run_res".to_owned()),
+                (None, Subject::All | Subject::EachUser | Subject::User(_)) => {}
+                (None, _) => _ = names.insert("max_run of groups or projects".to_owned()),
+            }
+        }
+        names
     }
 
     fn limited_queues(&self, workload: &Workload) -> Vec<LimitedQueue> {
         let named = workload.queues().iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
         let queues = std::iter::once(("", None)).chain(named.map(|(queue, index)| (&**queue, Some(index))));
         let limited = queues.filter_map(|(queue, index)| {
-            let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
-            let of_users = workload.entities().iter().map(|user| users.get(&**user).copied().or(*each_user));
-            Some(LimitedQueue::new(index, *all, of_users))
+            let limits = self.queues.run_limits(queue)?;
+            let count = |most: i64| u32::try_from(most).unwrap_or(u32::MAX);
+            let of_users = workload.entities().iter().map(|user| limits.of_user(None, user).map(count));
+            Some(LimitedQueue::new(index, limits.of_all(None).map(count), of_users))
         });
         limited.collect()
     }

@@ -1,6 +1,7 @@
 //! The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 
 pub mod formula_source;
+pub mod limits;
 pub mod python_version;
 pub mod queues;
 pub mod repeated;

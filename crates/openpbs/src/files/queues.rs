@@ -9,7 +9,9 @@ use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::{Entry, JsonScalar, ObjectReader, Shape};
 use thiserror::Error;
 
+use crate::files::limits::{self, LimitsByQueue, RunLimits};
 use crate::files::schedulers;
+use crate::files::server::boolean;
 use crate::resource_amount;
 
 /// The queues with their priorities, and the resources in the attributes of the queues and the server.
@@ -20,54 +22,21 @@ pub struct Queues {
     names: Vec<Box<str>>,
     /// The resources that the attributes name, declared or not, with the types inferred from their amounts.
     seen: BTreeMap<Box<str>, InputType>,
-    /// The resources with a default above 0, by queue; those of the server under an empty name.
-    defaults: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
-    /// The amount in `resources_max` by queue and resource; that of the server under an empty name.
-    maxima: BTreeMap<(Box<str>, Box<str>), Box<str>>,
+    /// The amounts by queue, list of resources and resource; those of the server under an empty name.
+    amounts: BTreeMap<(Box<str>, Box<str>, Box<str>), Box<str>>,
     /// The routing queues, which pass their jobs on to other queues.
     routes: BTreeSet<Box<str>>,
     /// The partition of each queue that has one beside that of the default scheduler.
     partitions: BTreeMap<Box<str>, Box<str>>,
-    /// How many jobs may run at the same time, by queue; those of the server under an empty name.
-    limits: BTreeMap<Box<str>, RunLimits>,
-    /// The attributes with limits of another kind.
-    other_limits: BTreeSet<Box<str>>,
+    limits: LimitsByQueue,
+    /// The `backfill_depth` of each queue that has one; that of the server under an empty name.
+    backfill_depths: BTreeMap<Box<str>, u32>,
+    /// Whether jobs of a queue are started, if the document says so.
+    started: BTreeMap<Box<str>, bool>,
+    /// Whether a queue accepts jobs, if the document says so.
+    enabled: BTreeMap<Box<str>, bool>,
+    default_queue: Option<Box<str>>,
 }
-
-/// How many jobs of a queue or of the server may run at the same time: `max_run`, or the older `max_running` and
-/// `max_user_run`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunLimits {
-    /// Of all users together.
-    pub all: Option<u32>,
-    /// Of each user without a limit of its own.
-    pub each_user: Option<u32>,
-    /// Of single users.
-    pub users: BTreeMap<Box<str>, u32>,
-}
-
-impl RunLimits {
-    /// Reads the value of `max_run`, such as `[u:PBS_GENERIC=4], [u:ada=8], [o:PBS_ALL=100]`. Returns whether it also has
-    /// limits of groups or projects, which are not read.
-    fn read(&mut self, value: &str) -> bool {
-        let mut has_others = false;
-        for limit in value.split('[').skip(1) {
-            let limit = limit.split(']').next().unwrap_or("");
-            let Some((who, count)) = limit.rsplit_once('=') else { continue };
-            let Ok(count) = count.trim().parse() else { continue };
-            match who.trim().split_once(':') {
-                Some(("o", "PBS_ALL")) => self.all = Some(count),
-                Some(("u", "PBS_GENERIC")) => self.each_user = Some(count),
-                Some(("u", user)) => _ = self.users.insert(user.trim_matches('"').into(), count),
-                _ => has_others = true,
-            }
-        }
-        has_others
-    }
-}
-
-/// The limits of running jobs that are not read.
-const OTHER_LIMITS: [&str; 4] = ["max_run_res", "max_run_subjobs", "max_group_run", "max_user_res"];
 
 /// A document of queues that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -122,7 +91,8 @@ impl Queues {
         if text.trim_start().starts_with('{') {
             parser.read_json(text)?;
         } else {
-            lines_of(text).fold(Block::None, |block, line| parser.read_line(block, &line));
+            let text = unfolded(text);
+            lines_of(&text).fold(Block::None, |block, line| parser.read_line(block, &line));
         }
         parser.error.map_or(Ok(parser.queues), Err)
     }
@@ -139,30 +109,38 @@ impl Queues {
             self.names = other.names;
             self.routes = other.routes;
             self.partitions = other.partitions;
+            self.started = other.started;
+            self.enabled = other.enabled;
         }
         for (name, kind) in other.seen {
             self.seen.entry(name).or_insert(kind);
         }
-        for (object, limits) in other.limits {
-            self.limits.entry(object).or_insert(limits);
+        self.limits.add(other.limits);
+        for (key, amount) in other.amounts {
+            self.amounts.entry(key).or_insert(amount);
         }
-        self.other_limits.extend(other.other_limits);
-        for (key, amount) in other.maxima {
-            self.maxima.entry(key).or_insert(amount);
+        for (queue, depth) in other.backfill_depths {
+            self.backfill_depths.entry(queue).or_insert(depth);
         }
-        for (queue, resources) in other.defaults {
-            self.defaults.entry(queue).or_default().extend(resources);
-        }
+        self.default_queue = self.default_queue.take().or(other.default_queue);
     }
 
     /// The resources of which every new job has more than 0 unless it requests 0: those with a default above 0 in the
     /// server, or in every queue that is not a routing queue.
     pub fn defaulted_resources(&self) -> Vec<String> {
         let execution_queues = self.names.iter().filter(|queue| !self.routes.contains(*queue));
-        let by_queue = execution_queues.map(|queue| self.defaults.get(queue).cloned().unwrap_or_default());
+        let by_queue = execution_queues.map(|queue| self.positive_defaults(queue));
         let mut found = by_queue.reduce(|common, defaults| &common & &defaults).unwrap_or_default();
-        found.extend(self.defaults.get("").into_iter().flatten().cloned());
-        found.into_iter().map(String::from).collect()
+        found.extend(self.positive_defaults(""));
+        found.into_iter().map(str::to_owned).collect()
+    }
+
+    /// The resources with a default above 0 in a queue, or with an empty name in the server.
+    fn positive_defaults(&self, queue: &str) -> BTreeSet<&str> {
+        let of_queue = self.amounts.range((queue.into(), "".into(), "".into())..);
+        let of_queue = of_queue.take_while(|((of, ..), _)| **of == *queue);
+        let defaults = of_queue.filter(|((_, list, _), _)| matches!(&**list, "resources_default" | "default_chunk"));
+        defaults.filter(|(_, amount)| is_positive(amount)).map(|((.., resource), _)| &**resource).collect()
     }
 
     /// Whether a queue or the server has a default, a limit or an available amount of a resource.
@@ -191,21 +169,58 @@ impl Queues {
         self.partitions.get(queue).map(|partition| &**partition)
     }
 
-    /// How many jobs of a queue may run at the same time, or with an empty name those of the server, if it has such limits.
+    /// The run limits of a queue, or with an empty name those of the server, if it has any.
     pub fn run_limits(&self, queue: &str) -> Option<&RunLimits> {
-        self.limits.get(queue)
+        self.limits.of(queue)
+    }
+
+    /// The attributes with run limits that are not read: soft limits, and what is not a limit in those that are read.
+    pub fn unread_limits(&self) -> impl Iterator<Item = &str> {
+        self.limits.unread()
+    }
+
+    /// How many jobs of a queue are reserved a place, or with an empty name how many of the server, if it is set.
+    pub fn backfill_depth(&self, queue: &str) -> Option<u32> {
+        self.backfill_depths.get(queue).copied()
+    }
+
+    /// Whether jobs of a queue are started. The server's default is no, so that this is the answer for a queue without
+    /// the attribute in a document where another queue has it.
+    pub fn is_started(&self, queue: &str) -> bool {
+        is_set(&self.started, queue) || !self.contains(queue)
+    }
+
+    /// Whether a queue accepts jobs; what is true of [`is_started`](Self::is_started) is true here.
+    pub fn is_enabled(&self, queue: &str) -> bool {
+        is_set(&self.enabled, queue) || !self.contains(queue)
+    }
+
+    /// The queue of a job that names none.
+    pub fn default_queue(&self) -> Option<&str> {
+        self.default_queue.as_deref()
     }
 
     /// The most that a job of a queue may request of a resource (`resources_max`), as it is written: the limit of the queue,
     /// else that of the server.
     pub fn maximum(&self, queue: &str, resource: &str) -> Option<&str> {
-        let mut known = [queue, ""].into_iter().filter_map(|queue| self.maxima.get(&(queue.into(), resource.into())));
-        known.next().map(|amount| &**amount)
+        [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_max", resource))
     }
 
-    /// The attributes that limit running jobs otherwise, by groups, projects or resources.
-    pub fn other_limits(&self) -> impl Iterator<Item = &str> {
-        self.other_limits.iter().map(|attribute| &**attribute)
+    /// What a job of a queue has of a resource that it does not request, as it is written: the default of the queue, that
+    /// of the server, the most of the queue, else the most of the server.
+    pub fn default_amount(&self, queue: &str, resource: &str) -> Option<&str> {
+        let mut defaults =
+            [queue, ""].into_iter().filter_map(|queue| self.amount(queue, "resources_default", resource));
+        defaults.next().or_else(|| self.maximum(queue, resource))
+    }
+
+    /// What the jobs of a queue together may use of a resource (`resources_available`), as it is written.
+    pub fn available(&self, queue: &str, resource: &str) -> Option<&str> {
+        self.amount(queue, "resources_available", resource)
+    }
+
+    fn amount(&self, queue: &str, list: &str, resource: &str) -> Option<&str> {
+        self.amounts.get(&(queue.into(), list.into(), resource.into())).map(|amount| &**amount)
     }
 
     /// The position of the queue in the document, which is the server's order of queues.
@@ -228,12 +243,8 @@ impl Queues {
 
     fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
         self.add_seen(resource, scalar);
-        if let Some(amount) = scalar.text().filter(|_| list == "resources_max") {
-            self.maxima.insert((queue.into(), resource.into()), amount.into());
-        }
-        let is_default = matches!(list, "resources_default" | "default_chunk");
-        if is_default && scalar.text().is_some_and(is_positive) {
-            self.defaults.entry(queue.into()).or_default().insert(resource.into());
+        if let Some(amount) = scalar.text() {
+            self.amounts.insert((queue.into(), list.into(), resource.into()), amount.into());
         }
     }
 
@@ -242,16 +253,13 @@ impl Queues {
         match attribute {
             "queue_type" if value.starts_with(['r', 'R']) => _ = self.routes.insert(queue.into()),
             "partition" => self.set_partition(queue, value),
-            "max_running" => self.limits_of(queue).all = value.trim().parse().ok(),
-            "max_user_run" => self.limits_of(queue).each_user = value.trim().parse().ok(),
-            "max_run" => {
-                let has_others = self.limits_of(queue).read(value);
-                self.other_limits.extend(has_others.then(|| "max_run of groups or projects".into()));
+            "backfill_depth" => {
+                self.backfill_depths.extend(value.trim().parse().ok().map(|depth| (queue.into(), depth)));
             }
-            _ => {
-                let name = attribute.split('.').next().unwrap_or("");
-                self.other_limits.extend(OTHER_LIMITS.contains(&name).then(|| name.into()));
-            }
+            "started" => self.started.extend(boolean(value).map(|is_started| (queue.into(), is_started))),
+            "enabled" => self.enabled.extend(boolean(value).map(|is_enabled| (queue.into(), is_enabled))),
+            "default_queue" if queue.is_empty() => self.default_queue = Some(value.into()),
+            _ => self.limits.read(queue, attribute, value),
         }
     }
 
@@ -259,10 +267,6 @@ impl Queues {
         if !queue.is_empty() && !partition.is_empty() && partition != schedulers::DEFAULT_PARTITION {
             self.partitions.insert(queue.into(), partition.into());
         }
-    }
-
-    fn limits_of(&mut self, queue: &str) -> &mut RunLimits {
-        self.limits.entry(queue.into()).or_default()
     }
 
     fn add_seen(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
@@ -379,6 +383,27 @@ pub(super) fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
+/// The text with the lines joined that qstat and `qmgr` break, where the next line begins with a tab.
+fn unfolded(text: &str) -> Cow<'_, str> {
+    if !text.contains("\n\t") {
+        return Cow::Borrowed(text);
+    }
+    let mut joined = String::with_capacity(text.len());
+    for line in text.lines() {
+        // some listings are indented by tabs
+        let is_attribute = line.split_whitespace().nth(1) == Some("=");
+        if !line.starts_with('\t') || is_attribute {
+            joined.push('\n');
+        }
+        joined.push_str(if is_attribute { line } else { line.trim_start_matches('\t') });
+    }
+    Cow::Owned(joined)
+}
+
+fn is_set(attribute: &BTreeMap<Box<str>, bool>, queue: &str) -> bool {
+    attribute.get(queue).copied().unwrap_or(attribute.is_empty())
+}
+
 fn is_positive(amount: &str) -> bool {
     !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
 }
@@ -431,7 +456,11 @@ impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
             let amounts = Amounts { queue: self.queue, list: &key, queues: &mut self.parser.queues };
             return value.object(amounts).map(|_| ());
         }
-        if !matches!(&*key, "Priority" | "queue_type" | "partition") && !key.starts_with("max_") {
+        if limits::has_resources(&key) {
+            let limits = Limits { queue: self.queue, attribute: &key, queues: &mut self.parser.queues };
+            return value.object(limits).map(|_| ());
+        }
+        if !is_read(&key) {
             return value.skip();
         }
         let scalar = JsonScalar::from_raw(value.raw()?);
@@ -441,6 +470,28 @@ impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
             let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
             self.parser.queues.set_attribute(self.queue, &key, text);
         }
+        Ok(())
+    }
+}
+
+/// Whether an attribute of one value is read.
+fn is_read(attribute: &str) -> bool {
+    let names = ["Priority", "queue_type", "partition", "backfill_depth", "started", "enabled", "default_queue"];
+    names.contains(&attribute) || attribute.starts_with("max_")
+}
+
+/// The limits in `max_run_res` and the like.
+struct Limits<'r> {
+    queue: &'r str,
+    attribute: &'r str,
+    queues: &'r mut Queues,
+}
+
+impl<'d> ObjectReader<'d> for Limits<'_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let scalar = JsonScalar::from_raw(value.raw()?);
+        let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
+        self.queues.limits.read(self.queue, &format!("{}.{key}", self.attribute), text);
         Ok(())
     }
 }
@@ -511,20 +562,65 @@ mod tests {
 
     #[test]
     fn limits_of_running_jobs() {
-        let json = r#"{"Server":{"vm":{"max_run":"[o:PBS_ALL=9]","max_run_res":{"ncpus":"[u:PBS_GENERIC=8]"}}},
+        let json = r#"{"Server":{"vm":{"max_run":"[o:PBS_ALL=9]","max_run_res":{"ncpus":"[u:PBS_GENERIC=8]"},"max_run_res_soft":{"ncpus":"[u:a=1]"}}},
             "Queue":{"q":{"max_run":"[u:PBS_GENERIC=4], [u:ada=8],[g:g=1]"},"old":{"max_user_run":3,"max_running":"7"}}}"#;
-        let qmgr = "set server max_run = [o:PBS_ALL=9]\nset server max_run_res.ncpus = [u:PBS_GENERIC=8]\ncreate queue q\nset queue q max_run = [u:PBS_GENERIC=4]\nset queue q max_run += [u:ada=8]\nset queue q max_run += \"[g:g=1]\"\ncreate queue old\nset queue old max_user_run = 3\nset queue old max_running = 7\n";
-        let text = "Server: vm\n    max_run = [o:PBS_ALL=9]\n    max_run_res.ncpus = [u:PBS_GENERIC=8]\nQueue: q\n    max_run = [u:PBS_GENERIC=4],[u:ada=8],[g:g=1]\nQueue: old\n    max_user_run = 3\n    max_running = 7\n";
+        let qmgr = "set server max_run = [o:PBS_ALL=9]\nset server max_run_res.ncpus = [u:PBS_GENERIC=8]\nset server max_run_res_soft.ncpus = [u:a=1]\ncreate queue q\nset queue q max_run = [u:PBS_GENERIC=4]\nset queue q max_run += [u:ada=8]\nset queue q max_run += \"[g:g=1]\"\ncreate queue old\nset queue old max_user_run = 3\nset queue old max_running = 7\n";
+        let text = "Server: vm\n    max_run = [o:PBS_ALL=9]\n    max_run_res.ncpus = [u:PBS_GENERIC=8]\n    max_run_res_soft.ncpus = [u:a=1]\nQueue: q\n    max_run = [u:PBS_GENERIC=4],[u:ada=8],[g:g=1]\nQueue: old\n    max_user_run = 3\n    max_running = 7\n";
         for document in [json, qmgr, text] {
             let queues = Queues::read_queues_or_server("s", document).unwrap();
             let limits = ["", "q", "old"].map(|queue| {
-                let RunLimits { all, each_user, users } = queues.run_limits(queue).unwrap();
-                (*all, *each_user, users.get("ada").copied())
+                let limits = queues.run_limits(queue).unwrap();
+                (limits.of_all(None), limits.of_user(None, "bob"), limits.of_user(None, "ada"))
             });
-            assert_eq!(limits, [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), None)]);
-            let others: Vec<&str> = queues.other_limits().collect();
-            assert_eq!(others, ["max_run of groups or projects", "max_run_res"], "{document}");
+            assert_eq!(
+                limits,
+                [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), Some(3))],
+                "{document}"
+            );
+            assert_eq!(queues.run_limits("").unwrap().of_user(Some("ncpus"), "ada"), Some(8), "{document}");
+            assert_eq!(queues.run_limits("q").unwrap().of_group(None, "g"), Some(1), "{document}");
+            assert_eq!(queues.unread_limits().collect::<Vec<_>>(), ["max_run_res_soft"], "{document}");
         }
+    }
+
+    #[test]
+    fn a_list_that_qstat_breaks_is_read_whole() {
+        let text = "Queue: q\n    max_run = [u:a=1],[u:b=2],\n\t[u:c=3],[u:d=4]\n\tPriority = 7\n";
+        let queues = Queues::read("q", text).unwrap();
+        let limits = queues.run_limits("q").unwrap();
+        assert_eq!(["a", "b", "c", "d"].map(|user| limits.of_user(None, user)), [1, 2, 3, 4].map(Some));
+        assert_eq!(queues.priority("q"), Some(7));
+    }
+
+    #[test]
+    fn what_a_cycle_needs() {
+        let json = r#"{"Server":{"vm":{"backfill_depth":3,"default_queue":"q","resources_max":{"walltime":"48:00:00"}}},
+            "Queue":{"q":{"started":"True","enabled":"True","backfill_depth":"0","resources_default":{"walltime":"01:00:00"}},
+            "r":{"started":"False","enabled":"True","resources_available":{"ncpus":8}},"s":{"enabled":"False"}}}"#;
+        let qmgr = "create queue q\nset queue q started = True\nset queue q enabled = True\nset queue q backfill_depth = 0\n\
+            set queue q resources_default.walltime = 01:00:00\ncreate queue r\nset queue r started = False\n\
+            set queue r enabled = True\nset queue r resources_available.ncpus = 8\ncreate queue s\nset queue s enabled = False\n\
+            set server backfill_depth = 3\nset server default_queue = q\nset server resources_max.walltime = 48:00:00\n";
+        let text = "Server: vm\n    backfill_depth = 3\n    default_queue = q\n    resources_max.walltime = 48:00:00\n\
+            Queue: q\n    started = True\n    enabled = True\n    backfill_depth = 0\n    resources_default.walltime = 01:00:00\n\
+            Queue: r\n    started = False\n    enabled = True\n    resources_available.ncpus = 8\nQueue: s\n    enabled = False\n";
+        for document in [json, qmgr, text] {
+            let queues = Queues::read_queues_or_server("s", document).unwrap();
+            assert_eq!(
+                ["", "q", "r"].map(|queue| queues.backfill_depth(queue)),
+                [Some(3), Some(0), None],
+                "{document}"
+            );
+            // a queue that the document does not have may be a new one
+            assert_eq!(["q", "r", "s", "new"].map(|queue| queues.is_started(queue)), [true, false, false, true]);
+            assert_eq!(["q", "r", "s", "new"].map(|queue| queues.is_enabled(queue)), [true, true, false, true]);
+            assert_eq!(queues.default_queue(), Some("q"));
+            let walltimes = ["q", "r"].map(|queue| queues.default_amount(queue, "walltime"));
+            assert_eq!(walltimes, [Some("01:00:00"), Some("48:00:00")]);
+            assert_eq!(["q", "r"].map(|queue| queues.available(queue, "ncpus")), [None, Some("8")]);
+        }
+        let short = Queues::read("q", "Queue: q\n    Priority = 1\n").unwrap();
+        assert!(short.is_started("q") && short.is_enabled("q"));
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl ServerSettings {
 }
 
 /// A Boolean in the server's syntax.
-fn boolean(value: &str) -> Option<bool> {
+pub(super) fn boolean(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "t" | "y" | "1" => Some(true),
         "false" | "f" | "n" | "0" => Some(false),

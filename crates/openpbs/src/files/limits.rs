@@ -1,0 +1,359 @@
+//! How much of a queue or of the server may run at the same time.
+//!
+//! In: the attributes of a queue or of the server with their values. Out: [`RunLimits`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::Schema;
+
+use crate::resource_amount::{AmountSource, NumberMode};
+
+/// The run limits of one queue or of the server, at most one for each subject and resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunLimits {
+    /// In the order of resources, then of subjects.
+    entries: Vec<RunLimit>,
+}
+
+/// One run limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunLimit {
+    /// Whose jobs count.
+    pub subject: Subject,
+    /// The resource whose amounts are added; `None` for the number of jobs.
+    pub resource: Option<Box<str>>,
+    /// The most that may run: sizes in kb, durations in seconds.
+    pub most: i64,
+}
+
+/// Whose jobs a limit counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// Those of all users together (`o:PBS_ALL`).
+    All,
+    /// Those of each user without a limit of its own (`u:PBS_GENERIC`).
+    EachUser,
+    /// Those of one user.
+    User(Box<str>),
+    /// Those of each group without a limit of its own (`g:PBS_GENERIC`).
+    EachGroup,
+    /// Those of one group.
+    Group(Box<str>),
+    /// Those of each project without a limit of its own (`p:PBS_GENERIC`).
+    EachProject,
+    /// Those of one project.
+    Project(Box<str>),
+}
+
+/// The run limits of queues by their names, and those of the server under an empty name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct LimitsByQueue {
+    limits: BTreeMap<Box<str>, RunLimits>,
+    /// The attributes with limits that are not read, each with what it says if only a part of it is not read.
+    unread: BTreeSet<Box<str>>,
+}
+
+impl LimitsByQueue {
+    pub(super) fn of(&self, queue: &str) -> Option<&RunLimits> {
+        self.limits.get(queue)
+    }
+
+    pub(super) fn unread(&self) -> impl Iterator<Item = &str> {
+        self.unread.iter().map(|attribute| &**attribute)
+    }
+
+    /// Reads an attribute if it is a run limit.
+    pub(super) fn read(&mut self, queue: &str, attribute: &str, value: &str) {
+        let Some(limited) = LimitAttribute::from_name(attribute) else { return };
+        if limited == LimitAttribute::Other {
+            self.unread.insert(attribute.split('.').next().unwrap_or(attribute).into());
+            return;
+        }
+        let unread = self.limits.entry(queue.into()).or_default().read(limited, value);
+        self.unread.extend(unread.into_iter().map(|limit| format!("{attribute} = {limit}").into()));
+    }
+
+    /// Adds the limits of the queues of another document that have none here.
+    pub(super) fn add(&mut self, other: Self) {
+        for (queue, limits) in other.limits {
+            self.limits.entry(queue).or_insert(limits);
+        }
+        self.unread.extend(other.unread);
+    }
+}
+
+/// What an attribute of a queue or of the server limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum LimitAttribute<'a> {
+    /// `max_run` and `max_run_res`, which name their subjects, and the resource.
+    Listed(Option<&'a str>),
+    /// The older attributes, each with one number, and the resource.
+    Single(Subject, Option<&'a str>),
+    /// One that this reader knows and does not read, such as a soft limit.
+    Other,
+}
+
+impl<'a> LimitAttribute<'a> {
+    /// What the attribute `NAME` or `NAME.RESOURCE` limits; `None` if it is not a run limit.
+    fn from_name(attribute: &'a str) -> Option<Self> {
+        let (name, resource) = match attribute.split_once('.') {
+            Some((name, resource)) => (name, Some(resource)),
+            None => (attribute, None),
+        };
+        match (name, resource) {
+            ("max_run", None) | ("max_run_res", Some(_)) => Some(Self::Listed(resource)),
+            ("max_running", None) => Some(Self::Single(Subject::All, None)),
+            ("max_user_run", None) | ("max_user_res", Some(_)) => Some(Self::Single(Subject::EachUser, resource)),
+            ("max_group_run", None) | ("max_group_res", Some(_)) => Some(Self::Single(Subject::EachGroup, resource)),
+            _ if OTHER_ATTRIBUTES.contains(&name) => Some(Self::Other),
+            _ => None,
+        }
+    }
+}
+
+/// The limits of running jobs that are found and not read.
+const OTHER_ATTRIBUTES: [&str; 7] = [
+    "max_run_soft",
+    "max_run_res_soft",
+    "max_user_run_soft",
+    "max_group_run_soft",
+    "max_user_res_soft",
+    "max_group_res_soft",
+    "max_run_subjobs",
+];
+
+/// Whether an attribute is an object of resources in a JSON document.
+pub(super) fn has_resources(attribute: &str) -> bool {
+    attribute.starts_with("max_") && (attribute.ends_with("_res") || attribute.ends_with("_res_soft"))
+}
+
+impl RunLimits {
+    /// Whether there is no limit.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The limits, in the order of resources, then of subjects; those of the number of jobs come first.
+    pub fn iter(&self) -> impl Iterator<Item = &RunLimit> {
+        self.entries.iter()
+    }
+
+    /// The most of a resource, or with `None` the most jobs, of all users together.
+    pub fn of_all(&self, resource: Option<&str>) -> Option<i64> {
+        self.find(resource, (0, ""))
+    }
+
+    /// The most of a resource, or with `None` the most jobs, of a user: its own limit, else that of each user.
+    pub fn of_user(&self, resource: Option<&str>, user: &str) -> Option<i64> {
+        self.find(resource, (2, user)).or_else(|| self.find(resource, (1, "")))
+    }
+
+    /// The most of a resource, or with `None` the most jobs, of a group: its own limit, else that of each group.
+    pub fn of_group(&self, resource: Option<&str>, group: &str) -> Option<i64> {
+        self.find(resource, (4, group)).or_else(|| self.find(resource, (3, "")))
+    }
+
+    /// The most of a resource, or with `None` the most jobs, of a project: its own limit, else that of each project.
+    pub fn of_project(&self, resource: Option<&str>, project: &str) -> Option<i64> {
+        self.find(resource, (6, project)).or_else(|| self.find(resource, (5, "")))
+    }
+
+    /// Reads the value of an attribute with a limit. The limits in `max_run` and `max_run_res` are added to those already
+    /// read. Returns the limits that cannot be read.
+    ///
+    /// The value is a number, or such as `[u:PBS_GENERIC=4], [u:"ada b"=8], [o:PBS_ALL=100]`.
+    fn read(&mut self, attribute: LimitAttribute<'_>, value: &str) -> Vec<String> {
+        match attribute {
+            LimitAttribute::Listed(resource) => {
+                let listed = limits_in(value).into_iter();
+                listed.filter(|limit| !self.read_listed(resource, limit)).map(|limit| format!("[{limit}]")).collect()
+            }
+            LimitAttribute::Single(subject, resource) => match amount(resource, value) {
+                Some(most) => {
+                    self.set(RunLimit { subject, resource: resource.map(Into::into), most });
+                    Vec::new()
+                }
+                None => vec![value.to_owned()],
+            },
+            LimitAttribute::Other => Vec::new(),
+        }
+    }
+
+    /// Reads the inside of one pair of brackets. Returns whether it is a limit.
+    fn read_listed(&mut self, resource: Option<&str>, limit: &str) -> bool {
+        let read = limit.rsplit_once('=').and_then(|(subject, most)| {
+            Some(RunLimit {
+                subject: Subject::parse(subject)?,
+                resource: resource.map(Into::into),
+                most: amount(resource, most)?,
+            })
+        });
+        let is_limit = read.is_some();
+        read.into_iter().for_each(|limit| self.set(limit));
+        is_limit
+    }
+
+    fn set(&mut self, limit: RunLimit) {
+        match self.position(limit.resource.as_deref(), limit.subject.key()) {
+            Ok(at) => self.entries[at] = limit,
+            Err(at) => self.entries.insert(at, limit),
+        }
+    }
+
+    fn find(&self, resource: Option<&str>, subject: (u8, &str)) -> Option<i64> {
+        self.position(resource, subject).ok().map(|at| self.entries[at].most)
+    }
+
+    fn position(&self, resource: Option<&str>, subject: (u8, &str)) -> Result<usize, usize> {
+        self.entries.binary_search_by(|entry| {
+            entry.resource.as_deref().cmp(&resource).then_with(|| entry.subject.key().cmp(&subject))
+        })
+    }
+}
+
+impl Subject {
+    /// Reads `o:PBS_ALL`, `u:PBS_GENERIC`, `u:ada` and the same for groups (`g`) and projects (`p`). A name may be quoted.
+    fn parse(text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once(':')?;
+        let name = name.trim().trim_matches(['"', '\'']);
+        Some(match (kind.trim(), name) {
+            ("o", "PBS_ALL") => Self::All,
+            (_, "" | "PBS_ALL") => return None,
+            ("u", "PBS_GENERIC") => Self::EachUser,
+            ("u", _) => Self::User(name.into()),
+            ("g", "PBS_GENERIC") => Self::EachGroup,
+            ("g", _) => Self::Group(name.into()),
+            ("p", "PBS_GENERIC") => Self::EachProject,
+            ("p", _) => Self::Project(name.into()),
+            _ => return None,
+        })
+    }
+
+    /// What subjects are sorted and found by: their kind, and their name.
+    fn key(&self) -> (u8, &str) {
+        match self {
+            Self::All => (0, ""),
+            Self::EachUser => (1, ""),
+            Self::User(user) => (2, user),
+            Self::EachGroup => (3, ""),
+            Self::Group(group) => (4, group),
+            Self::EachProject => (5, ""),
+            Self::Project(project) => (6, project),
+        }
+    }
+}
+
+/// The inside of each pair of brackets. A bracket in a quoted name is an ordinary character.
+fn limits_in(value: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = None;
+    let mut quote = None;
+    for (at, character) in value.char_indices() {
+        match (character, start) {
+            (_, Some(_)) if quote == Some(character) => quote = None,
+            _ if quote.is_some() => {}
+            ('"' | '\'', Some(_)) => quote = Some(character),
+            ('[', None) => start = Some(at + 1),
+            (']', Some(from)) => {
+                found.push(&value[from..at]);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    // a list that was cut off, or no list at all
+    let rest = start.map_or(if found.is_empty() { value } else { "" }, |from| &value[from..]);
+    found.extend(Some(rest.trim()).filter(|rest| !rest.is_empty()));
+    found
+}
+
+/// The amount of a limit: a whole number that is not negative, in kb for a size and in seconds for a duration.
+fn amount(resource: Option<&str>, text: &str) -> Option<i64> {
+    let text = text.trim();
+    let amount = match resource {
+        None => text.parse().ok()?,
+        Some(resource) => {
+            let kind = Schema::openpbs().entry(resource).map(|entry| entry.input_type);
+            match NumberMode::Exact.amount(text, kind, AmountSource::Server).ok()? {
+                Value::Int(amount) => amount,
+                Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9e15 => amount as i64,
+                _ => return None,
+            }
+        }
+    };
+    (amount >= 0).then_some(amount)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(attributes: &[(&str, &str)]) -> (RunLimits, Vec<String>) {
+        let mut limits = LimitsByQueue::default();
+        attributes.iter().for_each(|(attribute, value)| limits.read("q", attribute, value));
+        (limits.of("q").cloned().unwrap_or_default(), limits.unread().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn a_named_limit_replaces_that_of_each() {
+        let (limits, unread) = read(&[
+            ("max_run", "[u:PBS_GENERIC=4], [u:ada=8],[g:x=3]"),
+            ("max_run", "[p:PBS_GENERIC=2]"),
+            ("max_run", "[o:PBS_ALL=100], [u:\"a]b=c\"=0], [g:PBS_GENERIC = 5], [p:p=1]"),
+            ("max_run_res.mem", "[u:PBS_GENERIC=4gb]"),
+            ("max_run_res.walltime", "[o:PBS_ALL=100:00:00]"),
+        ]);
+        assert_eq!(unread, [""; 0]);
+        assert_eq!(["ada", "bob", "a]b=c"].map(|user| limits.of_user(None, user)), [Some(8), Some(4), Some(0)]);
+        assert_eq!(["x", "y"].map(|group| limits.of_group(None, group)), [Some(3), Some(5)]);
+        assert_eq!(["p", "q"].map(|project| limits.of_project(None, project)), [Some(1), Some(2)]);
+        assert_eq!((limits.of_all(None), limits.of_all(Some("walltime"))), (Some(100), Some(360_000)));
+        assert_eq!((limits.of_user(Some("mem"), "ada"), limits.of_user(Some("ncpus"), "ada")), (Some(4 << 20), None));
+        let resources: Vec<Option<&str>> = limits.iter().map(|limit| limit.resource.as_deref()).collect();
+        assert_eq!(resources, [[None; 8].as_slice(), &[Some("mem"), Some("walltime")]].concat());
+    }
+
+    #[test]
+    fn the_older_attributes_have_one_number() {
+        let (limits, unread) = read(&[
+            ("max_running", "7"),
+            ("max_user_run", "3"),
+            ("max_group_run", "5"),
+            ("max_user_res.ncpus", "16"),
+            ("max_group_res.mem", "1gb"),
+        ]);
+        assert_eq!(unread, [""; 0]);
+        assert_eq!(
+            (limits.of_all(None), limits.of_user(None, "a"), limits.of_group(None, "g")),
+            (Some(7), Some(3), Some(5))
+        );
+        assert_eq!((limits.of_user(Some("ncpus"), "a"), limits.of_group(Some("mem"), "g")), (Some(16), Some(1 << 20)));
+    }
+
+    #[test]
+    fn what_is_not_read_is_named() {
+        let (limits, unread) = read(&[
+            ("max_run", "[u:a=x], [z:a=1], [u:b=-1], u:c=1, [u:d=2], [u:e=3"),
+            ("max_running", "many"),
+            ("max_run_res.f", "[u:a=1.5]"),
+            ("max_run_soft", "[u:a=1]"),
+            ("max_run_res_soft.ncpus", "[u:a=1]"),
+            ("max_queued", "[u:a=1]"),
+        ]);
+        let named: Vec<&Subject> = limits.iter().map(|limit| &limit.subject).collect();
+        assert_eq!(named, [&Subject::User("d".into()), &Subject::User("e".into())]);
+        assert_eq!(
+            unread,
+            [
+                "max_run = [u:a=x]",
+                "max_run = [u:b=-1]",
+                "max_run = [z:a=1]",
+                "max_run_res.f = [u:a=1.5]",
+                "max_run_res_soft",
+                "max_run_soft",
+                "max_running = many"
+            ]
+        );
+    }
+}
