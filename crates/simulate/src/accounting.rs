@@ -6,6 +6,7 @@
 //! has, which includes the defaults of the server and the queue.
 
 use jsf_openpbs::duration::seconds;
+use jsf_openpbs::entity::EntityAttributes;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use super::workload::{LoggedAmount, LoggedJob, Mention, WorkloadBuilder};
@@ -46,7 +47,7 @@ pub(super) fn read_line(line: &str, place: &str, builder: &mut WorkloadBuilder) 
 
 /// Adds the job of the attributes in a record of type `E`.
 fn read_end(id: &str, attributes: &str, builder: &mut WorkloadBuilder) -> Result<(), &'static str> {
-    let [mut entity, mut group, mut account, mut queue] = [""; 4];
+    let [mut user, mut group, mut account, mut project, mut queue] = [""; 5];
     let [mut created, mut queued, mut eligible, mut start, mut end] = [None; 5];
     let (mut walltime, mut ncpus, mut nodes, mut select) = (None, None, None, "");
     let mut amounts = Vec::new();
@@ -58,9 +59,10 @@ fn read_end(id: &str, attributes: &str, builder: &mut WorkloadBuilder) -> Result
             amounts.push(LoggedAmount { name, text: value, source: Some(AmountSource::Server) });
         }
         match name {
-            "user" => entity = value,
+            "user" => user = value,
             "group" => group = value,
             "account" => account = value,
+            "project" => project = value,
             "queue" => queue = value,
             "ctime" => created = time(),
             "qtime" => queued = time(),
@@ -81,9 +83,13 @@ fn read_end(id: &str, attributes: &str, builder: &mut WorkloadBuilder) -> Result
     }
     let run = end - start;
     let processors = ncpus.or_else(|| processors_of(select)).or(nodes).ok_or("no number of processors")?;
+    let entity = builder.entity.entity_of(EntityAttributes { user, group, account, submitter: "", queue });
     builder.push(&LoggedJob {
         id,
-        entity,
+        entity: &entity,
+        user,
+        unix_group: group,
+        project,
         group: if account.is_empty() { group } else { account },
         queue,
         submit,

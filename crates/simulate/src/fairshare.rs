@@ -3,6 +3,9 @@
 use job_sort_formula::fairshare::policy::normalization::{share_fraction, sibling_sums};
 use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, ShareTree};
 use jsf_openpbs::number_format;
+use jsf_openpbs::share_tree::SharePath;
+
+use super::workload::WorkloadJob;
 
 /// The usage that every entity starts with, and below which no decay brings it.
 const LEAST_USAGE: f64 = 1.0;
@@ -14,6 +17,46 @@ pub struct Decay {
     pub period: u64,
     /// The factor by which usage is multiplied, 0..=1.
     pub factor: f64,
+}
+
+/// What a running job is charged (`fairshare_usage_res`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UsageMeasure {
+    /// The processor time, taken to be that of all its processors all the time (`cput`); no job asks for an amount of it.
+    CpuTime,
+    /// Processors times seconds (`ncpus*walltime`).
+    #[default]
+    ProcessorSeconds,
+    /// Seconds (`walltime`).
+    Seconds,
+}
+
+impl UsageMeasure {
+    /// The measure that a `fairshare_usage_res` stands for; `None` for any other formula.
+    pub fn from_formula(formula: &str) -> Option<Self> {
+        let formula: String = formula.chars().filter(|letter| !letter.is_whitespace()).collect();
+        match formula.as_str() {
+            "cput" => Some(Self::CpuTime),
+            "ncpus*walltime" | "walltime*ncpus" => Some(Self::ProcessorSeconds),
+            "walltime" => Some(Self::Seconds),
+            _ => None,
+        }
+    }
+
+    /// What a job is charged for a time.
+    fn charge(self, processors: u32, seconds: i64) -> f64 {
+        match self {
+            Self::CpuTime | Self::ProcessorSeconds => (i64::from(processors) * seconds) as f64,
+            Self::Seconds => seconds as f64,
+        }
+    }
+
+    fn requested(self, job: &WorkloadJob) -> f64 {
+        match self {
+            Self::CpuTime => 0.0,
+            Self::ProcessorSeconds | Self::Seconds => self.charge(job.processors, job.walltime),
+        }
+    }
 }
 
 /// The policy that turns usage into numbers.
@@ -46,6 +89,7 @@ pub struct Fairshare {
     tree: ShareTree,
     policy: FairsharePolicy,
     decay: Option<Decay>,
+    measure: UsageMeasure,
     /// The node of every entity of the workload; `None` if the tree does not have it.
     nodes: Vec<Option<NodeId>>,
     /// The usage that is charged to each node itself.
@@ -100,6 +144,7 @@ impl Fairshare {
             tree,
             policy,
             decay,
+            measure: UsageMeasure::default(),
             nodes,
             own_usage,
             usage,
@@ -123,6 +168,21 @@ impl Fairshare {
         self
     }
 
+    /// With this measure of what a running job is charged.
+    #[must_use]
+    pub fn measured_by(self, measure: UsageMeasure) -> Self {
+        Self { measure, ..self }
+    }
+
+    /// With the usage that the tree has to begin with.
+    #[must_use]
+    pub fn with_usage_of_tree(mut self) -> Self {
+        for (own, node) in self.own_usage.iter_mut().zip(self.tree.nodes()) {
+            *own = self.tree.own_usage(node).max(*own);
+        }
+        self
+    }
+
     /// The entities of the workload that the tree does not have, by their indices.
     pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
         self.nodes.iter().enumerate().filter(|(_, node)| node.is_none()).map(|(entity, _)| entity)
@@ -131,6 +191,32 @@ impl Fairshare {
     /// The index of an entity's node, or one that no node has if the tree does not have the entity.
     pub(super) fn node_index(&self, entity: u32) -> u32 {
         self.nodes[entity as usize].map_or(u32::MAX, |node| node.index() as u32)
+    }
+
+    /// The path of each entity of the workload from the root, as OpenPBS compares two of them.
+    pub(super) fn paths(&self) -> Vec<SharePath> {
+        let mut usage = self.own_usage.clone();
+        for node in (0..usage.len()).rev() {
+            let below: f64 = self.children_of(node).iter().map(|&child| usage[child]).sum();
+            usage[node] += below;
+        }
+        let path = |node: &Option<NodeId>| {
+            let Some(node) = *node else { return SharePath::default() };
+            let nodes = std::iter::once(node).chain(self.tree.ancestors(node)).filter(|&node| node != self.tree.root());
+            let mut nodes: Vec<NodeId> = nodes.collect();
+            nodes.reverse();
+            SharePath::new(nodes.into_iter().map(|node| (node, self.percs[node.index()], usage[node.index()])))
+        };
+        self.nodes.iter().map(path).collect()
+    }
+
+    /// What a job is charged in a cycle in which it starts or is promised a start.
+    pub(super) fn requested_usage(&self, job: &WorkloadJob) -> f64 {
+        self.measure.requested(job)
+    }
+
+    fn children_of(&self, node: usize) -> &[usize] {
+        &self.children[self.children_starts[node]..self.children_starts[node + 1]]
     }
 
     /// Begins at a time before which nothing ran.
@@ -165,11 +251,12 @@ impl Fairshare {
 
     fn charge(&mut self, time: i64, running: &[RunningJob]) {
         let seconds = time - self.time;
+        let measure = self.measure;
         if seconds > 0 {
             for job in running {
                 // job by job, since floats that are added in another order may differ in their last bit
                 if let Some(usage) = self.own_usage.get_mut(job.node as usize) {
-                    *usage += (i64::from(job.processors) * seconds) as f64;
+                    *usage += measure.charge(job.processors, seconds);
                 }
             }
         }
@@ -219,8 +306,7 @@ impl Fairshare {
     fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
         let root = self.tree.root().index();
         for node in (0..self.usage.len()).rev() {
-            let children = &self.children[self.children_starts[node]..self.children_starts[node + 1]];
-            let below = children.iter().map(|&child| self.usage[child]);
+            let below = self.children_of(node).iter().map(|&child| self.usage[child]);
             self.usage[node] = below.fold(self.own_usage[node], |sum, usage| sum + usage);
         }
         let total = self.usage[root];

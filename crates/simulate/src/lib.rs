@@ -1,11 +1,11 @@
 //! Runs the queue of a site through time: who would wait how long under a formula.
 //!
-//! In: a [`Workload`], which is a log of jobs, a compiled formula, and [`SimulationOptions`]; with fair share also a tree.
+//! In: a [`Workload`], which is a log of jobs, a compiled formula, and [`SimulationRules`]; with fair share also a tree.
 //! Out: a [`Schedule`], the time at which each job starts.
 //!
 //! Time goes from event to event, which are the submissions and the ends of jobs. At each event usage is charged and
-//! decayed, jobs that end leave, jobs that are submitted join the queue, and one scheduling cycle starts what the formula
-//! and the [`Backfill`] mode allow. A job ends after its run time or its walltime, whichever is shorter. Everything is
+//! decayed, jobs that end leave, jobs that are submitted join the queue, and one [cycle](jsf_openpbs::cycle) of OpenPBS's
+//! scheduler starts what may start. A job ends after its run time or its walltime, whichever is shorter. Everything is
 //! deterministic: equal workloads give equal schedules, in whatever order their jobs are given.
 //!
 //! What is kept in memory: about 64 bytes for every job of the log, 16 for each further input
@@ -17,27 +17,33 @@
 
 mod accounting;
 mod difference;
+mod errors;
 mod fairness;
 mod fairshare;
 mod generate;
-mod limits;
+mod jobs;
+mod keyed_candidates;
 mod native;
+mod ordered_jobs;
 mod read;
+mod rules;
 mod sacct;
 mod schedule;
 mod statistics;
 mod swf;
 mod validate;
+mod valued_jobs;
 mod waiting;
 mod workload;
 
 pub use difference::{Classes, ClassesTogether, Difference, GroupDifference, MeanChange};
 pub use fairness::{EntityUse, Fairness};
-pub use fairshare::{Decay, Fairshare, FairsharePolicy};
+pub use errors::{ErrorKind, EvaluationErrors};
+pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use generate::{WorkloadModel, generate};
-pub use limits::LimitedQueue;
 pub use read::{WorkloadFormat, read_workload};
-pub use schedule::{Backfill, ErrorKind, EvaluationErrors, Observer, Schedule, SimulationOptions, simulate};
+pub use rules::{Backfill, OrderRules, SimulationRules};
+pub use schedule::{Observer, Schedule, simulate};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
 pub use validate::Validation;
 pub use workload::{

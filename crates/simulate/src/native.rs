@@ -1,5 +1,5 @@
 //! Reads and writes native NDJSON: a job per line, `{"id":"1.vm","entity":"Bob","queue":"workq","submit":0,"run":60,
-//! "resources":{"ncpus":4,"walltime":"01:00:00"}}`; also `group` and `start`. A formula gets the other `resources` too, and
+//! "resources":{"ncpus":4,"walltime":"01:00:00"}}`; also `group`, `project`, `start`, and `user` where it is not the entity. A formula gets the other `resources` too, and
 //! `queue_priority`, `job_priority`, `accrue_type` and the ready-made `inputs`.
 
 use std::borrow::Cow;
@@ -19,6 +19,10 @@ struct NativeJob<'a> {
     entity: Cow<'a, str>,
     #[serde(borrow, default)]
     group: Cow<'a, str>,
+    #[serde(borrow, default)]
+    user: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    project: Cow<'a, str>,
     #[serde(borrow, default)]
     queue: Cow<'a, str>,
     submit: Option<Value>,
@@ -60,7 +64,10 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     builder.push(&LoggedJob {
         id: &id,
         entity: &job.entity,
+        user: job.user.as_ref().unwrap_or(&job.entity),
         group: &job.group,
+        unix_group: &job.group,
+        project: &job.project,
         queue: &job.queue,
         submit: job.submit.as_ref().and_then(Value::as_i64).ok_or("no time of submission")?,
         run,

@@ -87,6 +87,9 @@ impl SacctColumns {
         let job = LoggedJob {
             id,
             entity: field(self.user),
+            user: field(self.user),
+            unix_group: "",
+            project: "",
             group: field(self.account),
             queue: field(self.partition),
             submit,

@@ -8,6 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::rank::double_key;
 use job_sort_formula::schema::InputType;
+use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
 
 /// The most jobs in a workload.
@@ -30,6 +31,8 @@ pub struct LogInputs {
     pub numbers: NumberMode,
     /// The names of the inputs, and their types as far as they are known.
     pub names: Vec<(Box<str>, Option<InputType>)>,
+    /// Which attribute of a job names its fair-share entity, in logs that have several.
+    pub entity: FairshareEntity,
     /// The priority of each queue, for logs that do not give `queue_priority`.
     pub queue_priorities: BTreeMap<String, i64>,
 }
@@ -55,8 +58,14 @@ pub struct LoggedJob<'a> {
     pub id: &'a str,
     /// The fair-share entity; empty if the log does not say.
     pub entity: &'a str,
+    /// The user; empty if the log does not say.
+    pub user: &'a str,
     /// The group or account; empty if the log does not say.
     pub group: &'a str,
+    /// The Unix group; empty if the log does not say.
+    pub unix_group: &'a str,
+    /// The project; empty if the log does not say.
+    pub project: &'a str,
     /// The queue; empty if the log does not say.
     pub queue: &'a str,
     /// When the job was submitted, in seconds of the log's clock.
@@ -109,8 +118,14 @@ pub struct WorkloadJob {
     pub processors: u32,
     /// The index of its entity in [`Workload::entities`].
     pub entity: u32,
+    /// The index of its user in [`Workload::users`].
+    pub user: u32,
     /// The index of its group in [`Workload::groups`].
     pub group: u32,
+    /// The index of its Unix group in [`Workload::unix_groups`].
+    pub unix_group: u32,
+    /// The index of its project in [`Workload::projects`].
+    pub project: u32,
     /// The index of its queue in [`Workload::queues`].
     pub queue: u32,
     id_start: u32,
@@ -166,7 +181,10 @@ pub struct Workload {
     jobs: Vec<WorkloadJob>,
     ids: String,
     entities: Vec<Box<str>>,
+    users: Vec<Box<str>>,
     groups: Vec<Box<str>>,
+    unix_groups: Vec<Box<str>>,
+    projects: Vec<Box<str>>,
     queues: Vec<Box<str>>,
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
@@ -197,6 +215,21 @@ impl Workload {
     /// The entities.
     pub fn entities(&self) -> &[Box<str>] {
         &self.entities
+    }
+
+    /// The users.
+    pub fn users(&self) -> &[Box<str>] {
+        &self.users
+    }
+
+    /// The Unix groups.
+    pub fn unix_groups(&self) -> &[Box<str>] {
+        &self.unix_groups
+    }
+
+    /// The projects.
+    pub fn projects(&self) -> &[Box<str>] {
+        &self.projects
     }
 
     /// The groups.
@@ -247,7 +280,10 @@ impl Workload {
             }
         };
         rename(&mut self.entities, 'u', |job| job.entity);
+        rename(&mut self.users, 'u', |job| job.user);
         rename(&mut self.groups, 'g', |job| job.group);
+        rename(&mut self.unix_groups, 'g', |job| job.unix_group);
+        rename(&mut self.projects, 'p', |job| job.project);
     }
 }
 
@@ -331,11 +367,16 @@ pub struct WorkloadBuilder {
     jobs: Vec<WorkloadJob>,
     ids: String,
     entities: Names,
+    users: Names,
     groups: Names,
+    unix_groups: Names,
+    projects: Names,
     queues: Names,
     numbers: NumberMode,
     inputs: Vec<Input>,
     amounts: Vec<Amount>,
+    /// Which attribute names the fair-share entity.
+    pub(super) entity: FairshareEntity,
     queue_priorities: BTreeMap<String, i64>,
     faults: Faults,
 }
@@ -348,9 +389,9 @@ impl WorkloadBuilder {
 
     /// A builder without jobs, which also takes these inputs from the logs.
     pub fn with_inputs(inputs: LogInputs) -> Self {
-        let LogInputs { numbers, names, queue_priorities } = inputs;
+        let LogInputs { numbers, names, entity, queue_priorities } = inputs;
         let inputs = names.into_iter().map(|(name, kind)| Input { name, kind, is_set: false }).collect();
-        Self { numbers, inputs, queue_priorities, ..Self::default() }
+        Self { numbers, inputs, entity, queue_priorities, ..Self::default() }
     }
 
     /// Whether an input is taken from the logs.
@@ -397,7 +438,7 @@ impl WorkloadBuilder {
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
             return Err("the number of processors is out of range");
         }
-        if [job.id, job.entity, job.group, job.queue].iter().any(|name| name.len() > MAX_NAME) {
+        if [job.id, job.entity, job.user, job.group, job.unix_group, job.project, job.queue].iter().any(|name| name.len() > MAX_NAME) {
             return Err("a name is too long");
         }
         let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
@@ -411,7 +452,10 @@ impl WorkloadBuilder {
             walltime: job.walltime,
             processors: job.processors as u32,
             entity: self.entities.index(job.entity),
+            user: self.users.index(job.user),
             group: self.groups.index(job.group),
+            unix_group: self.unix_groups.index(job.unix_group),
+            project: self.projects.index(job.project),
             queue: self.queues.index(job.queue),
             id_start,
             id_length: job.id.len() as u32,
@@ -464,8 +508,8 @@ impl WorkloadBuilder {
     pub fn finish(mut self) -> Workload {
         let ids = std::mem::take(&mut self.ids);
         let count = self.inputs.len();
-        let [entities, groups, queues] =
-            [&mut self.entities, &mut self.groups, &mut self.queues].map(|names| std::mem::take(&mut names.names));
+        let all = [&mut self.entities, &mut self.users, &mut self.groups, &mut self.unix_groups, &mut self.projects, &mut self.queues];
+        let [entities, users, groups, unix_groups, projects, queues] = all.map(|names| std::mem::take(&mut names.names));
         let name = |names: &[Box<str>], index: u32| names[index as usize].clone();
         let by_submission = |one: &WorkloadJob, other: &WorkloadJob| {
             one.submit.cmp(&other.submit).then_with(|| compare_ids(id_in(&ids, one), id_in(&ids, other)))
@@ -474,7 +518,7 @@ impl WorkloadBuilder {
         let by_content = |one: &WorkloadJob, other: &WorkloadJob| {
             let numbers = |job: &WorkloadJob| (job.run, job.walltime, job.processors, job.started);
             let names =
-                |job: &WorkloadJob| (name(&entities, job.entity), name(&groups, job.group), name(&queues, job.queue));
+                |job: &WorkloadJob| [name(&entities, job.entity), name(&groups, job.group), name(&queues, job.queue), name(&users, job.user), name(&unix_groups, job.unix_group), name(&projects, job.project)];
             let inputs = |job: &WorkloadJob| {
                 let row = job.row as usize;
                 let amounts = self.amounts.get(row * count..(row + 1) * count).unwrap_or(&[]);
@@ -493,18 +537,24 @@ impl WorkloadBuilder {
                 self.faults.add(mention.fault(), || format!("{place}: job `{id}`"));
             }
         }
-        let mut order = [&entities, &groups, &queues].map(|names| FirstUse::new(names.len()));
+        let mut order = [&entities, &users, &groups, &unix_groups, &projects, &queues].map(|names| FirstUse::new(names.len()));
         for job in &mut jobs {
             job.entity = order[0].renumber(job.entity);
-            job.group = order[1].renumber(job.group);
-            job.queue = order[2].renumber(job.queue);
+            job.user = order[1].renumber(job.user);
+            job.group = order[2].renumber(job.group);
+            job.unix_group = order[3].renumber(job.unix_group);
+            job.project = order[4].renumber(job.project);
+            job.queue = order[5].renumber(job.queue);
         }
-        let [of_entities, of_groups, of_queues] = order;
+        let [of_entities, of_users, of_groups, of_unix_groups, of_projects, of_queues] = order;
         Workload {
             jobs,
             ids,
             entities: of_entities.names(&entities),
+            users: of_users.names(&users),
             groups: of_groups.names(&groups),
+            unix_groups: of_unix_groups.names(&unix_groups),
+            projects: of_projects.names(&projects),
             queues: of_queues.names(&queues),
             inputs: self.inputs,
             amounts: self.amounts,

@@ -191,6 +191,9 @@ impl Machine {
     /// The running jobs whose walltimes have ended are taken to end at a time.
     pub(super) fn postpone_overdue(&mut self, now: i64) {
         let overdue = self.ends.partition_point(|end| end.time <= now);
+        if overdue == 0 {
+            return;
+        }
         self.ends[..overdue].iter_mut().for_each(|end| end.time = now + 1);
         self.ends.sort_by_key(|end| (end.time, end.job));
     }

@@ -1,7 +1,7 @@
 //! The jobs that are promised a start in a cycle, and what is left beside them.
 
 use super::limits::Counts;
-use super::machine::{Machine, Placement};
+use super::machine::{Machine, Placement, PlannedEnd};
 use super::{Cycle, CycleJob, JobSource};
 
 /// The jobs that are promised a start.
@@ -9,13 +9,14 @@ use super::{Cycle, CycleJob, JobSource};
 pub struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
+    /// Their starts and ends, in order.
+    events: Vec<Event>,
 }
 
 #[derive(Debug)]
 struct Reserved {
     job: u32,
     start: i64,
-    end: i64,
     placement: Placement,
     /// What is free, pool by pool, once it has started.
     free: Vec<i64>,
@@ -29,6 +30,12 @@ struct Event {
     /// The index among the planned ends, or that of a reserved job.
     index: usize,
     is_reserved: bool,
+}
+
+impl Event {
+    fn of_running((end, index): (&PlannedEnd, usize)) -> Self {
+        Self { time: end.time, is_start: false, index, is_reserved: false }
+    }
 }
 
 impl Reservations {
@@ -79,7 +86,7 @@ impl Reservations {
         }
         let mut now = used.clone();
         let mut most = used.clone();
-        for event in self.events(cycle.machine).into_iter().filter(|event| at < event.time && event.time < end) {
+        for event in self.events(cycle.machine).filter(|event| at < event.time && event.time < end) {
             self.count(cycle, &mut now, event);
             most.max(&now);
         }
@@ -99,7 +106,11 @@ impl Reservations {
                 cycle.machine.take(&mut other.free, &placement, &job.request);
             }
         }
-        cycle_reservations.jobs.push(Reserved { job: index, start, end, placement, free });
+        cycle_reservations.jobs.push(Reserved { job: index, start, placement, free });
+        let index = cycle_reservations.jobs.len() - 1;
+        let starts = Event { time: start, is_start: true, index, is_reserved: true };
+        cycle_reservations.events.extend([starts, Event { time: end, is_start: false, ..starts }]);
+        cycle_reservations.events.sort_unstable();
         Some(start)
     }
 
@@ -108,13 +119,12 @@ impl Reservations {
         let machine = &*cycle.machine;
         let mut free = machine.free_amounts().to_vec();
         let mut used = (!cycle.limits.is_empty()).then(|| cycle.limits.running().clone());
-        let events = self.events(machine);
-        let mut events = events.iter().peekable();
+        let mut events = self.events(machine).peekable();
         while let Some(first) = events.peek() {
             let window_end = window_end(first.time, cycle.rules.window);
             let mut last = first.time;
             let mut has_end = false;
-            while let Some(&event) = events.next_if(|event| event.time <= window_end) {
+            while let Some(event) = events.next_if(|event| event.time <= window_end) {
                 last = event.time;
                 has_end |= !event.is_start;
                 self.apply(cycle, &mut free, event);
@@ -135,21 +145,14 @@ impl Reservations {
     }
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
-    fn events(&self, machine: &Machine) -> Vec<Event> {
-        let ends = machine.ends().iter().zip(0..).map(|(end, index)| Event {
-            time: end.time,
-            is_start: false,
-            index,
-            is_reserved: false,
-        });
-        let mut events: Vec<Event> = ends.collect();
-        for (reserved, index) in self.jobs.iter().zip(0..) {
-            let start = Event { time: reserved.start, is_start: true, index, is_reserved: true };
-            events.push(start);
-            events.push(Event { time: reserved.end, is_start: false, ..start });
-        }
-        events.sort();
-        events
+    fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event> + 'e {
+        let mut ends = machine.ends().iter().zip(0..).map(Event::of_running).peekable();
+        let mut reserved = self.events.iter().copied().peekable();
+        std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
+            (Some(end), Some(of_reserved)) if of_reserved < end => reserved.next(),
+            (Some(_), _) => ends.next(),
+            (None, _) => reserved.next(),
+        })
     }
 
     /// The job of an event, and where it is placed.

@@ -85,7 +85,7 @@ impl FairShare for PbsTree {
 
 /// The nodes from just below the root down to an entity, each with its percentage and its usage.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SharePath(Vec<Step>);
+pub struct SharePath(Vec<Step>);
 
 #[derive(Debug, Clone, Copy)]
 struct Step {
@@ -95,6 +95,11 @@ struct Step {
 }
 
 impl SharePath {
+    /// A path of nodes from just below the root downwards, each with its percentage and its usage.
+    pub fn new(nodes: impl Iterator<Item = (NodeId, f64, f64)>) -> Self {
+        Self(nodes.map(|(node, perc, usage)| Step { node, perc, usage }).collect())
+    }
+
     pub(super) fn from_root(tree: &PbsTree, node: NodeId) -> Self {
         let share_tree = tree.tree();
         let path = std::iter::once(node).chain(share_tree.ancestors(node)).filter(|&node| node != share_tree.root());
@@ -108,7 +113,7 @@ impl SharePath {
     }
 
     /// Adds usage to the nodes that this path has in common with another one.
-    pub(super) fn charge(&mut self, other: &Self, usage: f64) {
+    pub fn charge(&mut self, other: &Self, usage: f64) {
         let pairs = self.0.iter_mut().zip(&other.0);
         pairs.take_while(|(own, other)| own.node == other.node).for_each(|(own, _)| own.usage += usage);
     }
@@ -116,7 +121,7 @@ impl SharePath {
     /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not tie decides. A pair
     /// whose percentages are both 0 or less ends the comparison as a tie. If no pair decides before the shorter path
     /// ends, the paths are equal, so a group ties with all its descendants.
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
+    pub fn compare(&self, other: &Self) -> Ordering {
         let pairs = self.0.iter().zip(&other.0).filter(|(left, right)| left.node != right.node);
         for (left, right) in pairs {
             let order = match (left.perc <= 0.0, right.perc <= 0.0) {

@@ -1,0 +1,114 @@
+//! The machine and the rules of a simulation.
+
+use job_sort_formula::rank::{OnError, ScorePrecision};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
+
+/// Which jobs may start although a job before them does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Backfill {
+    /// Those that do not delay the first job that does not fit, as far as the walltimes tell (EASY).
+    #[default]
+    #[cfg_attr(feature = "clap", value(help = "Those that do not delay the first job that does not fit"))]
+    Easy,
+    /// All that fit.
+    Greedy,
+    /// None.
+    None,
+}
+
+impl Backfill {
+    /// The rules of a cycle that backfills so.
+    pub fn rules(self) -> CycleRules {
+        let rules = CycleRules { window: 0, ..CycleRules::default() };
+        match self {
+            Self::Easy => CycleRules { strict_ordering: true, ..rules },
+            Self::Greedy => rules,
+            Self::None => CycleRules { strict_ordering: true, backfill_depth: 0, ..rules },
+        }
+    }
+}
+
+/// The machine and the rules of a simulation.
+#[derive(Debug, Clone)]
+pub struct SimulationRules {
+    /// The machine; nothing runs on it yet.
+    pub machine: Machine,
+    /// What each job asks for, job by job, in the order of the machine's amounts; empty if that is only processors.
+    pub requests: Vec<i64>,
+    /// What a cycle starts.
+    pub cycle: CycleRules,
+    /// In which order it considers the jobs.
+    pub order: OrderRules,
+    /// The limits of running jobs. Users, groups, projects and queues are those of the workload.
+    pub limits: Vec<Limit>,
+    /// A job whose value is at most this is not considered, and does not become older meanwhile.
+    pub threshold: Option<f64>,
+    /// Whether a job at a limit of its user, group or project does not become older (`eligible_time_enable`).
+    pub has_accrual: bool,
+    /// The precision to which values are rounded before they are compared; decimals are computed as doubles.
+    pub precision: ScorePrecision,
+    /// The value of a job for which the formula raises an error: 0, or less than every other one.
+    pub on_error: OnError,
+}
+
+impl SimulationRules {
+    /// The rules without a site: identical processors, the higher value first, doubles, 0 for an error.
+    pub fn new(processors: u32, backfill: Backfill) -> Self {
+        Self {
+            machine: Machine::new(&[vec![processors.into()]]),
+            requests: Vec::new(),
+            cycle: backfill.rules(),
+            order: OrderRules::default(),
+            limits: Vec::new(),
+            threshold: None,
+            has_accrual: false,
+            precision: ScorePrecision::Double,
+            on_error: OnError::ZeroLikePbs,
+        }
+    }
+
+    /// The number of processors.
+    pub fn processors(&self) -> u32 {
+        u32::try_from(self.machine.total(0)).unwrap_or(u32::MAX)
+    }
+}
+
+/// What orders the waiting jobs besides their values.
+#[derive(Debug, Clone, Default)]
+pub struct OrderRules {
+    /// By queue of the workload: its place. The jobs of a queue at an earlier place come first, whatever their values are.
+    /// Empty: all queues are at one place.
+    pub places: Vec<u32>,
+    /// By queue of the workload: its turn among the queues at its place.
+    pub turns: Vec<u32>,
+    /// Whether the queues at one place take turns (`round_robin`).
+    pub takes_turns: bool,
+    /// By job: its place among jobs with equal values; empty: the order of submission.
+    pub ties: Vec<u32>,
+    /// Whether fair share orders jobs with equal values (`fair_share`).
+    pub by_fair_share: bool,
+    /// By queue of the workload: whether its jobs are not started. Empty: all are.
+    pub stopped: Vec<bool>,
+    /// Whether the value of a job depends on nothing but the time that it has waited, and never falls with it, so that the
+    /// order of submission is that of the values.
+    pub follows_submission: bool,
+}
+
+impl OrderRules {
+    pub(super) fn place(&self, queue: u32) -> u32 {
+        self.places.get(queue as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn turn(&self, queue: u32) -> u32 {
+        if self.takes_turns { self.turns.get(queue as usize).copied().unwrap_or(0) } else { 0 }
+    }
+
+    pub(super) fn is_stopped(&self, queue: u32) -> bool {
+        self.stopped.get(queue as usize) == Some(&true)
+    }
+
+    pub(super) fn tie(&self, job: u32) -> u32 {
+        self.ties.get(job as usize).copied().unwrap_or(job)
+    }
+}
