@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::python::Value;
-use job_sort_formula::schema::Schema;
+use job_sort_formula::schema::{InputType, Schema};
 
 use crate::resource_amount::{AmountSource, NumberMode};
 
@@ -166,10 +166,17 @@ impl RunLimits {
     fn read(&mut self, attribute: LimitAttribute<'_>, value: &str) -> Vec<String> {
         match attribute {
             LimitAttribute::Listed(resource) => {
-                let listed = limits_in(value).into_iter();
-                listed.filter(|limit| !self.read_listed(resource, limit)).map(|limit| format!("[{limit}]")).collect()
+                let kind = kind_of(resource);
+                let mut unread = Vec::new();
+                for limit in limits_in(value) {
+                    match RunLimit::parse(limit, resource, kind) {
+                        Some(limit) => self.set(limit),
+                        None => unread.push(format!("[{limit}]")),
+                    }
+                }
+                unread
             }
-            LimitAttribute::Single(subject, resource) => match amount(resource, value) {
+            LimitAttribute::Single(subject, resource) => match whole_amount(value, kind_of(resource)) {
                 Some(most) => {
                     self.set(RunLimit { subject, resource: resource.map(Into::into), most });
                     Vec::new()
@@ -178,20 +185,6 @@ impl RunLimits {
             },
             LimitAttribute::Other => Vec::new(),
         }
-    }
-
-    /// Reads the inside of one pair of brackets. Returns whether it is a limit.
-    fn read_listed(&mut self, resource: Option<&str>, limit: &str) -> bool {
-        let read = limit.rsplit_once('=').and_then(|(subject, most)| {
-            Some(RunLimit {
-                subject: Subject::parse(subject)?,
-                resource: resource.map(Into::into),
-                most: amount(resource, most)?,
-            })
-        });
-        let is_limit = read.is_some();
-        read.into_iter().for_each(|limit| self.set(limit));
-        is_limit
     }
 
     fn set(&mut self, limit: RunLimit) {
@@ -209,6 +202,15 @@ impl RunLimits {
         self.entries.binary_search_by(|entry| {
             entry.resource.as_deref().cmp(&resource).then_with(|| entry.subject.key().cmp(&subject))
         })
+    }
+}
+
+impl RunLimit {
+    /// Reads the inside of one pair of brackets.
+    fn parse(limit: &str, resource: Option<&str>, kind: Option<InputType>) -> Option<Self> {
+        let (subject, most) = limit.rsplit_once('=')?;
+        let subject = Subject::parse(subject)?;
+        Some(Self { subject, resource: resource.map(Into::into), most: whole_amount(most, kind)? })
     }
 }
 
@@ -268,19 +270,18 @@ fn limits_in(value: &str) -> Vec<&str> {
     found
 }
 
-/// The amount of a limit: a whole number that is not negative, in kb for a size and in seconds for a duration.
-fn amount(resource: Option<&str>, text: &str) -> Option<i64> {
-    let text = text.trim();
-    let amount = match resource {
-        None => text.parse().ok()?,
-        Some(resource) => {
-            let kind = Schema::openpbs().entry(resource).map(|entry| entry.input_type);
-            match NumberMode::Exact.amount(text, kind, AmountSource::Server).ok()? {
-                Value::Int(amount) => amount,
-                Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9e15 => amount as i64,
-                _ => return None,
-            }
-        }
+/// The type of a resource that OpenPBS defines.
+fn kind_of(resource: Option<&str>) -> Option<InputType> {
+    Schema::openpbs().entry(resource?).map(|entry| entry.input_type)
+}
+
+/// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in seconds for a duration.
+pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
+    let amount = match NumberMode::Exact.amount(text.trim(), kind, AmountSource::Server).ok()? {
+        Value::Int(amount) => amount,
+        // qstat prints large integers with an exponent
+        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9e15 => amount as i64,
+        _ => return None,
     };
     (amount >= 0).then_some(amount)
 }

@@ -2,6 +2,7 @@
 
 pub mod formula_source;
 pub mod limits;
+pub mod nodes;
 pub mod python_version;
 pub mod queues;
 pub mod repeated;

@@ -1,0 +1,628 @@
+//! The nodes of a server, and what each has.
+//!
+//! In: `pbsnodes -av` as JSON, dsv or text, or `print node @default` or `list node @default` of `qmgr`. Out: [`Nodes`].
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use job_sort_formula::schema::{InputType, Schema};
+use jsf_json::{Entry, JsonScalar, ObjectReader, clipped};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::files::limits::whole_amount;
+
+/// The nodes (vnodes) of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Nodes {
+    /// In the order of the document, which is the server's order.
+    nodes: Vec<Node>,
+    timestamp: Option<i64>,
+    other_attributes: BTreeSet<Box<str>>,
+}
+
+/// One node (vnode).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its host: several nodes may be parts of one.
+    pub host: Box<str>,
+    /// The numbers in `resources_available`: sizes in kb, durations in seconds. `mem` is rounded down to megabytes, as by
+    /// the scheduler.
+    pub amounts: BTreeMap<Box<str>, i64>,
+    /// The numbers in `resources_assigned`: what jobs and reservations have of it now.
+    pub assigned: BTreeMap<Box<str>, i64>,
+    /// The only queue whose jobs run on it.
+    pub queue: Option<Box<str>>,
+    /// The names in the resource `Qlist`, by which many sites assign nodes to queues that request it.
+    pub qlist: Vec<Box<str>>,
+    /// The partition of the scheduler that it belongs to; `None` for the default one.
+    pub partition: Option<Box<str>>,
+    /// Its states, as they are written.
+    pub state: Box<str>,
+    /// Whether jobs may run on it, now or once those on it have ended.
+    pub is_usable: bool,
+    /// Whether a job has it for itself unless it requests otherwise (`sharing`).
+    pub is_exclusive: bool,
+    /// The jobs on it, each once.
+    pub jobs: Vec<Box<str>>,
+}
+
+/// A document of nodes that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NodesError {
+    /// It contains no node.
+    #[error(
+        "`{source_name}` contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`"
+    )]
+    NoNode {
+        /// The document's name.
+        source_name: String,
+    },
+    /// It is invalid JSON, and not one attribute per line either.
+    #[error("`{source_name}` is not valid JSON: {reason}")]
+    Json {
+        /// The document's name.
+        source_name: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// It is invalid JSON, and an attribute that counts is damaged.
+    #[error("`{source_name}` is not valid JSON, and line {line} cannot be read: `{text}`")]
+    DamagedLine {
+        /// The document's name.
+        source_name: String,
+        /// The line, from 1.
+        line: usize,
+        /// What it contains.
+        text: String,
+    },
+    /// An amount is not a number.
+    #[error("`{source_name}`: the node `{node}` has the amount `{found}` of {resource}, expected a whole number")]
+    Amount {
+        /// The document's name.
+        source_name: String,
+        /// The node.
+        node: String,
+        /// The resource.
+        resource: String,
+        /// What was found.
+        found: String,
+    },
+}
+
+/// The attributes that limit which jobs run on a node, and that are found and not read.
+const OTHER_ATTRIBUTES: [&str; 5] =
+    ["max_running", "max_user_run", "max_group_run", "no_multinode_jobs", "provision_enable"];
+
+impl Nodes {
+    /// Reads `pbsnodes -av` as JSON, dsv or text, or `print node @default` or `list node @default` of `qmgr`. The format is
+    /// detected from the content. Of JSON that is not valid, as several versions of pbsnodes print it, one attribute is
+    /// read from each line.
+    ///
+    /// # Errors
+    /// The document contains no node, an amount of a resource that OpenPBS defines is not a number, or JSON is damaged where
+    /// it counts.
+    ///
+    /// ```
+    /// use jsf_openpbs::files::nodes::Nodes;
+    ///
+    /// let text = "vn1\n     state = free\n     resources_available.ncpus = 4\n     resources_available.mem = 1gb\n";
+    /// let nodes = Nodes::read("pbsnodes.txt", text)?;
+    /// assert_eq!((nodes.total("ncpus"), nodes.total("mem")), (4, 1_048_576));
+    /// # Ok::<(), jsf_openpbs::files::nodes::NodesError>(())
+    /// ```
+    pub fn read(source_name: &str, text: &str) -> Result<Self, NodesError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut parser = Parser::new(source_name);
+        if text.trim_start().starts_with('{') {
+            parser.read_json(text)?;
+        } else {
+            text.lines().fold(None, |node, line| parser.read_line(node, line));
+        }
+        match parser {
+            Parser { error: Some(error), .. } => Err(error),
+            Parser { nodes, .. } if nodes.nodes.is_empty() => {
+                Err(NodesError::NoNode { source_name: source_name.to_owned() })
+            }
+            Parser { nodes, .. } => Ok(nodes),
+        }
+    }
+
+    /// The nodes, in the server's order.
+    pub fn iter(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// What the usable nodes have of a resource together.
+    pub fn total(&self, resource: &str) -> i64 {
+        let usable = self.nodes.iter().filter(|node| node.is_usable);
+        usable.filter_map(|node| node.amounts.get(resource)).fold(0, |total, &amount| total.saturating_add(amount))
+    }
+
+    /// When the document was written, in seconds since 1970, if it says so.
+    pub fn timestamp(&self) -> Option<i64> {
+        self.timestamp
+    }
+
+    /// The attributes in the document that limit which jobs run on a node, and that are not read.
+    pub fn other_attributes(&self) -> impl Iterator<Item = &str> {
+        self.other_attributes.iter().map(|attribute| &**attribute)
+    }
+}
+
+struct Parser<'a> {
+    source_name: &'a str,
+    nodes: Nodes,
+    positions: HashMap<Box<str>, usize>,
+    schema: Schema,
+    error: Option<NodesError>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(source_name: &'a str) -> Self {
+        Self { source_name, nodes: Nodes::default(), positions: HashMap::new(), schema: Schema::openpbs(), error: None }
+    }
+
+    /// Reads one line of text after those of a node; returns the node that the next line is about.
+    fn read_line(&mut self, node: Option<usize>, line: &str) -> Option<usize> {
+        let line = line.trim_end();
+        if let Some((name, attributes)) = line.strip_prefix("Name=").and_then(|line| line.split_once('|')) {
+            let node = self.add_node(name);
+            attributes.split('|').filter_map(|field| field.split_once('=')).for_each(|(attribute, value)| {
+                self.set(node, attribute, value);
+            });
+            return None;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [attribute, "=", ..] if line.starts_with([' ', '\t']) => {
+                let (_, value) = line.split_once('=').unwrap_or_default();
+                node.into_iter().for_each(|node| self.set(node, attribute, value.trim()));
+                node
+            }
+            ["create", "node", name, attributes @ ..] => {
+                let node = self.add_node(name);
+                let attributes =
+                    attributes.iter().filter_map(|attribute| attribute.trim_end_matches(',').split_once('='));
+                attributes.for_each(|(attribute, value)| self.set(node, attribute, value));
+                None
+            }
+            ["set", "node", name, attribute, "=" | "+=", value @ ..] => {
+                let node = self.add_node(name);
+                self.set(node, attribute, &value.join(" "));
+                None
+            }
+            ["Node", name] if line.starts_with("Node ") => Some(self.add_node(name)),
+            [name] if line.starts_with(name) && !name.ends_with([':', '}']) && !name.starts_with('#') => {
+                Some(self.add_node(name))
+            }
+            _ => None,
+        }
+    }
+
+    fn read_json(&mut self, text: &str) -> Result<(), NodesError> {
+        let source_name = self.source_name;
+        let Err(error) = jsf_json::read_object(text, NodeDocument(self)) else { return Ok(()) };
+        *self = Parser::new(source_name);
+        let is_whole = self.read_damaged_json(text)?;
+        if !is_whole || self.nodes.is_empty() {
+            let reason = error.to_string();
+            return Err(NodesError::Json { source_name: source_name.to_owned(), reason });
+        }
+        Ok(())
+    }
+
+    /// Reads one attribute from each line, as pbsnodes writes them. Returns whether every object is closed at the end.
+    fn read_damaged_json(&mut self, text: &str) -> Result<bool, NodesError> {
+        // the keys of the objects that are open
+        let mut path: Vec<&str> = Vec::new();
+        let mut is_inside_string = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim().trim_end_matches(',').trim_end();
+            match key_and_value(line) {
+                Some((key, "{")) => {
+                    path.push(key);
+                    if let ["nodes", name] = path[..] {
+                        self.add_node(name);
+                    }
+                }
+                Some((key, value)) => {
+                    if !self.read_damaged_attribute(&path, key, value) {
+                        return Err(self.damaged_line(number, line));
+                    }
+                    is_inside_string = value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
+                }
+                None if is_inside_string => is_inside_string = !line.ends_with('"'),
+                None if line.bytes().all(|byte| byte == b'}') => path.truncate(path.len().saturating_sub(line.len())),
+                // the outermost object has no key
+                None if line == "{" && path.is_empty() => {}
+                None => return Err(self.damaged_line(number, line)),
+            }
+        }
+        Ok(path.is_empty())
+    }
+
+    fn damaged_line(&self, line: usize, text: &str) -> NodesError {
+        let source_name = self.source_name.to_owned();
+        NodesError::DamagedLine { source_name, line, text: clipped(text).into_owned() }
+    }
+
+    /// Reads an attribute of damaged JSON. Returns false if it counts and cannot be read.
+    fn read_damaged_attribute(&mut self, path: &[&str], key: &str, value: &str) -> bool {
+        let (name, list) = match *path {
+            ["nodes", name] => (name, None),
+            ["nodes", name, list] => (name, Some(list)),
+            [] if key == "timestamp" => {
+                self.nodes.timestamp = value.parse().ok();
+                return true;
+            }
+            _ => return true,
+        };
+        let Some(&node) = self.positions.get(name) else { return true };
+        let attribute = list.map_or(Cow::Borrowed(key), |list| Cow::Owned(format!("{list}.{key}")));
+        let raw: Option<&RawValue> = serde_json::from_str(value).ok();
+        match raw.and_then(JsonScalar::from_raw) {
+            Some(JsonScalar::Other("an array")) => value.split('"').skip(1).step_by(2).for_each(|item| {
+                self.set(node, &attribute, item);
+            }),
+            Some(scalar) if scalar.text().is_some() => self.set(node, &attribute, scalar.text().unwrap_or_default()),
+            _ => return !self.is_needed(&attribute),
+        }
+        true
+    }
+
+    /// Whether a node cannot do without an attribute that its document has.
+    fn is_needed(&self, attribute: &str) -> bool {
+        match attribute.split_once('.') {
+            Some(("resources_available", resource)) => self.kind(resource).is_none_or(InputType::is_numeric),
+            Some(_) => false,
+            None => matches!(attribute, "state" | "queue" | "partition" | "sharing" | "jobs"),
+        }
+    }
+
+    fn add_node(&mut self, name: &str) -> usize {
+        let name = name.trim_matches('"');
+        if let Some(&node) = self.positions.get(name) {
+            return node;
+        }
+        let node = self.nodes.nodes.len();
+        self.nodes.nodes.push(Node { name: name.into(), host: name.into(), is_usable: true, ..Node::default() });
+        self.positions.insert(name.into(), node);
+        node
+    }
+
+    fn set_scalar(&mut self, node: usize, attribute: &str, scalar: Option<JsonScalar<'_>>) {
+        if let Some(value) = scalar.as_ref().and_then(JsonScalar::text) {
+            self.set(node, attribute, value);
+        }
+    }
+
+    fn set(&mut self, node: usize, attribute: &str, value: &str) {
+        let value = value.trim_matches('"');
+        if let Some((list, resource)) = attribute.split_once('.') {
+            return self.set_resource(node, list, resource, value);
+        }
+        let node = &mut self.nodes.nodes[node];
+        match attribute {
+            "state" => {
+                node.state = value.into();
+                node.is_usable = is_usable(value);
+            }
+            "queue" => node.queue = Some(value.into()),
+            "partition" => node.partition = Some(value.into()),
+            "sharing" => node.is_exclusive = value.contains("excl"),
+            "jobs" => value.split(',').for_each(|entry| node.add_job(entry)),
+            _ if OTHER_ATTRIBUTES.contains(&attribute) => _ = self.nodes.other_attributes.insert(attribute.into()),
+            _ => {}
+        }
+    }
+
+    fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) {
+        let amount = self.amount(node, list, resource, value).map(|amount| (Box::from(resource), amount));
+        let node = &mut self.nodes.nodes[node];
+        match (list, resource) {
+            ("resources_available", "host") => node.host = value.into(),
+            ("resources_available", "Qlist") => {
+                node.qlist = value.split(',').map(|queue| queue.trim().into()).collect();
+            }
+            ("resources_available", _) => node.amounts.extend(amount),
+            ("resources_assigned", _) => node.assigned.extend(amount),
+            _ => {}
+        }
+    }
+
+    /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one of them has.
+    fn amount(&mut self, node: usize, list: &str, resource: &str, value: &str) -> Option<i64> {
+        let kind = self.kind(resource);
+        let amount = whole_amount(value, kind);
+        let is_number = matches!(kind, Some(InputType::Count | InputType::Size | InputType::Duration));
+        if amount.is_none() && is_number && !value.starts_with('@') {
+            self.error.get_or_insert_with(|| NodesError::Amount {
+                source_name: self.source_name.to_owned(),
+                node: self.nodes.nodes[node].name.to_string(),
+                resource: resource.to_owned(),
+                found: clipped(value).into_owned(),
+            });
+        }
+        let is_memory = list == "resources_available" && resource == "mem";
+        amount.map(|amount| if is_memory { amount - amount % KB_OF_A_MEGABYTE } else { amount })
+    }
+
+    fn kind(&self, resource: &str) -> Option<InputType> {
+        self.schema.entry(resource).map(|entry| entry.input_type)
+    }
+}
+
+/// The scheduler rounds the memory of a node down to megabytes.
+const KB_OF_A_MEGABYTE: i64 = 1024;
+
+impl Node {
+    fn add_job(&mut self, entry: &str) {
+        let id = job_id(entry);
+        // the entries of a job follow each other
+        if !id.is_empty() && self.jobs.last().is_none_or(|last| **last != *id) {
+            self.jobs.push(id.into());
+        }
+    }
+}
+
+/// Whether jobs may run on a node with these states. One that is full becomes free when its jobs end; but a reservation may
+/// keep it, and a node that is `busy` has a load that PBS did not cause.
+fn is_usable(state: &str) -> bool {
+    state.split(',').all(|state| matches!(state.trim(), "" | "free" | "job-busy" | "job-exclusive" | "job-sharing"))
+}
+
+/// The id in an entry of `jobs`: `12.vm/0`, or `0/12.vm` as older versions print it.
+fn job_id(entry: &str) -> &str {
+    let entry = entry.trim();
+    match entry.split_once('/') {
+        Some((slot, id)) if slot.bytes().all(|byte| byte.is_ascii_digit()) && id.contains('.') => id,
+        Some((id, _)) => id,
+        None => entry,
+    }
+}
+
+/// The key and the value of `"key": value`.
+fn key_and_value(line: &str) -> Option<(&str, &str)> {
+    let (key, rest) = line.strip_prefix('"')?.split_once('"')?;
+    Some((key, rest.trim_start().strip_prefix(':')?.trim_start()))
+}
+
+struct NodeDocument<'r, 'a>(&'r mut Parser<'a>);
+
+impl<'d> ObjectReader<'d> for NodeDocument<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        match &*key {
+            "nodes" => value.object(NodeList(self.0)).map(|_| ()),
+            "timestamp" => {
+                let scalar = JsonScalar::from_raw(value.raw()?);
+                self.0.nodes.timestamp = scalar.and_then(|scalar| scalar.text()?.parse().ok());
+                Ok(())
+            }
+            _ => value.skip(),
+        }
+    }
+}
+
+struct NodeList<'r, 'a>(&'r mut Parser<'a>);
+
+impl<'d> ObjectReader<'d> for NodeList<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let node = self.0.add_node(&key);
+        value.object(NodeAttributes { node, list: None, parser: self.0 }).map(|_| ())
+    }
+}
+
+/// The attributes of a node, or the resources in one of its lists.
+struct NodeAttributes<'r, 'a> {
+    node: usize,
+    list: Option<&'r str>,
+    parser: &'r mut Parser<'a>,
+}
+
+impl<'d> ObjectReader<'d> for NodeAttributes<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let node = self.node;
+        match (self.list, &*key) {
+            (None, list @ ("resources_available" | "resources_assigned")) => {
+                return value.object(NodeAttributes { node, list: Some(list), parser: self.parser }).map(|_| ());
+            }
+            (None, "jobs") => {
+                let add = |entry: &RawValue| self.parser.set_scalar(node, "jobs", JsonScalar::from_raw(entry));
+                return value.list(add).map(|_| ());
+            }
+            (None, attribute) => self.parser.set_scalar(node, attribute, JsonScalar::from_raw(value.raw()?)),
+            (Some(list), resource) => {
+                self.parser.set_scalar(node, &format!("{list}.{resource}"), JsonScalar::from_raw(value.raw()?));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = r#"{
+	"timestamp":	1795199076,
+	"nodes":	{
+		"b1":	{
+			"state":	"job-busy",
+			"queue":	"gpu",
+			"sharing":	"default_excl",
+			"comment":	"a \u0041",
+			"jobs":	["12.vm/0", "12.vm/1", "13[4].vm/2"],
+			"resources_available":	{
+				"host":	"b",
+				"mem":	"1048577kb",
+				"ncpus":	4,
+				"Qlist":	"a,b",
+				"ngpus":	"@b0",
+				"licence":	2
+			},
+			"resources_assigned":	{
+				"ncpus":	4
+			}
+		},
+		"a":	{
+			"state":	"offline,job-busy",
+			"partition":	"p1",
+			"max_running":	3,
+			"resources_available":	{
+				"ncpus":	8
+			}
+		}
+	}
+}
+"#;
+    const TEXT: &str = "$ pbsnodes -av\nb1\n     state = job-busy\n     queue = gpu\n     sharing = default_excl\n     \
+        comment = a A\n     jobs = 12.vm/0, 12.vm/1, 13[4].vm/2\n     resources_available.host = b\n     \
+        resources_available.mem = 1048577kb\n     resources_available.ncpus = 4\n     resources_available.Qlist = a,b\n     \
+        resources_available.ngpus = @b0\n     resources_available.licence = 2\n     resources_assigned.ncpus = 4\n     \
+        last_used_time = Fri Nov 20 18:05:02 2026\n\na\n     state = offline,job-busy\n     partition = p1\n     \
+        max_running = 3\n     resources_available.ncpus = 8\n\n";
+    const DSV: &str = "Name=b1|state=job-busy|queue=gpu|sharing=default_excl|comment=a A|jobs=12.vm/0,12.vm/1,13[4].vm/2|\
+        resources_available.host=b|resources_available.mem=1048577kb|resources_available.ncpus=4|\
+        resources_available.Qlist=a,b|resources_available.ngpus=@b0|resources_available.licence=2|\
+        resources_assigned.ncpus=4\nName=a|state=offline,job-busy|partition=p1|max_running=3|resources_available.ncpus=8\n";
+    const PRINTED: &str = "#\n# Create nodes and set their properties.\n#\ncreate node b1 Mom=b\nset node b1 state = job-busy\n\
+        set node b1 queue = gpu\nset node b1 sharing = default_excl\nset node b1 jobs = \"12.vm/0, 12.vm/1, 13[4].vm/2\"\n\
+        set node b1 resources_available.host = b\nset node b1 resources_available.mem = 1048577kb\n\
+        set node b1 resources_available.ncpus = 4\nset node b1 resources_available.Qlist = \"a,b\"\n\
+        set node b1 resources_available.ngpus = @b0\nset node b1 resources_available.licence = 2\n\
+        set node b1 resources_assigned.ncpus = 4\ncreate node a\nset node a state = \"offline,job-busy\"\n\
+        set node a partition = p1\nset node a max_running = 3\nset node a resources_available.ncpus = 8\n";
+
+    fn amounts<const N: usize>(amounts: [(&str, i64); N]) -> BTreeMap<Box<str>, i64> {
+        amounts.into_iter().map(|(name, amount)| (name.into(), amount)).collect()
+    }
+
+    fn expected() -> [Node; 2] {
+        [
+            Node {
+                name: "b1".into(),
+                host: "b".into(),
+                amounts: amounts([("mem", 1_048_576), ("ncpus", 4), ("licence", 2)]),
+                assigned: amounts([("ncpus", 4)]),
+                queue: Some("gpu".into()),
+                qlist: vec!["a".into(), "b".into()],
+                partition: None,
+                state: "job-busy".into(),
+                is_usable: true,
+                is_exclusive: true,
+                jobs: vec!["12.vm".into(), "13[4].vm".into()],
+            },
+            Node {
+                name: "a".into(),
+                host: "a".into(),
+                amounts: amounts([("ncpus", 8)]),
+                partition: Some("p1".into()),
+                state: "offline,job-busy".into(),
+                ..Node::default()
+            },
+        ]
+    }
+
+    #[test]
+    fn reads_every_format() {
+        let list = PRINTED
+            .replace("set node b1 ", "    ")
+            .replace("set node a ", "    ")
+            .replace("create node b1 Mom=b", "Node b1");
+        let list = list.replace("create node a", "\nNode a");
+        for document in [JSON, TEXT, DSV, PRINTED, &list, &TEXT.replace('\n', "\r\n")] {
+            let nodes = Nodes::read("nodes", document).unwrap();
+            assert_eq!(nodes.iter().cloned().collect::<Vec<_>>(), expected(), "{document}");
+            assert_eq!((nodes.total("ncpus"), nodes.total("ngpus")), (4, 0));
+            assert_eq!(nodes.other_attributes().collect::<Vec<_>>(), ["max_running"]);
+        }
+        assert_eq!(Nodes::read("nodes", JSON).unwrap().timestamp(), Some(1_795_199_076));
+    }
+
+    #[test]
+    fn damaged_json_is_read_line_by_line() {
+        let whole: Vec<Node> = expected().into();
+        for (from, to) in [
+            ("a \\u0041", "say \"hello\""),
+            ("a \\u0041", "first\nsecond: {\n\"third\""),
+            ("a \\u0041", "C:\\Users"),
+            ("\"a \\u0041\"", "00123"),
+            ("\"licence\":\t2\n", "\"licence\":\t2,\n"),
+        ] {
+            let damaged = JSON.replace(from, to);
+            assert!(serde_json::from_str::<serde_json::Value>(&damaged).is_err());
+            let nodes = Nodes::read("nodes", &damaged).unwrap();
+            assert_eq!(nodes.iter().cloned().collect::<Vec<_>>(), whole, "{damaged}");
+            assert_eq!(nodes.timestamp(), Some(1_795_199_076));
+        }
+    }
+
+    #[test]
+    fn what_counts_is_never_left_out() {
+        let cut = &JSON[..JSON.len() - 40];
+        let amount = JSON.replace("\"ncpus\":\t8", "\"ncpus\":\t08");
+        let state = JSON.replace("\"offline,job-busy\"", "\"off\"line\"");
+        let text = TEXT.replace("ncpus = 8", "ncpus = eight");
+        for (document, message) in [
+            ("", "contains no node"),
+            ("{\"nodes\":{}}", "contains no node"),
+            ("{\"Queue\":{\"a\":{}}}", "contains no node"),
+            (cut, "`n` is not valid JSON, and line 26 cannot be read"),
+            (JSON.split_inclusive("\"a\"").next().unwrap(), "`n` is not valid JSON, and line"),
+            (JSON.trim_end_matches(['}', '\n', '\t']), "`n` is not valid JSON: EOF"),
+            (&*amount, "line 27 cannot be read: `\"ncpus\":\t08`"),
+            (&*state, "cannot be read: `\"state\":"),
+            (&*text, "the node `a` has the amount `eight` of ncpus"),
+            ("\u{0}{ rubbish", "contains no node"),
+        ] {
+            let error = Nodes::read("n", document).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_document_is_read() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/pbsnodes_a.json");
+        let nodes = Nodes::read("pbsnodes_a.json", &std::fs::read_to_string(path).unwrap()).unwrap();
+        let [node] = &nodes.nodes[..] else { panic!("{nodes:?}") };
+        assert_eq!((&*node.name, &*node.state, node.is_usable), ("vm", "state-unknown,down", false));
+        assert_eq!(node.amounts, amounts([("mem", 1 << 20), ("ncpus", 4)]));
+        assert_eq!((nodes.total("ncpus"), nodes.timestamp()), (0, Some(1_795_199_076)));
+    }
+
+    #[test]
+    fn states_that_end_with_the_jobs_are_usable() {
+        for (state, expected) in [
+            ("free", true),
+            ("job-busy", true),
+            ("job-exclusive", true),
+            ("busy", false),
+            ("job-exclusive,resv-exclusive", false),
+            ("state-unknown,down", false),
+            ("offline", false),
+            ("Stale", false),
+            ("maintenance", false),
+            ("wait-provisioning", false),
+        ] {
+            assert_eq!(is_usable(state), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn jobs_are_named_in_either_order() {
+        assert_eq!(["12.vm/0", "0/12.vm", "12[3].vm/1*2", "12"].map(job_id), ["12.vm", "12.vm", "12[3].vm", "12"]);
+    }
+}
