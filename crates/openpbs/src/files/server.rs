@@ -66,23 +66,7 @@ impl ServerSettings {
     /// ```
     pub fn read(document: &str) -> Self {
         let mut settings = Self::default();
-        let document = document.trim_start_matches('\u{feff}');
-        if let Some(servers) = servers_in_json(document) {
-            for (name, value) in servers.iter().flatten() {
-                settings.set(name, &attribute_text(value));
-            }
-            return settings;
-        }
-        let document = schedulers::of_scheduler(document, schedulers::DEFAULT);
-        // the lines of `-F dsv` come last, so that their values count
-        let (dsv_lines, lines): (Vec<&str>, Vec<&str>) =
-            document.lines().partition(|line| line.starts_with("Server: ") && line.contains('|'));
-        for line in lines.into_iter().chain(dsv_lines.into_iter().flat_map(|line| line.split('|'))) {
-            if let Some((left, value)) = line.split_once('=') {
-                let name = left.split_whitespace().next_back().unwrap_or("");
-                settings.set(name, value.trim().trim_matches('"'));
-            }
-        }
+        each_attribute(document, |name, value| settings.set(name, value));
         settings
     }
 
@@ -103,6 +87,27 @@ impl ServerSettings {
             }
             "pbs_version" => self.pbs_version = PbsVersion::parse(value),
             _ => {}
+        }
+    }
+}
+
+/// Passes on the attributes of the server and of the default scheduler with their values.
+pub(super) fn each_attribute(document: &str, mut set: impl FnMut(&str, &str)) {
+    let document = document.trim_start_matches('\u{feff}');
+    if let Some(servers) = servers_in_json(document) {
+        for (name, value) in servers.iter().flatten() {
+            set(name, &attribute_text(value));
+        }
+        return;
+    }
+    let document = schedulers::of_scheduler(document, schedulers::DEFAULT);
+    // the lines of `-F dsv` come last, so that their values count
+    let (dsv_lines, lines): (Vec<&str>, Vec<&str>) =
+        document.lines().partition(|line| line.starts_with("Server: ") && line.contains('|'));
+    for line in lines.into_iter().chain(dsv_lines.into_iter().flat_map(|line| line.split('|'))) {
+        if let Some((left, value)) = line.split_once('=') {
+            let name = left.split_whitespace().next_back().unwrap_or("");
+            set(name, value.trim().trim_matches('"'));
         }
     }
 }

@@ -120,7 +120,7 @@ pub enum ConfigFault {
     },
 }
 
-/// The settings that affect the order of jobs.
+/// The settings that affect the order of jobs and which of them run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchedConfig {
     /// Whether fair share decides between jobs with the same value. Default: false.
@@ -141,6 +141,18 @@ pub struct SchedConfig {
     pub round_robin: ByTime<bool>,
     /// Whether a job that cannot run blocks the jobs after it. Default: false.
     pub strict_ordering: ByTime<bool>,
+    /// Whether a job whose entity has a percentage of 0 cannot run if fair share is on. Default: true.
+    pub fairshare_enforce_no_shares: bool,
+    /// Whether no job may run across the border between prime time and the rest of the week. Default: false.
+    pub backfill_prime: ByTime<bool>,
+    /// Whether `backfill_prime` does not concern the queues that are neither of prime time nor of the rest. Default: false.
+    pub prime_exempt_anytime_queues: bool,
+    /// What the name of a queue begins with whose jobs run in prime time only. Default: `p_`.
+    pub primetime_prefix: String,
+    /// What the name of a queue begins with whose jobs run outside prime time only. Default: `np_`.
+    pub nonprimetime_prefix: String,
+    /// What the name of a queue begins with whose jobs run in dedicated time only. Default: `ded`.
+    pub dedicated_prefix: String,
     /// Whether jobs of an express queue may preempt others, and therefore sort first. Default: true.
     pub preemptive_sched: ByTime<bool>,
     /// The least priority of an express queue. Default: 150.
@@ -163,6 +175,12 @@ impl Default for SchedConfig {
             by_queue: ByTime::always(true),
             round_robin: ByTime::always(false),
             strict_ordering: ByTime::always(false),
+            fairshare_enforce_no_shares: true,
+            backfill_prime: ByTime::always(false),
+            prime_exempt_anytime_queues: false,
+            primetime_prefix: "p_".to_owned(),
+            nonprimetime_prefix: "np_".to_owned(),
+            dedicated_prefix: "ded".to_owned(),
             preemptive_sched: ByTime::always(true),
             preempt_queue_prio: 150,
             job_sort_key: ByTime::always(Vec::new()),
@@ -200,6 +218,12 @@ impl SchedConfig {
             "by_queue" => set(&mut self.by_queue, times, line.boolean()?),
             "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
             "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
+            "backfill_prime" => set(&mut self.backfill_prime, times, line.boolean()?),
+            "fairshare_enforce_no_shares" => self.fairshare_enforce_no_shares = line.boolean()?,
+            "prime_exempt_anytime_queues" => self.prime_exempt_anytime_queues = line.boolean()?,
+            "primetime_prefix" => self.primetime_prefix = value.to_owned(),
+            "nonprimetime_prefix" => self.nonprimetime_prefix = value.to_owned(),
+            "dedicated_prefix" => self.dedicated_prefix = value.to_owned(),
             "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
             "job_sort_key" => {
                 let key = line.sort_key()?;
@@ -255,10 +279,7 @@ const UNUSED_SETTINGS: &[&str] = &[
     "assign_ssinodes",
     "backfill",
     "backfill_depth",
-    "backfill_prime",
     "cpus_per_ssinode",
-    "dedicated_prefix",
-    "fairshare_enforce_no_shares",
     "half_life",
     "help_starving_jobs",
     "load_balancing",
@@ -267,15 +288,12 @@ const UNUSED_SETTINGS: &[&str] = &[
     "max_starve",
     "mem_per_ssinode",
     "node_sort_key",
-    "nonprimetime_prefix",
     "peer_queue",
     "peer_translation",
     "preempt_order",
     "preempt_prio",
     "preempt_sort",
-    "prime_exempt_anytime_queues",
     "prime_spill",
-    "primetime_prefix",
     "provision_policy",
     "resources",
     "server_dyn_res",
@@ -316,6 +334,29 @@ mod tests {
 
     fn key(name: &str, first: SortFirst) -> SortKey {
         SortKey { name: name.into(), first }
+    }
+
+    #[test]
+    fn settings_of_a_cycle() {
+        let shipped = SchedConfig::parse(
+            b"backfill_prime:\tfalse\tALL\nprime_exempt_anytime_queues:\tfalse\nprimetime_prefix: p_\n\
+            nonprimetime_prefix: np_\ndedicated_prefix: ded\nhelp_starving_jobs: true ALL\nmax_starve: 24:00:00\n",
+        );
+        assert_eq!(shipped, SchedConfig::default());
+        let changed = SchedConfig::parse(
+            b"backfill_prime: true prime\nprime_exempt_anytime_queues: true\nprimetime_prefix: day_\n\
+            nonprimetime_prefix: night_\ndedicated_prefix: maint\nfairshare_enforce_no_shares: false\n",
+        );
+        let expected = SchedConfig {
+            backfill_prime: ByTime { prime: true, non_prime: false },
+            prime_exempt_anytime_queues: true,
+            primetime_prefix: "day_".to_owned(),
+            nonprimetime_prefix: "night_".to_owned(),
+            dedicated_prefix: "maint".to_owned(),
+            fairshare_enforce_no_shares: false,
+            ..SchedConfig::default()
+        };
+        assert_eq!(changed, expected);
     }
 
     #[test]
