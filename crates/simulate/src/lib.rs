@@ -30,6 +30,7 @@ mod rules;
 mod sacct;
 mod schedule;
 mod statistics;
+mod submission_order;
 mod swf;
 mod validate;
 mod valued_jobs;
@@ -45,6 +46,7 @@ pub use read::{WorkloadFormat, read_workload};
 pub use rules::{Backfill, OrderRules, SimulationRules};
 pub use schedule::{Observer, Schedule, simulate};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
+pub use submission_order::follows_submission;
 pub use validate::Validation;
 pub use workload::{
     Amount, Faults, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload,

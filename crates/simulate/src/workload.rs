@@ -258,6 +258,12 @@ impl Workload {
         self.inputs.iter().any(|input| &*input.name == name && input.is_set)
     }
 
+    /// What each job has of an input that was taken from the logs.
+    pub fn amounts_of(&self, name: &str) -> Option<Vec<f64>> {
+        let index = self.input(name)?;
+        Some(self.jobs.iter().map(|job| self.amounts(job)[index].value).collect())
+    }
+
     /// What of the logs could not be read.
     pub fn faults(&self) -> &Faults {
         &self.faults

@@ -1,6 +1,5 @@
 //! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
 
-use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
@@ -9,18 +8,19 @@ use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::files::limits::{RunLimits, Subject};
+use job_sort_formula::schema::{FairshareInput, InputType};
+use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationOptions, Workload,
-    WorkloadBuilder, read_workload, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, Observer, Schedule, UsageMeasure, Workload, WorkloadBuilder,
+    follows_submission, read_workload, simulate,
 };
 
 use super::compression::decompressed;
 use super::file_kind::FileKind;
 use super::policy::PolicyName;
 use super::role::Role;
+use super::simulation_rules::LeftOut;
 use super::source::FileSource;
 use super::tree::SiteTree;
 use super::{Site, SiteError};
@@ -36,8 +36,12 @@ pub struct SimulateRequest<'a> {
     pub formula: &'a Formula,
     /// The jobs, as [`Site::open_workload`] reads them for this formula.
     pub workload: &'a Workload,
-    /// The machine and the rules.
-    pub rules: SimulationOptions,
+    /// The number of processors, instead of the site's nodes.
+    pub processors: Option<u32>,
+    /// Which jobs may start before their turn; `None`: as in the `sched_config`, and EASY without one.
+    pub backfill: Option<Backfill>,
+    /// The usage that every entity begins with.
+    pub usage: StartingUsage,
     /// The seconds between two decays of usage; `None`: as in the `sched_config`, and no decay without one.
     pub decay_period: Option<u64>,
     /// The factor of a decay; `None`: as in the `sched_config`, else 0.5.
@@ -46,15 +50,32 @@ pub struct SimulateRequest<'a> {
     pub observer: &'a mut dyn Observer,
 }
 
+/// The usage with which a simulation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum StartingUsage {
+    /// That in the tree.
+    #[default]
+    #[cfg_attr(feature = "clap", value(name = "start", help = "The usage in the tree"))]
+    Tree,
+    /// None, which is 1 for every entity.
+    #[cfg_attr(feature = "clap", value(help = "None, which is 1 for every entity"))]
+    Fresh,
+}
+
 impl<'a> SimulateRequest<'a> {
-    /// A simulation in which usage decays as in the `sched_config`.
-    pub fn new(
-        formula: &'a Formula,
-        workload: &'a Workload,
-        rules: SimulationOptions,
-        observer: &'a mut dyn Observer,
-    ) -> Self {
-        Self { formula, workload, rules, decay_period: None, decay_factor: None, observer }
+    /// A simulation on the site's nodes by the site's rules.
+    pub fn new(formula: &'a Formula, workload: &'a Workload, observer: &'a mut dyn Observer) -> Self {
+        Self {
+            formula,
+            workload,
+            processors: None,
+            backfill: None,
+            usage: StartingUsage::default(),
+            decay_period: None,
+            decay_factor: None,
+            observer,
+        }
     }
 }
 
@@ -63,10 +84,16 @@ impl<'a> SimulateRequest<'a> {
 pub struct SimulatedQueue {
     /// When the jobs start.
     pub schedule: Schedule,
+    /// The number of processors.
+    pub processors: u32,
+    /// What a cycle starts, in words.
+    pub backfilling: String,
     /// How usage decays.
     pub decay: Option<Decay>,
     /// The limits of running jobs that matter to the workload, in words: the queue or the server, and the limit.
     pub limits: Vec<String>,
+    /// What the site has and the simulation does without.
+    pub left_out: Vec<LeftOut>,
     /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an entity that the tree
     /// does not have, and no list without a tree.
     pub shares: Option<Vec<Option<f64>>>,
@@ -86,9 +113,17 @@ impl Site {
         names.dedup();
         names.retain(|name| self.schema.is_numeric(name) && !is_always_known(name));
         let inputs = names.into_iter().map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
+        let mut inputs: Vec<(Box<str>, Option<InputType>)> = inputs.collect();
+        for counted in self.counted_resources()? {
+            if !inputs.iter().any(|(name, _)| *name == counted) {
+                let kind = self.schema.entry(&counted).map(|entry| entry.input_type);
+                inputs.push((counted, kind));
+            }
+        }
         let inputs = LogInputs {
             numbers: self.rules.numbers,
-            names: inputs.collect(),
+            entity: self.config.fairshare_entity,
+            names: inputs,
             queue_priorities: self
                 .queues
                 .iter()
@@ -103,13 +138,14 @@ impl Site {
         lint(formula.expr(), &self.schema)
     }
 
-    /// Runs a workload through time under a formula. Fair share is charged to the site's tree, where every entity begins with
-    /// a usage of 1.
+    /// Runs a workload through time under a formula, by the rules of the site's scheduler.
     ///
     /// # Errors
-    /// The formula is not arithmetic, it needs fair share and the site has no tree, or the tree cannot be built.
+    /// The formula is not arithmetic, it needs fair share and the site has no tree, the tree cannot be built, or the number of
+    /// processors is not known.
     pub fn simulate(&self, request: SimulateRequest<'_>) -> Result<SimulatedQueue, SiteError> {
-        let SimulateRequest { formula, workload, rules, decay_period, decay_factor, observer } = request;
+        let SimulateRequest { formula, workload, processors, backfill, usage, decay_period, decay_factor, observer } =
+            request;
         let program = &formula.compile(&self.schema).map_err(|_| SiteError::NotArithmetic)?;
         let decay = self.simulated_decay(decay_period, decay_factor);
         let mut warnings = Vec::new();
@@ -118,37 +154,18 @@ impl Site {
         if !unknown.is_empty() {
             warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
         }
-        let fairshare = self.simulated_fairshare(program, workload, decay, &mut warnings)?;
-        let others = self.limits_left_out();
-        if !others.is_empty() {
-            warnings
-                .push(format!("the simulation has no limits of the kinds {}", few(others.iter().map(|name| &**name))));
-        }
-        let limits = self.limited_queues(workload);
-        let schedule = simulate(program, workload, &rules, fairshare, limits, observer).map_err(SiteError::content)?;
-        if !schedule.too_large.is_empty() {
-            let ids = schedule.too_large.iter().map(|&job| workload.id(job));
-            let list = few(ids);
-            let count = schedule.too_large.len();
-            let jobs = if count == 1 { "1 job asks" } else { &format!("{count} jobs ask") };
-            warnings.push(format!(
-                "{jobs} for more than the {} and can never start, so the simulation leaves out {list}",
-                match rules.processors {
-                    1 => "processor".to_owned(),
-                    processors => format!("{processors} processors"),
-                }
-            ));
-        }
-        let held = (0..workload.jobs().len()).filter(|job| {
-            schedule.is_complete && schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err()
-        });
-        let held: Vec<&str> = held.map(|job| workload.id(job)).collect();
-        if !held.is_empty() {
-            warnings.push(format!("jobs that never start, because a limit lets none run: {}", few(held.into_iter())));
-        }
+        let mut rules = self.simulation_rules(workload, processors, backfill)?;
+        rules.order.follows_submission = follows_submission(formula.expr());
+        let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
+        let processors = rules.processors();
+        let backfilling = self.backfilling(backfill, &rules.cycle);
+        let schedule = simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
+        warnings.extend(too_large(workload, &schedule, processors));
+        warnings.extend(never_started(workload, &schedule));
         let limits = self.run_limits(workload);
+        let left_out = self.left_out(workload);
         let shares = self.entity_shares(workload)?;
-        Ok(SimulatedQueue { schedule, decay, limits, shares, warnings })
+        Ok(SimulatedQueue { schedule, processors, backfilling, decay, limits, left_out, shares, warnings })
     }
 
     /// The limits of running jobs that matter to a workload, in words.
@@ -157,43 +174,10 @@ impl Site {
             std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
         let described = queues.filter_map(|queue| {
             let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
-            let of_jobs = self.queues.run_limits(queue)?.iter().filter(|limit| limit.resource.is_none());
-            let limits = of_jobs.filter_map(|limit| match &limit.subject {
-                Subject::All => Some(format!("{} in all", limit.most)),
-                Subject::EachUser => Some(format!("{} of each user", limit.most)),
-                Subject::User(user) => Some(format!("{} of `{user}`", limit.most)),
-                _ => None,
-            });
-            let limits: Vec<String> = limits.collect();
+            let limits: Vec<String> = self.queues.run_limits(queue)?.iter().map(limit_in_words).collect();
             (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
         });
         described.collect()
-    }
-
-    /// The kinds of limits of the site that the simulation does without.
-    fn limits_left_out(&self) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = self.queues.unread_limits().map(str::to_owned).collect();
-        let queues = std::iter::once("").chain(self.queues.iter().map(|(queue, _)| queue));
-        for limit in queues.filter_map(|queue| self.queues.run_limits(queue)).flat_map(RunLimits::iter) {
-            match (&limit.resource, &limit.subject) {
-                (Some(_), _) => _ = names.insert("max_run_res".to_owned()),
-                (None, Subject::All | Subject::EachUser | Subject::User(_)) => {}
-                (None, _) => _ = names.insert("max_run of groups or projects".to_owned()),
-            }
-        }
-        names
-    }
-
-    fn limited_queues(&self, workload: &Workload) -> Vec<LimitedQueue> {
-        let named = workload.queues().iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
-        let queues = std::iter::once(("", None)).chain(named.map(|(queue, index)| (&**queue, Some(index))));
-        let limited = queues.filter_map(|(queue, index)| {
-            let limits = self.queues.run_limits(queue)?;
-            let count = |most: i64| u32::try_from(most).unwrap_or(u32::MAX);
-            let of_users = workload.entities().iter().map(|user| limits.of_user(None, user).map(count));
-            Some(LimitedQueue::new(index, limits.of_all(None).map(count), of_users))
-        });
-        limited.collect()
     }
 
     /// How usage decays: as the request says, else as in the `sched_config`.
@@ -232,12 +216,15 @@ impl Site {
         program: &Program,
         workload: &Workload,
         decay: Option<Decay>,
+        usage: StartingUsage,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Fairshare>, SiteError> {
-        let Some(input) = program.inputs().iter().find(|name| FairshareInput::from_name(name).is_some()) else {
+        let input = program.inputs().iter().find(|name| FairshareInput::from_name(name).is_some());
+        if input.is_none() && !(self.config.fair_share.prime && self.tree.is_some()) {
             return Ok(None);
-        };
+        }
         let Some(tree) = &self.tree else {
+            let input = input.map_or("", |input| input);
             let missing = format!("the formula needs `{input}`, which a log of jobs does not have: ");
             return Err(SiteError::missing(missing, Need::Tree));
         };
@@ -251,15 +238,18 @@ impl Site {
             _ => Vec::new(),
         };
         let tree = self.simulated_tree(tree, workload)?;
-        if tree.nodes().any(|node| tree.children(node).is_empty() && tree.usage(node) > 1.0) {
-            warnings
-                .push("the usage in the tree does not count: in a simulation every entity begins with 1".to_owned());
-        }
         let policy = match (name, self.policy.rules) {
             (PolicyName::Pbs, PolicyRules::Documented) => FairsharePolicy::Documented,
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
-        let fairshare = Fairshare::new(tree, policy, decay, workload.entities());
+        let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
+        let mut fairshare = Fairshare::new(tree, policy, decay, workload.entities());
+        if self.files.has(Role::SchedConfig) {
+            fairshare = fairshare.measured_by(measure.unwrap_or_default());
+        }
+        if usage == StartingUsage::Tree {
+            fairshare = fairshare.with_usage_of_tree();
+        }
         let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };
         let unknown: Vec<&str> = match name {
             PolicyName::Pbs => unknown,
@@ -327,6 +317,43 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     }
     Ok(())
 }
+
+/// The warning about jobs that ask for more than there is.
+fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
+    let count = schedule.too_large.len();
+    let list = few(schedule.too_large.iter().map(|&job| workload.id(job)));
+    let jobs = if count == 1 { "1 job asks".to_owned() } else { format!("{count} jobs ask") };
+    let machine = if processors == 1 { "processor".to_owned() } else { format!("{processors} processors") };
+    (count > 0).then(|| {
+        format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}")
+    })
+}
+
+/// The warning about jobs that never start although the machine is large enough.
+fn never_started(workload: &Workload, schedule: &Schedule) -> Option<String> {
+    let is_held = |job: &usize| schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err();
+    let held: Vec<usize> = (0..workload.jobs().len()).filter(is_held).collect();
+    (schedule.is_complete && !held.is_empty()).then(|| {
+        let list = few(held.iter().map(|&job| workload.id(job)));
+        format!("jobs that never start, because a limit, a threshold or a stopped queue lets none run: {list}")
+    })
+}
+
+/// A limit in words.
+fn limit_in_words(limit: &RunLimit) -> String {
+    let amount = match &limit.resource {
+        None => limit.most.to_string(),
+        Some(resource) => format!("{} {resource}", limit.most),
+    };
+    match &limit.subject {
+        Subject::All => format!("{amount} in all"),
+        Subject::EachUser => format!("{amount} of each user"),
+        Subject::EachGroup => format!("{amount} of each group"),
+        Subject::EachProject => format!("{amount} of each project"),
+        Subject::User(name) | Subject::Group(name) | Subject::Project(name) => format!("{amount} of `{name}`"),
+    }
+}
+
 
 /// Whether a simulation computes an input of every job, whatever the log says.
 fn is_always_known(name: &str) -> bool {

@@ -1,0 +1,122 @@
+//! The rules of a scheduling cycle at a site: what orders the queues, which limits there are, how many jobs are promised a
+//! start.
+
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind};
+use jsf_openpbs::files::limits::{RunLimit, Subject};
+use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
+
+use super::Site;
+use super::role::Role;
+
+/// The names that limits are about, each with its index.
+pub(super) struct LimitedNames<'n> {
+    pub queues: &'n [Box<str>],
+    pub users: &'n [Box<str>],
+    pub groups: &'n [Box<str>],
+    pub projects: &'n [Box<str>],
+    /// The resources that are counted, in the order of the machine's amounts.
+    pub amounts: &'n [Box<str>],
+}
+
+/// The places of queues in the order of a cycle.
+pub(super) struct QueuePlaces {
+    /// By queue: the place; jobs at an earlier place come first.
+    pub places: Vec<u32>,
+    /// By queue: its turn at its place, under `round_robin`.
+    pub turns: Vec<u32>,
+}
+
+impl Site {
+    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their indices.
+    pub(super) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
+        let depths = queues.iter().map(|queue| self.queues.backfill_depth(queue).filter(|_| !queue.is_empty()));
+        let mut queue_depths: Vec<Option<u32>> = depths.collect();
+        if queue_depths.iter().all(Option::is_none) {
+            queue_depths.clear();
+        }
+        CycleRules {
+            strict_ordering: self.config.strict_ordering.prime,
+            backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
+            queue_depths,
+            window: self.scheduler.opt_backfill_fuzzy.unwrap_or(DEFAULT_BACKFILL_FUZZY).into(),
+        }
+    }
+
+    /// Whether a `sched_config` says what a cycle starts.
+    pub(super) fn has_cycle_rules(&self) -> bool {
+        self.files.has(Role::SchedConfig)
+    }
+
+    /// The places of queues: by priority under `by_queue` and `round_robin`, else only express queues before the others.
+    pub(super) fn queue_places(&self, queues: &[Box<str>]) -> QueuePlaces {
+        let priority = |queue: &str| self.queues.priority(queue).unwrap_or(0);
+        let position = |queue: &str| self.queues.position(queue).unwrap_or(usize::MAX);
+        let turns = queues.iter().map(|queue| position(queue).try_into().unwrap_or(u32::MAX)).collect();
+        let config = &self.config;
+        let mut keys: Vec<(Reverse<i64>, usize)> = Vec::new();
+        for queue in queues {
+            let is_express =
+                config.preemptive_sched.prime && priority(queue) >= i64::from(config.preempt_queue_prio);
+            keys.push(match (config.round_robin.prime, config.by_queue.prime) {
+                (true, _) => (Reverse(priority(queue)), 0),
+                (false, true) => (Reverse(priority(queue)), position(queue)),
+                (false, false) => (Reverse(i64::from(is_express)), 0),
+            });
+        }
+        let mut distinct = keys.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |key| distinct.binary_search(key).unwrap_or(0) as u32;
+        QueuePlaces { places: keys.iter().map(place).collect(), turns }
+    }
+
+    /// The limits of running jobs, of the server and of these queues.
+    pub(super) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
+        let of_queues = names.queues.iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
+        let owners = std::iter::once(("", None)).chain(of_queues.map(|(queue, index)| (&**queue, Some(index))));
+        let mut limits = Vec::new();
+        for (name, queue) in owners {
+            for entry in self.queues.run_limits(name).into_iter().flat_map(|limits| limits.iter()) {
+                add_limit(&mut limits, queue, entry, names);
+            }
+        }
+        limits
+    }
+}
+
+/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no limit.
+fn add_limit(limits: &mut Vec<Limit>, queue: Option<u32>, entry: &RunLimit, names: &LimitedNames<'_>) {
+    let amount = match &entry.resource {
+        None => None,
+        Some(resource) => match names.amounts.iter().position(|name| name == resource) {
+            Some(amount) => Some(amount),
+            None => return,
+        },
+    };
+    let (kind, name) = match &entry.subject {
+        Subject::All => (LimitKind::All, None),
+        Subject::EachUser => (LimitKind::User, None),
+        Subject::User(name) => (LimitKind::User, Some((names.users, name))),
+        Subject::EachGroup => (LimitKind::Group, None),
+        Subject::Group(name) => (LimitKind::Group, Some((names.groups, name))),
+        Subject::EachProject => (LimitKind::Project, None),
+        Subject::Project(name) => (LimitKind::Project, Some((names.projects, name))),
+    };
+    let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
+    let index = limits.iter().position(is_same).unwrap_or(limits.len());
+    if index == limits.len() {
+        limits.push(Limit { queue, kind, amount, generic: None, named: HashMap::new() });
+    }
+    let limit = &mut limits[index];
+    match name {
+        None => limit.generic = Some(entry.most),
+        Some((names, name)) => {
+            if let Some(index) = names.iter().position(|other| other == name) {
+                limit.named.insert(index as u32, entry.most);
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The machine and the rules of a simulation at a site.
+
+use std::collections::BTreeMap;
+
+use jsf_openpbs::cycle::{CycleRules, Machine};
+use jsf_openpbs::files::nodes::{Node, Nodes};
+use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
+use jsf_openpbs::files::sched_config::SortFirst;
+use jsf_simulate::{Backfill, OrderRules, SimulationRules, UsageMeasure, Workload};
+use job_sort_formula::diagnostic::Need;
+
+use super::role::Role;
+use super::scheduling::{LimitedNames, QueuePlaces};
+use super::{Site, SiteError};
+
+/// The resource that every machine counts.
+const PROCESSORS: &str = "ncpus";
+
+/// Something that the site has and a simulation does without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it is, in words.
+    pub what: String,
+    /// The number of jobs of the workload that it concerns.
+    pub jobs: usize,
+}
+
+/// The amounts of a machine.
+struct Counted {
+    names: Vec<Box<str>>,
+    machine: Machine,
+}
+
+impl Site {
+    /// The resources besides processors that the nodes have and the scheduler looks at, so that jobs wait for them.
+    pub(super) fn counted_resources(&self) -> Result<Vec<Box<str>>, SiteError> {
+        let Some(nodes) = self.nodes()? else { return Ok(Vec::new()) };
+        let usable = usable_nodes(&nodes, self.partition.as_deref());
+        let mut names: Vec<Box<str>> = usable.iter().flat_map(|node| node.amounts.keys().cloned()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| **name != *PROCESSORS && self.config.checked_resources.iter().any(|other| *other == **name));
+        Ok(names)
+    }
+
+    /// The machine and the rules by which a workload is simulated.
+    pub(super) fn simulation_rules(
+        &self,
+        workload: &Workload,
+        processors: Option<u32>,
+        backfill: Option<Backfill>,
+    ) -> Result<SimulationRules, SiteError> {
+        let Counted { names, machine } = self.counted(workload, processors)?;
+        let requests = match names.len() {
+            1 => Vec::new(),
+            _ => requests(workload, &names),
+        };
+        let queues = workload.queues();
+        let cycle = match backfill {
+            Some(backfill) => backfill.rules(),
+            None if self.has_cycle_rules() => self.cycle_rules(queues),
+            None => Backfill::Easy.rules(),
+        };
+        let limited = LimitedNames {
+            queues,
+            users: workload.users(),
+            groups: workload.unix_groups(),
+            projects: workload.projects(),
+            amounts: &names,
+        };
+        Ok(SimulationRules {
+            machine,
+            requests,
+            cycle,
+            order: self.simulated_order(workload),
+            limits: self.cycle_limits(&limited),
+            threshold: self.threshold(),
+            has_accrual: self.server.eligible_time_enable.unwrap_or(false),
+            precision: self.precision(),
+            on_error: self.rules.on_error,
+        })
+    }
+
+    /// What a cycle starts, in words.
+    pub(super) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
+        match backfill {
+            Some(Backfill::Easy) => return "backfill easy".to_owned(),
+            Some(Backfill::Greedy) => return "backfill greedy".to_owned(),
+            Some(Backfill::None) => return "backfill none".to_owned(),
+            None if !self.has_cycle_rules() => return "backfill easy".to_owned(),
+            None => {}
+        }
+        let queues = rules.queue_depths.iter().flatten().count();
+        match (rules.strict_ordering, rules.backfill_depth) {
+            (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
+            (true, 0) if queues == 0 => "strict_ordering True, backfill_depth 0: no backfilling".to_owned(),
+            (true, depth) => {
+                let of_queues = if queues == 0 { "" } else { " and that of queues" };
+                let fuzzy = match rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
+                    true => String::new(),
+                    false => format!(", opt_backfill_fuzzy {} s", rules.window),
+                };
+                format!("strict_ordering True, backfill_depth {depth}{of_queues}{fuzzy}")
+            }
+        }
+    }
+
+    /// The machine: the number of processors that is given, else the site's nodes, else the machine of the log.
+    fn counted(&self, workload: &Workload, processors: Option<u32>) -> Result<Counted, SiteError> {
+        let one_pool = |processors: u32| Counted {
+            names: vec![PROCESSORS.into()],
+            machine: Machine::new(&[vec![processors.into()]]),
+        };
+        if let Some(processors) = processors {
+            return Ok(one_pool(processors));
+        }
+        if let Some(nodes) = self.nodes()? {
+            let mut names = vec![PROCESSORS.into()];
+            names.extend(self.counted_resources()?);
+            let usable = usable_nodes(&nodes, self.partition.as_deref());
+            return Ok(Counted { machine: machine(&usable, &names, workload.queues()), names });
+        }
+        match workload.machine_processors() {
+            Some(processors) => Ok(one_pool(processors)),
+            None => Err(SiteError::missing("the number of processors is not known: ", Need::Processors)),
+        }
+    }
+
+    /// In which order a cycle considers the jobs of a workload.
+    fn simulated_order(&self, workload: &Workload) -> OrderRules {
+        let queues = workload.queues();
+        let QueuePlaces { places, turns } = self.queue_places(queues);
+        let has_one_place = places.iter().all(|&place| place == 0);
+        let stopped: Vec<bool> = queues.iter().map(|queue| !self.queues.is_started(queue)).collect();
+        OrderRules {
+            places: if has_one_place { Vec::new() } else { places },
+            turns,
+            takes_turns: self.config.round_robin.prime,
+            ties: self.ties(workload),
+            by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
+            stopped: if stopped.contains(&true) { stopped } else { Vec::new() },
+            follows_submission: false,
+        }
+    }
+
+    /// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there is no key that the log has.
+    fn ties(&self, workload: &Workload) -> Vec<u32> {
+        let jobs = workload.jobs();
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for key in &self.config.job_sort_key.prime {
+            let name = if key.name == "sort_priority" { "job_priority" } else { &key.name };
+            let mut column = match name {
+                PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
+                "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
+                _ => match workload.amounts_of(name) {
+                    Some(column) => column,
+                    None => continue,
+                },
+            };
+            if key.first == SortFirst::High {
+                column.iter_mut().for_each(|value| *value = -*value);
+            }
+            columns.push(column);
+        }
+        if columns.is_empty() {
+            return Vec::new();
+        }
+        let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+        let compare = |left: usize, right: usize| {
+            let orders = columns.iter().map(|column| column[left].total_cmp(&column[right]));
+            orders.into_iter().find(|order| order.is_ne()).unwrap_or(left.cmp(&right))
+        };
+        order.sort_unstable_by(|&left, &right| compare(left as usize, right as usize));
+        let mut ties = vec![0; jobs.len()];
+        for (&job, place) in order.iter().zip(0..) {
+            ties[job as usize] = place;
+        }
+        ties
+    }
+
+    /// What the site has and a simulation does without.
+    pub(super) fn left_out(&self, workload: &Workload) -> Vec<LeftOut> {
+        let jobs = workload.jobs();
+        let of_queues = |is_concerned: &dyn Fn(&str) -> bool| {
+            let concerned: Vec<bool> = workload.queues().iter().map(|queue| is_concerned(queue)).collect();
+            jobs.iter().filter(|job| concerned[job.queue as usize]).count()
+        };
+        let config = &self.config;
+        let mut found: Vec<LeftOut> = Vec::new();
+        let mut add = |what: String, jobs: usize| found.extend((jobs > 0).then_some(LeftOut { what, jobs }));
+        if config.preemptive_sched.prime {
+            let least = i64::from(config.preempt_queue_prio);
+            let is_express = |queue: &str| self.queues.priority(queue).unwrap_or(0) >= least;
+            add("preemption by the jobs of express queues".to_owned(), of_queues(&is_express));
+        }
+        for (prefix, what) in [
+            (&config.primetime_prefix, "queues of prime time"),
+            (&config.nonprimetime_prefix, "queues of non-prime time"),
+            (&config.dedicated_prefix, "queues of dedicated time"),
+        ] {
+            let has_prefix = |queue: &str| !prefix.is_empty() && queue.starts_with(prefix.as_str());
+            add(format!("{what} (`{prefix}`)"), of_queues(&has_prefix));
+        }
+        if config.backfill_prime.prime || config.backfill_prime.non_prime {
+            add("backfill_prime".to_owned(), jobs.len());
+        }
+        for attribute in self.queues.unread_limits() {
+            add(format!("`{attribute}`"), jobs.len());
+        }
+        for (attribute, value) in self.scheduler.others() {
+            add(format!("{attribute} = {value}"), jobs.len());
+        }
+        let is_charged = config.fair_share.prime || self.tree.is_some();
+        let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
+        if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
+            let formula = &config.fairshare_usage_res;
+            add(format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"), jobs.len());
+        }
+        found
+    }
+}
+
+/// The nodes on which jobs of a partition may run.
+fn usable_nodes<'n>(nodes: &'n Nodes, partition: Option<&str>) -> Vec<&'n Node> {
+    nodes.iter().filter(|node| node.is_usable && node.partition.as_deref() == partition).collect()
+}
+
+/// A machine of one pool for the nodes that no queue has for itself, and one for those of each queue that has some.
+fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
+    let mut pools: Vec<Vec<i64>> = vec![vec![0; names.len()]];
+    let mut pool_of_queue: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in nodes {
+        let pool = match node.queue.as_deref() {
+            None => 0,
+            Some(queue) => *pool_of_queue.entry(queue).or_insert_with(|| {
+                pools.push(vec![0; names.len()]);
+                pools.len() - 1
+            }),
+        };
+        for (sum, name) in pools[pool].iter_mut().zip(names) {
+            *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
+        }
+    }
+    let of_queue = |queue: &Box<str>| vec![pool_of_queue.get(&**queue).map_or(0, |&pool| pool as u32)];
+    let mut pools_of_queues: Vec<Vec<u32>> = queues.iter().map(of_queue).collect();
+    pools_of_queues.push(vec![0]);
+    Machine::new(&pools).pools_of_queues(pools_of_queues)
+}
+
+/// What each job asks for of each amount, job by job.
+fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
+    let columns: Vec<Option<Vec<f64>>> = names.iter().map(|name| workload.amounts_of(name)).collect();
+    let mut requests = Vec::with_capacity(workload.jobs().len() * names.len());
+    for (index, job) in workload.jobs().iter().enumerate() {
+        requests.push(job.processors.into());
+        let others = columns.iter().skip(1);
+        requests.extend(others.map(|column| column.as_ref().map_or(0, |column| column[index].ceil() as i64)));
+    }
+    requests
+}
