@@ -59,7 +59,7 @@ impl Site {
     /// Writes everything that the site is read from into one block, for [`from_bundle`](Self::from_bundle).
     ///
     /// The formula in force is written with the documents of the server, but neither a `sched_formula` nor the file of a given
-    /// formula is. Of the jobs only the inputs of formulas are kept, as this site's rules read them.
+    /// formula is, and the nodes are not. Of the jobs only the inputs of formulas are kept, as this site's rules read them.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -70,7 +70,8 @@ impl Site {
         let mut warnings = Vec::new();
         for (role, source) in files.sources() {
             let content = match role {
-                Role::SchedPriv | Role::SchedFormula | Role::Formula | Role::Log => continue,
+                // no answer of a page needs the nodes, which have the names of hosts
+                Role::SchedPriv | Role::SchedFormula | Role::Formula | Role::Log | Role::Nodes => continue,
                 Role::Queue => self.written_jobs(&mut warnings)?,
                 _ => source.read()?,
             };

@@ -13,6 +13,7 @@ use jsf_openpbs::files::formula_source::{formula_in, formulas_of_schedulers, in_
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::{repeated_attributes, repeated_resources};
 use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::schedulers::{self, ListedScheduler};
 use jsf_openpbs::files::server::ServerSettings;
 
@@ -29,6 +30,7 @@ pub(super) struct Documents {
     pub schema: Schema,
     pub queues: Queues,
     pub server: ServerSettings,
+    pub scheduler: SchedulerSettings,
     pub python: ServerPython,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     pub partition: Option<String>,
@@ -99,6 +101,7 @@ impl Documents {
             schema: Schema::openpbs(),
             queues: Queues::default(),
             server: ServerSettings::default(),
+            scheduler: SchedulerSettings::default(),
             python: ServerPython::default(),
             partition: None,
             warnings: Vec::new(),
@@ -199,6 +202,7 @@ impl Documents {
             contents.has_server = kind == FileKind::Server || text.lines().any(describes_server);
             self.queues.add(queues);
             self.server = self.server.or(ServerSettings::read(text));
+            self.scheduler = std::mem::take(&mut self.scheduler).or(SchedulerSettings::read(text));
         }
         Ok(contents)
     }

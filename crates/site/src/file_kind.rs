@@ -195,6 +195,7 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
         () if COMMAND_ERRORS.iter().any(|error| line.starts_with(error)) => FileKind::CommandError,
         () if line.starts_with("Server: ") => FileKind::Server,
         () if line.starts_with("Queue: ") => FileKind::Queues,
+        () if is_of_a_node(line) => FileKind::Nodes,
         () if line.contains("Account") && (line.contains("RawShares") || line.contains("NormShares")) => {
             FileKind::SlurmTree
         }
@@ -237,7 +238,7 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
         ["create" | "set", "server" | "queue" | "resource" | "sched" | "node" | "hook", _] => {
             return Some(FileKind::Qmgr);
         }
-        ["Server" | "Queue" | "Sched" | "Resource", _] if line.starts_with(char::is_uppercase) => {
+        ["Server" | "Queue" | "Sched" | "Resource" | "Node", _] if line.starts_with(char::is_uppercase) => {
             return Some(FileKind::Qmgr);
         }
         ["Configuration", "data", "as"] => return Some(FileKind::SlurmConf),
@@ -255,6 +256,16 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
         }
         _ => None,
     }
+}
+
+/// The attributes with which pbsnodes begins the description of a node, as text or dsv.
+fn is_of_a_node(line: &str) -> bool {
+    const ATTRIBUTES: [&str; 4] = ["Mom", "Port", "ntype", "pcpus"];
+    let attribute = match line.strip_prefix("Name=").and_then(|line| line.split_once('|')) {
+        Some((_, attributes)) => attributes.split('=').next(),
+        None => line.strip_prefix("     ").and_then(|line| line.split(" = ").next()),
+    };
+    attribute.is_some_and(|attribute| ATTRIBUTES.contains(&attribute))
 }
 
 /// Slurm's settings are written in one word with capitals, and read in any case.
@@ -324,6 +335,11 @@ mod tests {
             ("Job ID          Username Queue    Jobname\n", FileKind::JobSummary),
             ("qstat: Unauthorized Request\n", FileKind::CommandError),
             ("$ qstat -Qf\nQueue: workq\n    a = 1\n", FileKind::Queues),
+            ("{\"timestamp\":1,\"nodes\":{\"vm\":{", FileKind::Nodes),
+            ("$ pbsnodes -av\nvm\n     Mom = vm\n     ntype = PBS\n", FileKind::Nodes),
+            ("Name=vm|Mom=vm|ntype=PBS\n", FileKind::Nodes),
+            ("Node vm\n    Mom = vm\n", FileKind::Qmgr),
+            ("create node vm Mom=vm\n", FileKind::Qmgr),
             ("set server scheduling = True\n", FileKind::Qmgr),
             ("Resource a\n    type = long\n", FileKind::Qmgr),
             ("group1 100 root 40\n", FileKind::ResourceGroup),

@@ -69,6 +69,8 @@ use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
+use jsf_json::decode_utf8;
+use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
 use jsf_openpbs::files::server::ServerSettings;
@@ -150,12 +152,15 @@ impl Site {
     pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
-        let Documents { schema, queues, server, python, partition, warnings: of_documents } =
+        let Documents { schema, queues, server, scheduler, python, partition, warnings: of_documents } =
             Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = files.warnings.clone();
+        // only a scheduling cycle needs the nodes, so that other commands do not fail
+        let wrong_nodes = files.first(Role::Nodes).and_then(|source| source.check(Role::Nodes).err());
+        of_files.extend(wrong_nodes.map(|error| format!("the nodes are not used: {error}")));
         warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
         of_files.extend(of_documents);
-        let config = match files.first(Role::SchedConfig) {
+        let mut config = match files.first(Role::SchedConfig) {
             Some(source) => {
                 let bytes = source.read_expected(Role::SchedConfig)?;
                 if FileKind::detect(&bytes) == FileKind::Empty {
@@ -169,6 +174,9 @@ impl Site {
             }
             None => formula_only(),
         };
+        if let Some(priority) = scheduler.preempt_queue_prio {
+            config.preempt_queue_prio = priority;
+        }
         let (repeated, of_config): (Vec<_>, Vec<_>) =
             config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
         let repeated = repeated.into_iter().map(|warning| format!("sched_config: {warning}"));
@@ -211,6 +219,16 @@ impl Site {
     /// Whether a document of the site describes a queue of this name.
     pub fn has_queue(&self, name: &str) -> bool {
         self.queues.contains(name)
+    }
+
+    /// The nodes, which are read now; `None` if the site has no document of them.
+    ///
+    /// # Errors
+    /// The document cannot be read, or is not one of nodes.
+    pub fn nodes(&self) -> Result<Option<Nodes>, SiteError> {
+        let Some(source) = self.files.first(Role::Nodes) else { return Ok(None) };
+        let bytes = source.read_expected(Role::Nodes)?;
+        Nodes::read(&source.name(), &decode_utf8(&bytes)).map(Some).map_err(SiteError::content)
     }
 
     /// The formula by which the jobs are ranked unless another one is named: that of the file that was given for it

@@ -18,6 +18,8 @@ pub enum Role {
     Queues,
     /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`.
     Resources,
+    /// The nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`.
+    Nodes,
     /// The scheduler's folder `sched_priv`, for those of the next four that are not given.
     SchedPriv,
     /// `resource_group`, the fair-share tree of OpenPBS.
@@ -105,7 +107,7 @@ const fn missing(expected: ExpectedAt, what: &'static str, consequence: &'static
 }
 
 /// Every role, in the order of the enum.
-pub(super) static ROLES: [RoleFiles; 16] = [
+pub(super) static ROLES: [RoleFiles; 17] = [
     RoleFiles {
         role: Role::Queue,
         names: &[
@@ -192,6 +194,23 @@ pub(super) static ROLES: [RoleFiles; 16] = [
             "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
             "a resource of the site is known only where a job, a queue or the server lists it",
         ),
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::Nodes,
+        names: &[
+            "pbsnodes.json",
+            "pbsnodes.txt",
+            "node/pbsnodes_va.out",
+            "node/pbsnodes_avFjson.out",
+            "node/pbsnodes_avFdsv.out",
+            "node/qmgr_pn_default.out",
+        ],
+        kinds: &[FileKind::Nodes, FileKind::Qmgr],
+        what: "nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`",
+        shown_by: &[FileKind::Nodes],
+        heading: "nodes",
+        // only a scheduling cycle needs them
         ..NO_FILE
     },
     // a folder

@@ -82,6 +82,7 @@ if command -v qstat >/dev/null 2>&1; then
     save qstat.json qstat -f -F json || save qstat.txt qstat -f
     save server.json qstat -Bf -F json || save server.txt qstat -Bf
     save queues.json qstat -Qf -F json || save queues.txt qstat -Qf
+    save pbsnodes.json pbsnodes -av -F json || save pbsnodes.txt pbsnodes -av
     save qmgr_print_server.txt qmgr -c 'print server'
     save qmgr_list_sched.txt qmgr -c 'list sched'
     save qmgr_print_resource.txt qmgr -c 'print resource'
