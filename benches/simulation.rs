@@ -15,8 +15,8 @@ use job_sort_formula::{Formula, Program, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_report::simulation::SimulationReport;
 use jsf_simulate::{
-    Decay, Fairshare, FairsharePolicy, Schedule, SimulationOptions, Statistics, Workload, WorkloadModel, generate,
-    simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, Schedule, SimulationRules, Statistics, Workload, WorkloadModel,
+    generate, simulate,
 };
 use serde_json::json;
 
@@ -38,9 +38,9 @@ fn tree() -> String {
 fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
     let tree = read_tree("tree", tree().as_bytes()).expect("a tree").share_tree().expect("a tree");
     let fairshare = Fairshare::new(tree, FairsharePolicy::Documented, Some(DECAY), workload.entities());
-    let rules = SimulationOptions { processors: PROCESSORS, ..SimulationOptions::default() };
+    let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
     let start = Instant::now();
-    let schedule = simulate(program, workload, &rules, Some(fairshare), Vec::new(), &mut ()).expect("a schedule");
+    let schedule = simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");
     (schedule, start.elapsed().as_secs_f64())
 }
 

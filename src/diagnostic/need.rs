@@ -15,6 +15,8 @@ pub enum Need {
     CommandOutput,
     /// A formula, or a document of the server that has one.
     Formula,
+    /// The nodes of the server, or the number of processors.
+    Processors,
     /// Numbers as OpenPBS prints them, and its value for a job with an error.
     OpenPbsNumbers,
     /// A fair-share policy, by its name.
@@ -53,6 +55,7 @@ impl fmt::Display for Need {
             Self::ActiveEntities => "name the active entities",
             Self::CommandOutput => "give what it prints",
             Self::Formula => "give its text, or a document that has it",
+            Self::Processors => "give the output of `pbsnodes -av -F json`, or the number of processors",
             Self::OpenPbsNumbers => "keep the defaults for numbers and errors",
             Self::Policy(name) => return write!(f, "choose the policy {name}"),
             Self::PolicyOfRelease(name, release) => {

@@ -19,6 +19,7 @@ fn source(need: Need) -> String {
                 "`policy` of `jsf_tree_read`: `{name}`; the release is that of `scontrol_show_config.txt` in the site's folder"
             );
         }
+        Need::Processors => "as `pbsnodes.json` in the site's folder",
         Need::Python => "`jsf_schema_set_python`, or `python_version.txt` in the site's folder",
         Need::Queue => "as `qstat.json` in the site's folder",
         Need::Queues => "as `queues.txt` in the site's folder",

@@ -19,6 +19,7 @@ fn source(need: Need) -> String {
                 "`Site.open(…, policy=\"{name}\")`; the release is that of `scontrol_show_config.txt` in the site's folder"
             );
         }
+        Need::Processors => "as `pbsnodes.json` in the site's folder, or as `processors`",
         Need::Python => "`Formula(…, python=\"X.Y\")`, `Site.open(…, python=\"X.Y\")`",
         Need::PythonNumbers => "`Site.open(…, numbers=\"decimal\")`",
         Need::Queue => "as `qstat.json` in the site's folder",

@@ -38,8 +38,8 @@ mod waiting;
 mod workload;
 
 pub use difference::{Classes, ClassesTogether, Difference, GroupDifference, MeanChange};
-pub use fairness::{EntityUse, Fairness};
 pub use errors::{ErrorKind, EvaluationErrors};
+pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use generate::{WorkloadModel, generate};
 pub use read::{WorkloadFormat, read_workload};

@@ -77,6 +77,9 @@ pub fn read_workload(
     for_each_line(log, |number, line| {
         let text = line.trim_start();
         let is_blank = text.is_empty() || text.starts_with([';', '#']);
+        if let Some(processors) = swf::max_procs(text) {
+            builder.note_machine(processors);
+        }
         if reader.is_none() && !is_blank {
             reader = Reader::detect(line);
             if reader.is_none() {

@@ -6,9 +6,7 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::ColumnError;
-use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, Reservation,
-};
+use jsf_openpbs::cycle::{Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, Reservation};
 
 use super::errors::EvaluationErrors;
 use super::fairshare::{Fairshare, RunningJob};
@@ -92,7 +90,8 @@ pub fn simulate(
     fairshare: Option<Fairshare>,
     observer: &mut dyn Observer,
 ) -> Result<Schedule, ColumnError> {
-    let SimulationRules { machine, requests, cycle, order, limits, threshold, has_accrual, precision, on_error } = rules;
+    let SimulationRules { machine, requests, cycle, order, limits, threshold, has_accrual, precision, on_error } =
+        rules;
     let jobs = RequestedJobs::new(workload, requests);
     let limits = Limits::new(limits);
     let count = workload.jobs().len() as u32;

@@ -42,7 +42,9 @@ fn growth(expr: &Expr, id: ExprId) -> Option<Growth> {
             let left = growth(expr, *left)?;
             let right = growth(expr, *right)?;
             match (op, left, right) {
-                (BinaryOperator::Add, Growth::Grows, _) | (BinaryOperator::Add, _, Growth::Grows) => Some(Growth::Grows),
+                (BinaryOperator::Add, Growth::Grows, _) | (BinaryOperator::Add, _, Growth::Grows) => {
+                    Some(Growth::Grows)
+                }
                 (BinaryOperator::Subtract, Growth::Grows, Growth::Positive | Growth::Constant) => Some(Growth::Grows),
                 (BinaryOperator::Multiply, Growth::Grows, Growth::Positive)
                 | (BinaryOperator::Multiply, Growth::Positive, Growth::Grows)

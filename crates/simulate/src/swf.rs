@@ -75,6 +75,13 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     builder.push(&job)
 }
 
+/// The processors of the machine in a line of the header, `; MaxProcs: 128`.
+pub(super) fn max_procs(line: &str) -> Option<u32> {
+    let comment = line.trim_start_matches([';', ' ', '\t']);
+    let value = comment.strip_prefix("MaxProcs:").filter(|_| line.starts_with(';'))?;
+    value.trim().parse().ok().filter(|processors| *processors > 0)
+}
+
 /// A whole number; of a decimal one, which some logs have, the whole seconds.
 fn whole_number(field: &str) -> Option<i64> {
     field.parse().ok().or_else(|| {

@@ -420,7 +420,9 @@ impl JobOrder for SimulatedOrder<'_> {
         let Some(fairshare) = self.fairshare else { return false };
         let job = &self.jobs[job as usize];
         let charge = fairshare.requested_usage(job);
-        let Some(charged) = self.paths.get(job.entity as usize).cloned().filter(|_| charge != 0.0) else { return false };
+        let Some(charged) = self.paths.get(job.entity as usize).cloned().filter(|_| charge != 0.0) else {
+            return false;
+        };
         self.paths.iter_mut().for_each(|path| path.charge(&charged, charge));
         true
     }

@@ -34,8 +34,7 @@ impl<'p> WaitingJobs<'p> {
         (precision, on_error): (ScorePrecision, OnError),
         errors: &mut EvaluationErrors,
     ) -> Result<Self, ColumnError> {
-        let mut valued =
-            ValuedJobs::new(program, workload, order, threshold, has_accrual, (precision, on_error));
+        let mut valued = ValuedJobs::new(program, workload, order, threshold, has_accrual, (precision, on_error));
         if order.takes_turns || order.by_fair_share {
             return Ok(Self::Valued(Box::new(valued)));
         }

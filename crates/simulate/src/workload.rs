@@ -189,6 +189,7 @@ pub struct Workload {
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
+    machine_processors: Option<u32>,
     faults: Faults,
 }
 
@@ -256,6 +257,11 @@ impl Workload {
     /// Whether a job of the logs has an input, apart from those that every log has.
     pub fn has_input(&self, name: &str) -> bool {
         self.inputs.iter().any(|input| &*input.name == name && input.is_set)
+    }
+
+    /// The number of processors of the machine that wrote the logs, where they say it; of several the most.
+    pub fn machine_processors(&self) -> Option<u32> {
+        self.machine_processors
     }
 
     /// What each job has of an input that was taken from the logs.
@@ -384,6 +390,7 @@ pub struct WorkloadBuilder {
     /// Which attribute names the fair-share entity.
     pub(super) entity: FairshareEntity,
     queue_priorities: BTreeMap<String, i64>,
+    machine_processors: Option<u32>,
     faults: Faults,
 }
 
@@ -420,6 +427,11 @@ impl WorkloadBuilder {
         &mut self.faults
     }
 
+    /// Notes the number of processors of the machine that wrote the log.
+    pub(super) fn note_machine(&mut self, processors: u32) {
+        self.machine_processors = self.machine_processors.max(Some(processors));
+    }
+
     /// Notes a job of which a line says something else than its end.
     pub(super) fn mention(&mut self, id: &str, mention: Mention, place: &str) {
         match self.mentioned.get_mut(id) {
@@ -444,7 +456,10 @@ impl WorkloadBuilder {
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
             return Err("the number of processors is out of range");
         }
-        if [job.id, job.entity, job.user, job.group, job.unix_group, job.project, job.queue].iter().any(|name| name.len() > MAX_NAME) {
+        if [job.id, job.entity, job.user, job.group, job.unix_group, job.project, job.queue]
+            .iter()
+            .any(|name| name.len() > MAX_NAME)
+        {
             return Err("a name is too long");
         }
         let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
@@ -514,8 +529,16 @@ impl WorkloadBuilder {
     pub fn finish(mut self) -> Workload {
         let ids = std::mem::take(&mut self.ids);
         let count = self.inputs.len();
-        let all = [&mut self.entities, &mut self.users, &mut self.groups, &mut self.unix_groups, &mut self.projects, &mut self.queues];
-        let [entities, users, groups, unix_groups, projects, queues] = all.map(|names| std::mem::take(&mut names.names));
+        let all = [
+            &mut self.entities,
+            &mut self.users,
+            &mut self.groups,
+            &mut self.unix_groups,
+            &mut self.projects,
+            &mut self.queues,
+        ];
+        let [entities, users, groups, unix_groups, projects, queues] =
+            all.map(|names| std::mem::take(&mut names.names));
         let name = |names: &[Box<str>], index: u32| names[index as usize].clone();
         let by_submission = |one: &WorkloadJob, other: &WorkloadJob| {
             one.submit.cmp(&other.submit).then_with(|| compare_ids(id_in(&ids, one), id_in(&ids, other)))
@@ -523,8 +546,16 @@ impl WorkloadBuilder {
         // equal jobs are compared by all they have, so that the lines' order does not decide which one is kept
         let by_content = |one: &WorkloadJob, other: &WorkloadJob| {
             let numbers = |job: &WorkloadJob| (job.run, job.walltime, job.processors, job.started);
-            let names =
-                |job: &WorkloadJob| [name(&entities, job.entity), name(&groups, job.group), name(&queues, job.queue), name(&users, job.user), name(&unix_groups, job.unix_group), name(&projects, job.project)];
+            let names = |job: &WorkloadJob| {
+                [
+                    name(&entities, job.entity),
+                    name(&groups, job.group),
+                    name(&queues, job.queue),
+                    name(&users, job.user),
+                    name(&unix_groups, job.unix_group),
+                    name(&projects, job.project),
+                ]
+            };
             let inputs = |job: &WorkloadJob| {
                 let row = job.row as usize;
                 let amounts = self.amounts.get(row * count..(row + 1) * count).unwrap_or(&[]);
@@ -543,7 +574,8 @@ impl WorkloadBuilder {
                 self.faults.add(mention.fault(), || format!("{place}: job `{id}`"));
             }
         }
-        let mut order = [&entities, &users, &groups, &unix_groups, &projects, &queues].map(|names| FirstUse::new(names.len()));
+        let mut order =
+            [&entities, &users, &groups, &unix_groups, &projects, &queues].map(|names| FirstUse::new(names.len()));
         for job in &mut jobs {
             job.entity = order[0].renumber(job.entity);
             job.user = order[1].renumber(job.user);
@@ -564,6 +596,7 @@ impl WorkloadBuilder {
             queues: of_queues.names(&queues),
             inputs: self.inputs,
             amounts: self.amounts,
+            machine_processors: self.machine_processors,
             faults: self.faults,
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Backfill, Observer, Schedule, SimulationOptions, Workload};
+use jsf_simulate::{Backfill, Observer, Schedule, Workload};
 use jsf_site::Site;
 use jsf_site::{FileSource, Role, SimulateRequest, SiteError, SiteFiles, SiteOptions};
 use serde::{Deserialize, Serialize};
@@ -63,15 +63,12 @@ impl Case {
             SiteOptions { rules: PolicyRules::Documented, numbers: NumberMode::Exact, ..SiteOptions::default() };
         let site = Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
         let formula = Formula::parse(&self.formula).expect("a formula");
-        let rules = SimulationOptions {
-            processors: self.processors,
-            backfill: self.backfill(),
-            ..SimulationOptions::default()
-        };
         let request = SimulateRequest {
+            processors: Some(self.processors),
+            backfill: Some(self.backfill()),
             decay_period: self.decay,
             decay_factor: self.decay_factor,
-            ..SimulateRequest::new(&formula, workload, rules, observer)
+            ..SimulateRequest::new(&formula, workload, observer)
         };
         site.simulate(request).expect("a schedule").schedule
     }

@@ -3,8 +3,8 @@
 use job_sort_formula::Formula;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Fairness, Schedule, SimulationOptions, Workload};
-use jsf_site::Site;
+use jsf_simulate::{Fairness, Schedule, Workload};
+use jsf_site::{LeftOut, Site};
 use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
 
 use super::bytes;
@@ -23,8 +23,10 @@ fn run(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, Sch
 fn simulated(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, SimulatedQueue) {
     let formula = &Formula::parse(formula).expect("a formula");
     let workload = site.open_workload(&[bytes("log", log)], &[formula]).expect("a log");
-    let rules = SimulationOptions { processors, ..SimulationOptions::default() };
-    let simulated = site.simulate(SimulateRequest::new(formula, &workload, rules, &mut ())).expect("a schedule");
+    let mut observer = ();
+    let request = SimulateRequest::new(formula, &workload, &mut observer);
+    let request = SimulateRequest { processors: Some(processors), ..request };
+    let simulated = site.simulate(request).expect("a schedule");
     (workload, simulated)
 }
 
@@ -143,15 +145,27 @@ fn a_job_at_its_limit_holds_back_no_other() {
     let (_, schedule, starts, warnings) = run(&limited(server), &log, "eligible_time", 2);
     assert_eq!(starts, [None, None, Some(0), Some(0)]);
     assert!(schedule.is_complete);
-    assert_eq!(warnings, ["jobs that never start, because a limit lets none run: `1` and `2`"]);
+    assert_eq!(
+        warnings,
+        ["jobs that never start, because a limit, a threshold or a stopped queue lets none run: `1` and `2`"]
+    );
 }
 
 #[test]
-fn limits_that_are_not_simulated_are_named() {
+fn amounts_are_limited_too() {
+    let log = native(&[("ada", "q"), ("ada", "q"), ("bob", "q")]);
     let server =
-        "create queue q\nset server eligible_time_enable = True\nset queue q max_run_res.ncpus = [u:PBS_GENERIC=4]\n";
-    let (.., warnings) = run(&limited(server), &native(&[("ada", "q")]), "eligible_time", 2);
-    assert_eq!(warnings, ["the simulation has no limits of the kinds `max_run_res`"]);
+        "create queue q\nset server eligible_time_enable = True\nset queue q max_run_res.ncpus = [u:PBS_GENERIC=1]\n";
+    let (_, _, starts, warnings) = run(&limited(server), &log, "eligible_time", 3);
+    assert_eq!((starts, warnings.len()), (vec![Some(0), Some(100), Some(0)], 0));
+}
+
+#[test]
+fn what_is_not_simulated_is_named() {
+    let server =
+        "create queue q\nset server eligible_time_enable = True\nset queue q max_run_soft = [u:PBS_GENERIC=4]\n";
+    let (_, simulated) = simulated(&limited(server), &native(&[("ada", "q")]), "eligible_time", 2);
+    assert_eq!(simulated.left_out, [LeftOut { what: "`max_run_soft`".to_owned(), jobs: 1 }]);
 }
 
 #[test]

@@ -27,8 +27,8 @@ mod rank;
 mod reach_rank;
 mod replay;
 mod role;
-mod shares;
 mod scheduling;
+mod shares;
 mod simulate;
 mod simulation_rules;
 mod source;
@@ -58,7 +58,8 @@ pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use replay::LogReplay;
 pub use role::Role;
 pub use shares::{PolicyShares, SharesRequest, UsageChange};
-pub use simulate::{SimulateRequest, SimulatedQueue};
+pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
+pub use simulation_rules::LeftOut;
 pub use source::FileSource;
 pub use what_if::WhatIf;
 
@@ -73,6 +74,7 @@ use jsf_json::decode_utf8;
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
+use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
@@ -126,6 +128,7 @@ pub struct Site {
     queues: Queues,
     config: SchedConfig,
     server: ServerSettings,
+    scheduler: SchedulerSettings,
     python: ServerPython,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     partition: Option<String>,
@@ -198,7 +201,21 @@ impl Site {
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
         warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));
         let jobs = JobDocument::default();
-        Ok(Self { files, rules, schema, queues, config, server, python, partition, policy, tree, jobs, warnings })
+        Ok(Self {
+            files,
+            rules,
+            schema,
+            queues,
+            config,
+            server,
+            scheduler,
+            python,
+            partition,
+            policy,
+            tree,
+            jobs,
+            warnings,
+        })
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each.

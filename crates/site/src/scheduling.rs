@@ -58,8 +58,7 @@ impl Site {
         let config = &self.config;
         let mut keys: Vec<(Reverse<i64>, usize)> = Vec::new();
         for queue in queues {
-            let is_express =
-                config.preemptive_sched.prime && priority(queue) >= i64::from(config.preempt_queue_prio);
+            let is_express = config.preemptive_sched.prime && priority(queue) >= i64::from(config.preempt_queue_prio);
             keys.push(match (config.round_robin.prime, config.by_queue.prime) {
                 (true, _) => (Reverse(priority(queue)), 0),
                 (false, true) => (Reverse(priority(queue)), position(queue)),

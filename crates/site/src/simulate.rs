@@ -12,8 +12,8 @@ use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, Observer, Schedule, UsageMeasure, Workload, WorkloadBuilder,
-    follows_submission, read_workload, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, Observer, Schedule, UsageMeasure, Workload,
+    WorkloadBuilder, follows_submission, read_workload, simulate,
 };
 
 use super::compression::decompressed;
@@ -324,9 +324,8 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
     let list = few(schedule.too_large.iter().map(|&job| workload.id(job)));
     let jobs = if count == 1 { "1 job asks".to_owned() } else { format!("{count} jobs ask") };
     let machine = if processors == 1 { "processor".to_owned() } else { format!("{processors} processors") };
-    (count > 0).then(|| {
-        format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}")
-    })
+    (count > 0)
+        .then(|| format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"))
 }
 
 /// The warning about jobs that never start although the machine is large enough.
@@ -353,7 +352,6 @@ fn limit_in_words(limit: &RunLimit) -> String {
         Subject::User(name) | Subject::Group(name) | Subject::Project(name) => format!("{amount} of `{name}`"),
     }
 }
-
 
 /// Whether a simulation computes an input of every job, whatever the log says.
 fn is_always_known(name: &str) -> bool {

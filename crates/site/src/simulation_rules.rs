@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use job_sort_formula::diagnostic::Need;
 use jsf_openpbs::cycle::{CycleRules, Machine};
 use jsf_openpbs::files::nodes::{Node, Nodes};
-use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 use jsf_openpbs::files::sched_config::SortFirst;
+use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{Backfill, OrderRules, SimulationRules, UsageMeasure, Workload};
-use job_sort_formula::diagnostic::Need;
 
 use super::role::Role;
 use super::scheduling::{LimitedNames, QueuePlaces};
@@ -39,7 +39,8 @@ impl Site {
         let mut names: Vec<Box<str>> = usable.iter().flat_map(|node| node.amounts.keys().cloned()).collect();
         names.sort_unstable();
         names.dedup();
-        names.retain(|name| **name != *PROCESSORS && self.config.checked_resources.iter().any(|other| *other == **name));
+        names
+            .retain(|name| **name != *PROCESSORS && self.config.checked_resources.iter().any(|other| *other == **name));
         Ok(names)
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
-use job_sort_formula::rank::{OldNew, OnError, ScorePrecision};
+use job_sort_formula::rank::{OldNew, OnError};
 use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::check::{Checked, Verdict};
@@ -19,10 +19,7 @@ use jsf_report::simulation::SimulationReport;
 use jsf_report::{
     FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, waiting_time,
 };
-use jsf_simulate::{
-    Backfill, Decay, Difference, Fairness, Observer, SimulationOptions, Statistics, Validation, Workload,
-    WorkloadModel, generate,
-};
+use jsf_simulate::{Decay, Difference, Fairness, Observer, Statistics, Validation, Workload, WorkloadModel, generate};
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
@@ -137,8 +134,8 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let [old_rules, new_rules] =
         [&sources.old, &sources.new].map(|source| rules(arguments, &site, &log, source, &old.simulated));
     let sides = OldNew {
-        old: side_report(arguments, workload, &sources.old, &old, &old_rules),
-        new: side_report(arguments, workload, &sources.new, &new, &new_rules),
+        old: side_report(workload, &sources.old, &old, &old_rules),
+        new: side_report(workload, &sources.new, &new, &new_rules),
     };
     report_failing(arguments, failing_clauses(sides));
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, warm_up(arguments));
@@ -176,7 +173,6 @@ struct Side {
 }
 
 fn side_report<'a>(
-    arguments: &SimulateArgs,
     workload: &'a Workload,
     source: &'a FormulaText,
     side: &'a Side,
@@ -189,7 +185,7 @@ fn side_report<'a>(
         statistics: &side.statistics,
         fairness: side.fairness.as_ref(),
         validation: None,
-        processors: arguments.processors,
+        processors: side.simulated.processors,
         checked: Some(&side.checked),
         failing: side.failing.as_ref(),
         warnings: &side.warnings,
@@ -215,7 +211,7 @@ fn write_side(
     let rules = rules(arguments, site, log, source, &side.simulated);
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
-        ..side_report(arguments, workload, source, side, &rules)
+        ..side_report(workload, source, side, &rules)
     };
     let document = simulation_document(report, &side.findings);
     if let Some(path) = &arguments.report {
@@ -266,8 +262,8 @@ fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> 
 }
 
 fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Workload, CliError> {
-    let SimulateArgs { processors, load, seed, .. } = *arguments;
-    if let Some(jobs) = arguments.generate {
+    let SimulateArgs { load, seed, .. } = *arguments;
+    if let (Some(jobs), Some(processors)) = (arguments.generate, arguments.processors) {
         let _progress = Progress::start("generating the workload");
         return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
     }
@@ -327,7 +323,6 @@ fn simulate(
 ) -> Result<Option<Side>, CliError> {
     let workload = &log.workload;
     let names = Names { arguments, log: Some(log) };
-    let rules = simulation_rules(arguments);
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
     let interrupted = before.filter(|before| !before.schedule.is_complete);
@@ -341,7 +336,10 @@ fn simulate(
     let simulated = site.simulate(SimulateRequest {
         decay_period: arguments.decay,
         decay_factor: arguments.decay_factor,
-        ..SimulateRequest::new(formula, workload, rules, &mut counter)
+        processors: arguments.processors,
+        backfill: arguments.backfill,
+        usage: arguments.usage,
+        ..SimulateRequest::new(formula, workload, &mut counter)
     });
     drop(counter);
     let simulated = match simulated {
@@ -365,7 +363,7 @@ fn simulate(
     let failing = FailingJobs::new(log.shown(), errors, of_entities, arguments.site.on_error);
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
-    let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
+    let statistics = Statistics::new(log.shown(), &simulated.schedule, simulated.processors, warm_up(arguments));
     let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
     let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
     let is_fine = !fails && !found.iter().any(|found| found.severity == Severity::Error);
@@ -474,18 +472,6 @@ fn has_tree(files: &SiteFiles) -> bool {
     [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| files.has(role))
 }
 
-fn simulation_rules(arguments: &SimulateArgs) -> SimulationOptions {
-    SimulationOptions {
-        processors: arguments.processors,
-        backfill: arguments.backfill,
-        precision: match arguments.site.numbers {
-            NumberMode::OpenPbs => ScorePrecision::Float32,
-            NumberMode::Exact | NumberMode::Decimal => ScorePrecision::Double,
-        },
-        on_error: arguments.site.on_error,
-    }
-}
-
 /// What is shown above the tables.
 fn rules(
     arguments: &SimulateArgs,
@@ -494,17 +480,12 @@ fn rules(
     source: &FormulaText,
     simulated: &SimulatedQueue,
 ) -> Vec<(&'static str, String)> {
-    let backfill = match arguments.backfill {
-        Backfill::Easy => "easy",
-        Backfill::Greedy => "greedy",
-        Backfill::None => "none",
-    };
-    let processors = match arguments.processors {
+    let processors = match simulated.processors {
         1 => "1 processor".to_owned(),
         processors => format!("{processors} processors"),
     };
-    let mut rules =
-        vec![("formula", source.text.trim_end().to_owned()), ("machine", format!("{processors}, backfill {backfill}"))];
+    let machine = format!("{processors}, {}", simulated.backfilling);
+    let mut rules = vec![("formula", source.text.trim_end().to_owned()), ("machine", machine)];
     if has_tree(site.files()) {
         let whose = match arguments.site.rules {
             PolicyRules::Documented => "the published document",
@@ -521,6 +502,9 @@ fn rules(
     }
     let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
     rules.extend(site.python_rule());
+    let left_out = simulated.left_out.iter().map(|left_out| format!("{} ({} jobs)", left_out.what, left_out.jobs));
+    let left_out: Vec<String> = left_out.collect();
+    rules.extend((!left_out.is_empty()).then(|| ("without", left_out.join("; "))));
     rules.extend((!limits.is_empty()).then(|| ("limits", limits.join("; "))));
     rules
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jsf_simulate::{Backfill, MAX_JOBS};
+use jsf_site::StartingUsage;
 
 use crate::cli::duration::parse_duration;
 
@@ -120,7 +121,7 @@ pub struct SimulateArgs {
     /// Instead of a log, generate this many jobs
     ///
     /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
-    #[arg(long, value_name = "JOBS", conflicts_with = "workload", value_parser = generated_jobs)]
+    #[arg(long, value_name = "JOBS", conflicts_with = "workload", requires = "processors", value_parser = generated_jobs)]
     pub generate: Option<usize>,
     /// With --generate: the load
     ///
@@ -133,13 +134,19 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed)]
     pub seed: u64,
     /// The number of processors of the machine
+    ///
+    /// As one pool [default: the site's nodes, else `MaxProcs` in the header of the log]
     #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
-    pub processors: u32,
+    pub processors: Option<u32>,
     /// Which jobs may start earlier
     ///
-    /// Even though an earlier job does not fit
-    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
-    pub backfill: Backfill,
+    /// Even though an earlier job does not fit [default: by strict_ordering and backfill_depth of the site; easy without a
+    /// sched_config]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub backfill: Option<Backfill>,
+    /// The usage that the entities begin with
+    #[arg(long, value_enum, default_value_t, value_name = "USAGE")]
+    pub usage: StartingUsage,
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,

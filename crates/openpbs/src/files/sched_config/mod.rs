@@ -159,6 +159,8 @@ pub struct SchedConfig {
     pub preempt_queue_prio: i32,
     /// The keys that decide between jobs that tie in all else, in order. Default: none.
     pub job_sort_key: ByTime<Vec<SortKey>>,
+    /// The resources that a job waits for (`resources`). Default: `ncpus, mem, arch, host, vnode, aoe, eoe`.
+    pub checked_resources: Vec<String>,
     /// The warnings, in file order.
     pub warnings: Vec<ConfigWarning>,
 }
@@ -183,6 +185,7 @@ impl Default for SchedConfig {
             dedicated_prefix: "ded".to_owned(),
             preemptive_sched: ByTime::always(true),
             preempt_queue_prio: 150,
+            checked_resources: list_of("ncpus, mem, arch, host, vnode, aoe, eoe"),
             job_sort_key: ByTime::always(Vec::new()),
             warnings: Vec::new(),
         }
@@ -236,6 +239,7 @@ impl SchedConfig {
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
             "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
+            "resources" => self.checked_resources = list_of(value),
             "fairshare_usage_res" => self.fairshare_usage_res = value.to_owned(),
             "fairshare_decay_time" => self.fairshare_decay_time = line.duration()?,
             "fairshare_decay_factor" => self.fairshare_decay_factor = line.decay_factor()?,
@@ -269,6 +273,12 @@ fn repeated(line: &Line<'_>, number: usize, first_lines: &mut ByTime<Option<usiz
     earlier.filter(|_| !is_list).map(|earlier| ConfigFault::Repeated { name: line.name.to_owned(), earlier })
 }
 
+/// The words of a list such as `"ncpus, mem"`.
+fn list_of(value: &str) -> Vec<String> {
+    let words = value.trim_matches('"').split(',').map(str::trim);
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
 fn set(setting: &mut ByTime<bool>, times: Times, value: bool) {
     setting.change(times, |at| *at = value);
 }
@@ -295,7 +305,6 @@ const UNUSED_SETTINGS: &[&str] = &[
     "preempt_sort",
     "prime_spill",
     "provision_policy",
-    "resources",
     "server_dyn_res",
     "smp_cluster_dist",
     "sort_by",
