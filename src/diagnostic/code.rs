@@ -62,6 +62,7 @@ codes! {
     "JSF207" Error "a variable of OpenPBS's scripts",
     "JSF208" Error "a function with the prefix of its module",
     "JSF209" Warning "a formula that only some versions of Python take",
+    "JSF210" Note to Warning "a value that depends on the version of Python",
     "JSF301" Error "jobs in the queue for which the formula fails",
     "JSF302" Error "jobs in the queue whose result crashes the scheduler",
     "JSF303" Warning to Error "a division by zero",

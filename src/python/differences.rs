@@ -1,26 +1,40 @@
 //! What versions of Python compute differently: each difference has a name and its source.
 //!
-//! Which functions exist and which arguments they take is in the table of [`Function`](crate::python::Function).
+//! Which functions exist and which arguments they take is in the table of [`Function`]. Issues are numbered as in CPython's
+//! change log: `bpo-…` at bugs.python.org, `gh-…` at github.com/python/cpython.
 
-use crate::python::PythonVersion;
+use crate::python::{Function, PythonVersion};
 
 impl PythonVersion {
     /// Whether `sum` compensates the rounding errors of floats. "What's New in Python 3.12", "Other Language Changes":
-    /// "`sum()` now uses Neumaier summation to improve accuracy".
-    pub(super) fn compensates_sums(self) -> bool {
+    /// "`sum()` now uses Neumaier summation to improve accuracy and commutativity when summing floats or mixed ints and
+    /// floats" (gh-100425).
+    pub(crate) fn compensates_sums(self) -> bool {
         self >= Self::V3_12
     }
 
-    /// Whether `factorial` takes a float without a fraction. "What's New in Python 3.10", "Removed": it was deprecated
-    /// in 3.9 and raises a `TypeError` since.
+    /// Whether `sum` compensates the rounding errors of the integers among floats too, and converts them to doubles whatever
+    /// their size. The change log of Python 3.14.0 alpha 1 (gh-122234).
+    pub(super) fn compensates_integers_in_sums(self) -> bool {
+        self >= Self::V3_14
+    }
+
+    /// Whether `factorial` takes a float without a fraction. The documentation of `math.factorial`: "Changed in version
+    /// 3.10: Floats with integral values (like 5.0) are no longer accepted" (bpo-37999); deprecated in 3.9 (bpo-37315).
     pub(crate) fn has_factorials_of_floats(self) -> bool {
         self < Self::V3_10
     }
 
     /// Whether `key=None` of `max` and `min` means no key. The documentation of `max`: "Changed in version 3.8: The key can
-    /// be None."
+    /// be None" (bpo-34149).
     pub(super) fn has_none_as_a_key(self) -> bool {
         self >= Self::V3_8
+    }
+
+    /// Whether `pow(0.0, -inf)` of `math` is infinite instead of a domain error. The documentation of `math.pow`: "Changed in
+    /// version 3.11: The special cases `pow(0.0, -inf)` and `pow(-0.0, -inf)` were changed to return inf" (bpo-44339).
+    pub(super) fn has_infinite_power_of_zero(self) -> bool {
+        self >= Self::V3_11
     }
 
     /// How `hypot` and `dist` round.
@@ -32,25 +46,25 @@ impl PythonVersion {
         }
     }
 
-    /// Whether `erf` and `erfc` are those of the C library. Issue 26121 in the change log of Python 3.7.
+    /// Whether `erf` and `erfc` are those of the C library. "What's New in Python 3.7", "Optimizations" (bpo-26121).
     pub(super) fn has_library_erf(self) -> bool {
         self >= Self::V3_7
     }
 
-    /// Whether an error of the second of two doubles hides that of the first. Before Argument Clinic converted these
-    /// functions of `math` (issue 20185 in the change log of Python 3.7), both were converted before the check.
+    /// Whether an error of the second of two doubles hides that of the first. Before Argument Clinic converted the functions
+    /// of `math` for Python 3.7 (bpo-20186), both were converted before the check.
     pub(super) fn raises_the_second_error(self) -> bool {
         self < Self::V3_7
     }
 
-    /// Whether a shift by more than 63 bits can tell is an `OverflowError`, whatever is shifted. Issue 27145 in the change log of
-    /// Python 3.7.
+    /// Whether a shift by more than 63 bits can tell is an `OverflowError`, whatever is shifted. The change log of Python 3.7.0
+    /// alpha 1: "Shift operation now has less opportunity to raise OverflowError" (bpo-29816).
     pub(super) fn limits_shift_counts(self) -> bool {
         self < Self::V3_7
     }
 
-    /// Whether a literal of more than 4300 decimal digits is refused. "What's New in Python 3.11", "Integer/string conversion
-    /// length limitation", also in 3.7.14, 3.8.14, 3.9.14 and 3.10.7, not in 3.6.
+    /// Whether a literal of more than 4300 decimal digits is refused. "What's New in Python 3.11", "Other CPython
+    /// Implementation Changes" (gh-95778), also in 3.7.14, 3.8.14, 3.9.14 and 3.10.7, not in 3.6.
     pub(crate) fn limits_decimal_digits(self) -> bool {
         self >= Self::V3_7
     }
@@ -62,9 +76,30 @@ pub(super) enum Norm {
     /// By the C library's `hypot`, for two coordinates only.
     Library,
     /// With the rounding errors of the sum, but not those of the squares. "What's New in Python 3.8", "math": any number of
-    /// coordinates.
+    /// coordinates, and `dist` (bpo-33089); the sum in bpo-34376.
     Compensated,
-    /// Nearly correctly rounded. "What's New in Python 3.10", the documentation of `hypot`: "Improved the algorithm's
-    /// accuracy so that the maximum error is under 1 ulp".
+    /// Nearly correctly rounded. The documentation of `math.hypot`: "Changed in version 3.10: Improved the algorithm's accuracy
+    /// so that the maximum error is under 1 ulp" (bpo-41513).
     Accurate,
+}
+
+impl Function {
+    /// The versions since which the function gives another value for the same arguments than before, for some of them.
+    pub(crate) fn changed_in(self) -> &'static [PythonVersion] {
+        use PythonVersion as P;
+        match self {
+            Self::Sum => &[P::V3_12, P::V3_14],
+            Self::Hypot | Self::Dist => &[P::V3_8, P::V3_10],
+            Self::Erf | Self::Erfc => &[P::V3_7],
+            Self::Factorial | Self::Perm => &[P::V3_10],
+            Self::Max | Self::Min => &[P::V3_8],
+            Self::Pow => &[P::V3_11],
+            _ => &[],
+        }
+    }
+
+    /// Whether the same call gives the same value in every version of Python, if the arguments do.
+    pub(crate) fn is_alike_in_all_versions(self) -> bool {
+        self.has_one_form() && self.changed_in().is_empty()
+    }
 }

@@ -151,26 +151,42 @@ pub(crate) enum Arguments<'a, V> {
 impl Function {
     /// The table of the functions: how each is declared, and since which version, the newest form first.
     ///
-    /// Source: the section "math" and the section "Other Language Changes" of "What's New in Python 3.7" to "3.14", and the
-    /// changes that the documentation of `math` and of the builtins notes for each function.
+    /// Source: "New in version" and "Changed in version" in the documentation of `math` and of the builtins, and for the
+    /// keywords of `bool`, `float` and `int` "Changes in the Python API" in "What's New in Python 3.7". The issues are those of
+    /// CPython's change log.
     fn forms(self) -> &'static [Form] {
         use PythonVersion as P;
         use Signature as S;
         match self {
+            // gh-73468
             Self::Fma => const { &[(P::V3_13, S::Between(3, 3))] },
+            // gh-100485
             Self::Sumprod => const { &[(P::V3_12, S::Between(2, 2))] },
+            // bpo-44357, bpo-45917
             Self::Cbrt | Self::Exp2 => const { &[(P::V3_11, S::One)] },
+            // bpo-39479, bpo-39648
             Self::Lcm => const { &[(P::V3_9, S::Any)] },
+            // bpo-39310
             Self::Ulp => const { &[(P::V3_9, S::One)] },
+            // `steps`: gh-94906; bpo-39288
             Self::Nextafter => const { &[(P::V3_12, S::Named(NEXTAFTER)), (P::V3_9, S::Between(2, 2))] },
+            // bpo-39648
             Self::Gcd => const { &[(P::V3_9, S::Any), (P::OLDEST, S::Between(2, 2))] },
+            // bpo-35431, bpo-33089
             Self::Comb | Self::Dist => const { &[(P::V3_8, S::Between(2, 2))] },
+            // bpo-36887
             Self::Isqrt => const { &[(P::V3_8, S::One)] },
+            // bpo-37128, bpo-37178
             Self::Perm => const { &[(P::V3_8, S::Between(1, 2))] },
+            // bpo-35606
             Self::Prod => const { &[(P::V3_8, S::Named(PROD))] },
+            // bpo-33089
             Self::Hypot => const { &[(P::V3_8, S::Any), (P::OLDEST, S::Between(2, 2))] },
+            // bpo-34637
             Self::Sum => const { &[(P::V3_8, S::Named(SUM)), (P::OLDEST, S::Between(1, 2))] },
+            // bpo-29962
             Self::Remainder => const { &[(P::V3_7, S::Between(2, 2))] },
+            // bpo-29695
             Self::Bool | Self::Float => const { &[(P::V3_7, S::Between(0, 1)), (P::OLDEST, S::Named(CONVERSION))] },
             Self::Int => const { &[(P::V3_7, S::Named(INT)), (P::OLDEST, S::Named(INT_BY_NAME))] },
             Self::Atan2 | Self::Copysign | Self::Divmod | Self::Fmod | Self::Ldexp | Self::Pow => {
@@ -182,6 +198,11 @@ impl Function {
             Self::Max | Self::Min => const { &[(P::OLDEST, S::Extreme)] },
             _ => const { &[(P::OLDEST, S::One)] },
         }
+    }
+
+    /// Whether all versions have the function and declare it alike.
+    pub(super) fn has_one_form(self) -> bool {
+        matches!(self.forms(), [(PythonVersion::OLDEST, _)])
     }
 
     /// The function of this name in this version of Python.

@@ -32,6 +32,7 @@ impl PythonVersion {
     pub(crate) const V3_11: Self = Self { minor: 11 };
     pub(crate) const V3_12: Self = Self { minor: 12 };
     pub(crate) const V3_13: Self = Self { minor: 13 };
+    pub(crate) const V3_14: Self = Self { minor: 14 };
 
     /// Python 3 with this minor version; `None` if it is not known.
     pub const fn new(minor: u8) -> Option<Self> {

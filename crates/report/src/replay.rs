@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use job_sort_formula::PythonVersion;
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Objection, Replay};
 use serde_json::{Value, json};
 
@@ -15,14 +16,15 @@ const MAX_SHOWN: usize = 10;
 /// The most causes that the text lists.
 const MAX_CAUSES: usize = 5;
 
-/// Writes the comparison of the values of `formula` as one JSON document.
+/// Writes the comparison of the values of `formula` under a version of Python as one JSON document.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_json(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(replay: &Replay, formula: &str, python: PythonVersion, out: &mut dyn Write) -> io::Result<()> {
     let different: Vec<Value> = replay.different.iter().map(difference).collect();
     let document = json!({
         "formula": formula,
+        "python": python,
         "lines": replay.lines,
         "equal": replay.equal,
         "different": different,
@@ -116,11 +118,16 @@ fn explanation(explanation: &Explanation) -> Value {
     fields
 }
 
-/// The document of a comparison: the answer, the causes that many differences have in common, and the differences.
-pub fn replay_document<'a>(replay: &'a Replay, formula: &str) -> Document<'a> {
+/// The document of a comparison: the answer, the causes that many differences have in common, and the differences. `python` is
+/// the version of Python with what says so.
+pub fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
     let compared = "the logged digits with those of the value that the formula gives here";
-    let facts =
-        vec![Fact::new("formula", formula.trim_end()), Fact::new("compared", compared).in_full(), counts(replay)];
+    let facts = vec![
+        Fact::new("formula", formula.trim_end()),
+        Fact::new("python", python),
+        Fact::new("compared", compared).in_full(),
+        counts(replay),
+    ];
     let causes = causes(replay).into_iter().fold(Section::new("causes"), Section::prose);
     let sections = [causes, differences(replay)].into_iter().filter(|section| !section.blocks.is_empty());
     Document {

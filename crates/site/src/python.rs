@@ -106,7 +106,12 @@ impl Site {
 
     /// The version of Python as one of the rules, a heading and a text; `None` if it is only assumed.
     pub fn python_rule(&self) -> Option<(&'static str, String)> {
-        (self.python.source != PythonSource::Assumed).then(|| ("python", self.python.in_words()))
+        (self.python.source != PythonSource::Assumed).then(|| ("python", self.python_in_words()))
+    }
+
+    /// The version of Python, and in parentheses what says so, or that it is assumed.
+    pub fn python_in_words(&self) -> String {
+        self.python.in_words()
     }
 
     /// What there is and what follows from what is missing: a line for each kind of file, with the files, one for the server's

@@ -281,7 +281,7 @@ fn push<T>(all: &mut Vec<T>, new: T) -> u32 {
 }
 
 /// CPython refuses longer decimal literals (`sys.int_info.default_max_str_digits`).
-const MAX_DECIMAL_DIGITS: usize = 4300;
+pub(crate) const MAX_DECIMAL_DIGITS: usize = 4300;
 
 /// The value of a literal.
 ///

@@ -21,7 +21,7 @@ pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::Interpreter;
 #[doc(hidden)]
 pub use interpreter::InterpreterBuffers;
-pub(crate) use lowering::literal_value;
+pub(crate) use lowering::{MAX_DECIMAL_DIGITS, literal_value};
 #[doc(hidden)]
 pub use trace::Summand;
 pub use trace::{Term, Trace};

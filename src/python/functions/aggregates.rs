@@ -70,14 +70,15 @@ fn extreme_by_key<'a>(
 pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Result<Value, Raised> {
     let start = start.cloned().unwrap_or(Value::Int(0));
     if python.version.compensates_sums() {
-        return compensated_sum(items.iterable_argument()?, start, &python.fuel);
+        return compensated_sum(items.iterable_argument()?, start, python);
     }
     accumulate(BinaryOperator::Add, items, start, &python.fuel)
 }
 
 /// The sum as integers of a word while it is one, then as floats with their rounding errors (Neumaier's algorithm), and then
 /// by `+`.
-fn compensated_sum(items: &[Value], start: Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Value, Raised> {
+    let fuel = &python.fuel;
     let mut rest = items.iter();
     let mut total = start;
     while let Value::Int(sum) = total {
@@ -94,23 +95,17 @@ fn compensated_sum(items: &[Value], start: Value, fuel: &Fuel) -> Result<Value, 
             }
         };
     }
-    if let Value::Float(mut sum) = total {
-        let mut compensation = 0.0;
-        let compensated = |sum: f64, compensation: f64| if compensation.is_finite() { sum + compensation } else { sum };
+    if let Value::Float(start) = total {
+        let mut sum = CompensatedSum { sum: start, compensation: 0.0 };
         loop {
             match rest.next() {
-                None => return Ok(Value::Float(compensated(sum, compensation))),
-                Some(Value::Float(item)) => {
-                    let next = sum + item;
-                    let (large, small) = if sum.abs() >= item.abs() { (sum, *item) } else { (*item, sum) };
-                    compensation += (large - next) + small;
-                    sum = next;
-                }
+                None => return Ok(Value::Float(sum.rounded())),
+                Some(Value::Float(item)) => sum.add(*item),
                 Some(item) => match item.integer() {
-                    Some(Integer::Small(item)) => sum += item as f64,
+                    Some(integer) if python.version.compensates_integers_in_sums() => sum.add(integer.to_float()?),
+                    Some(Integer::Small(item)) => sum.sum += item as f64,
                     _ => {
-                        let before = Value::Float(compensated(sum, compensation));
-                        total = operators::binary(BinaryOperator::Add, &before, item, fuel)?;
+                        total = operators::binary(BinaryOperator::Add, &Value::Float(sum.rounded()), item, fuel)?;
                         break;
                     }
                 },
@@ -118,6 +113,28 @@ fn compensated_sum(items: &[Value], start: Value, fuel: &Fuel) -> Result<Value, 
         }
     }
     rest.try_fold(total, |sum, item| operators::binary(BinaryOperator::Add, &sum, item, fuel))
+}
+
+/// A sum of floats and its rounding error.
+#[derive(Debug, Clone, Copy)]
+struct CompensatedSum {
+    sum: f64,
+    compensation: f64,
+}
+
+impl CompensatedSum {
+    fn add(&mut self, item: f64) {
+        let next = self.sum + item;
+        let (large, small) = if self.sum.abs() >= item.abs() { (self.sum, item) } else { (item, self.sum) };
+        self.compensation += (large - next) + small;
+        self.sum = next;
+    }
+
+    /// The sum with its error, which is left out where it is not finite, and where it is 0, for the sign of a zero.
+    fn rounded(self) -> f64 {
+        let is_used = self.compensation != 0.0 && self.compensation.is_finite();
+        if is_used { self.sum + self.compensation } else { self.sum }
+    }
 }
 
 /// `sumprod(p, q)`: integers of a word exactly, then floats with three times the precision, and then by `*` and `+`.

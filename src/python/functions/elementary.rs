@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use crate::python::functions::special;
 use crate::python::value::{Integer, Number};
-use crate::python::{Function, Raised, Value, c_math, conversion, float, float_parts};
+use crate::python::{Function, PythonVersion, Raised, Value, c_math, conversion, float, float_parts};
 
 /// What an infinite result for a finite argument means.
 #[derive(Clone, Copy)]
@@ -87,13 +87,13 @@ fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised>
 }
 
 /// Calls a function of the `math` module that takes two doubles and returns one. The result is nan for any other function.
-pub(super) fn binary_real_function(function: Function, x: f64, y: f64) -> Result<f64, Raised> {
+pub(super) fn binary_real_function(function: Function, x: f64, y: f64, python: PythonVersion) -> Result<f64, Raised> {
     match function {
         Function::Atan2 => Ok(x.atan2(y)),
         Function::Copysign => Ok(x.copysign(y)),
         Function::Fmod => fmod(x, y),
         Function::Nextafter => Ok(float_parts::nextafter(x, y)),
-        Function::Pow => pow(x, y),
+        Function::Pow => pow(x, y, python),
         Function::Remainder => remainder(x, y),
         _ => Ok(f64::NAN),
     }
@@ -132,10 +132,11 @@ fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
 }
 
 /// `math.pow`, which, unlike `**`, takes both arguments as doubles and never returns a complex number.
-fn pow(x: f64, y: f64) -> Result<f64, Raised> {
+fn pow(x: f64, y: f64, python: PythonVersion) -> Result<f64, Raised> {
     let result = float::library_power(x, y);
     if !x.is_finite() || !y.is_finite() || result.is_finite() {
-        return Ok(result);
+        let is_pole = x == 0.0 && result.is_infinite();
+        return if is_pole && !python.has_infinite_power_of_zero() { Err(Raised::domain()) } else { Ok(result) };
     }
     // A pole and a root of a negative number are domain errors; any other infinite result is a range error.
     Err(if x == 0.0 || result.is_nan() { Raised::domain() } else { Raised::range() })

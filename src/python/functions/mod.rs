@@ -92,9 +92,12 @@ fn call_with_two(function: Function, x: &Value, y: &Value, python: &Python) -> R
         _ if python.version.raises_the_second_error() && function != F::Remainder => {
             let (x, y) = (x.math_argument(), y.math_argument());
             let y = y?;
-            elementary::binary_real_function(function, x?, y).map(Value::Float)
+            elementary::binary_real_function(function, x?, y, python.version).map(Value::Float)
         }
-        _ => elementary::binary_real_function(function, x.math_argument()?, y.math_argument()?).map(Value::Float),
+        _ => {
+            let (x, y) = (x.math_argument()?, y.math_argument()?);
+            elementary::binary_real_function(function, x, y, python.version).map(Value::Float)
+        }
     }
 }
 

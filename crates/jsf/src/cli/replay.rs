@@ -25,12 +25,11 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     warn_all(site.warnings());
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
+    let document = || replay_document(&compared.replay, &source.text, site.python_in_words());
     match arguments.format {
-        ReplayFormatName::Human => write_text(&replay_document(&compared.replay, &source.text), arguments.text, out)?,
-        ReplayFormatName::Markdown => {
-            write_as_markdown(&replay_document(&compared.replay, &source.text), arguments.text, out)?
-        }
-        ReplayFormatName::Json => write_json(&compared.replay, &source.text, out)?,
+        ReplayFormatName::Human => write_text(&document(), arguments.text, out)?,
+        ReplayFormatName::Markdown => write_as_markdown(&document(), arguments.text, out)?,
+        ReplayFormatName::Json => write_json(&compared.replay, &source.text, site.python().0, out)?,
     }
     if compared.replay.is_empty() {
         out.flush()?;

@@ -112,6 +112,8 @@ fn places(
 ) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
     let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || !site.files().has(Role::Queue) {
+        let reason = "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
+        note_idle(&[("--python", arguments.site.python.is_some())], reason);
         return match is_given {
             true => Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue")),
             false => Ok(Some(None)),

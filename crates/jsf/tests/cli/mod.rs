@@ -13,6 +13,7 @@ mod hostile_text;
 mod interrupted;
 mod limits;
 mod processes;
+mod python_versions;
 mod rankings;
 mod replay;
 mod reports;

@@ -179,7 +179,7 @@ impl Checked {
                 }
                 findings.extend(submitted.lines_left_out());
                 if python_source.is_none() {
-                    findings.extend(python_versions::findings(submitted.text(), None, schema));
+                    findings.extend(python_versions::findings_on_text(submitted.text(), schema));
                 }
                 return Self {
                     python,
@@ -203,7 +203,8 @@ impl Checked {
         findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
         findings.extend(observed);
         if python_source.is_none() {
-            findings.extend(python_versions::findings(submitted.text(), Some(formula.expr()), schema));
+            let ranges = ranges(schema, site.defaulted);
+            findings.extend(python_versions::findings(submitted.text(), formula, schema, &ranges, queue));
         }
         // the formula alone says why the values are equal
         if findings.iter().any(|found| found.code == "JSF607") {

@@ -1,11 +1,16 @@
-//! The findings on a formula that the server accepts or refuses depending on the version of its Python.
+//! The findings on a formula that the server accepts or refuses, or that has other values, depending on the version of its
+//! Python.
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Span};
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Message, Need, Severity, Span};
+use job_sort_formula::formula::lint::{Facts, Ranges, ValueSet, VersionDifference};
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::formula::syntax::{Expr, ExprKind};
-use job_sort_formula::python::PythonVersion;
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
+use job_sort_formula::formula::{Formula, lint};
+use job_sort_formula::python::{BinaryOperator, PythonVersion};
+use job_sort_formula::rank::{FormulaResult, ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
 
+use crate::check::ScoredQueue;
 use crate::files::python_version::systems_with;
 use crate::qmgr_validation::validate;
 
@@ -22,22 +27,62 @@ const ALTERNATIVES: [(&str, &str); 3] = [
 /// The server's answer under one version: the error code, 0 if it accepts the formula, `None` if that cannot be told.
 type Answer = (PythonVersion, Option<u32>);
 
-/// What the server answers under each version, if that is not always the same: a finding for each name that only some
-/// versions have, else one for the formula. `expr` is that of the formula, if it has been parsed.
-pub(super) fn findings(text: &str, expr: Option<&Expr>, schema: &Schema) -> Vec<Diagnostic> {
-    let schemas: Vec<Schema> = PythonVersion::all().map(|version| schema.clone().with_python(version)).collect();
-    let answers: Vec<Answer> = schemas.iter().map(|schema| (schema.python(), validate(text, schema).code)).collect();
-    let is_bound = |name: &str, version: PythonVersion| {
-        let schema = schemas.iter().find(|schema| schema.python() == version);
-        schema.is_some_and(|schema| !matches!(Resolution::from_schema(name, schema), Resolution::Undefined))
+/// The findings on a text that is no formula: whether the server's answer is the same under each version.
+pub(super) fn findings_on_text(text: &str, schema: &Schema) -> Vec<Diagnostic> {
+    let whole = Span::new(0, text.len());
+    differences(&answers(text, schema), &[], |_, _| true, schema.python(), whole)
+}
+
+/// The findings on a formula: the names that only some versions have, else an answer of the server that is not always the
+/// same, and what the versions compute differently, for the jobs of the queue if there is one. `text` is what the server gets.
+pub(super) fn findings(
+    text: &str,
+    formula: &Formula,
+    schema: &Schema,
+    ranges: &Ranges,
+    queue: Option<ScoredQueue<'_>>,
+) -> Vec<Diagnostic> {
+    let expr = formula.expr();
+    let mut findings = Vec::new();
+    let mut answers = Vec::new();
+    if !is_answered_alike(text, expr, schema) {
+        answers = self::answers(text, schema);
+        let is_bound = |name: &str, version: PythonVersion| {
+            let resolution = Resolution::from_schema(name, &schema.clone().with_python(version));
+            !matches!(resolution, Resolution::Undefined)
+        };
+        findings = differences(&answers, &names(expr), is_bound, schema.python(), Span::new(0, text.len()));
+        add_fixes(&mut findings, expr, schema, ranges);
+    }
+    let refuses = |version: PythonVersion| answers.iter().any(|(known, code)| *known == version && is_refusal(*code));
+    findings.extend(differing_values(formula, schema, ranges, queue, refuses));
+    findings
+}
+
+/// Whether the server's answer is known to be the same under each version, without asking for it: every version reads the
+/// formula alike, and no name can be missing, or else it is missing wherever the evaluation reaches it, which is the same.
+fn is_answered_alike(text: &str, expr: &Expr, schema: &Schema) -> bool {
+    let is_bound = |(name, _): &(&str, Span)| {
+        matches!(Resolution::from_schema(name, schema), Resolution::Constant(_) | Resolution::Input)
     };
-    differences(&answers, &names(expr), is_bound, schema.python(), Span::new(0, text.len()))
+    is_plain(text) && lint::is_read_alike(expr) && (names(expr).iter().all(is_bound) || lint::is_computed_alike(expr))
+}
+
+/// Whether the text is one line of arithmetic: no strings, escapes and comments, and no letters whose meaning depends on the
+/// version of Unicode.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"'\"\\#;`$?".contains(&byte) || byte == b' ')
+}
+
+fn answers(text: &str, schema: &Schema) -> Vec<Answer> {
+    let answer = |version| (version, validate(text, &schema.clone().with_python(version)).code);
+    PythonVersion::all().map(answer).collect()
 }
 
 /// The names of a formula, each with its first place.
-fn names(expr: Option<&Expr>) -> Vec<(&str, Span)> {
+fn names(expr: &Expr) -> Vec<(&str, Span)> {
     let mut names: Vec<(&str, Span)> = Vec::new();
-    for node in expr.into_iter().flat_map(Expr::nodes) {
+    for node in expr.nodes() {
         if let ExprKind::Name(name) = &node.kind {
             match names.iter_mut().find(|(known, _)| *known == &**name) {
                 Some((_, first)) if node.span.start < first.start => *first = node.span,
@@ -81,8 +126,12 @@ fn differences(
 
 fn found(message: String, span: Span, alternative: Option<&str>, assumed: PythonVersion) -> Diagnostic {
     let alternative = alternative.map(|text| format!("{text}; ")).unwrap_or_default();
-    let unknown = format!("{alternative}nothing says which Python this server has, and {assumed} is assumed: ");
-    Diagnostic::warning("JSF209", message, span).with_help(Message::asking(unknown, [Need::Python]))
+    Diagnostic::warning("JSF209", message, span).with_help(unknown_version(&alternative, assumed))
+}
+
+fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
+    let unknown = format!("{before}nothing says which Python this server has, and {assumed} is assumed: ");
+    Message::asking(unknown, [Need::Python])
 }
 
 fn is_refusal(answer: Option<u32>) -> bool {
@@ -139,8 +188,157 @@ fn in_ranges(versions: &[PythonVersion]) -> String {
     format!("Python {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
+/// Adds to a finding on a name the fix that gives the value in every version, if the name has one place, where it is right.
+fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: &Ranges) {
+    if findings.is_empty() {
+        return;
+    }
+    let facts = lint::analyze_ranges(expr, schema, ranges);
+    for found in findings {
+        let mut calls = expr.iter().filter_map(|(id, _)| alternative(expr, &facts, id, found.span.slice(expr.text())));
+        if let (Some(fix), None) = (calls.next(), calls.next()) {
+            found.fix = Some(fix);
+        }
+    }
+}
+
+/// What a call of `name` can be replaced by: the same value up to the last digit.
+fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<Fix> {
+    let node = expr.node(call);
+    let ExprKind::Call { callee, positional, keywords } = &node.kind else { return None };
+    let is_called = matches!(&expr.node(*callee).kind, ExprKind::Name(callee) if **callee == *name);
+    let [argument] = **positional else { return None };
+    let values = facts.at(argument).values;
+    if !is_called || !keywords.is_empty() || !values.is_number() {
+        return None;
+    }
+    let operand = as_operand(expr, argument);
+    let power = match name {
+        "cbrt" if is_not_negative(&values) => format!("{operand} ** (1/3)"),
+        "exp2" => format!("2.0 ** {operand}"),
+        _ => return None,
+    };
+    let replacement = if binds_tightly(expr, call) { format!("({power})") } else { power };
+    Some(Fix { span: node.span, replacement, applicability: Applicability::Unsafe })
+}
+
+fn is_not_negative(values: &ValueSet) -> bool {
+    values.least() >= 0.0 && !values.may_be_nan()
+}
+
+/// The text of an argument as an operand of `**`.
+fn as_operand(expr: &Expr, argument: ExprId) -> String {
+    let node = expr.node(argument);
+    let text = node.span.slice(expr.text());
+    match node.kind {
+        ExprKind::Name(_) | ExprKind::Literal { .. } | ExprKind::Call { .. } | ExprKind::Parenthesized(_) => {
+            text.to_owned()
+        }
+        _ => format!("({text})"),
+    }
+}
+
+/// Whether a power in this place needs parentheses: an operand of another power.
+fn binds_tightly(expr: &Expr, id: ExprId) -> bool {
+    expr.nodes().iter().any(|node| match node.kind {
+        ExprKind::Binary { op: BinaryOperator::Power, left, right } => left == id || right == id,
+        _ => false,
+    })
+}
+
+/// A finding for each difference of the values between versions that accept the formula: on the queue's jobs, or, without
+/// them, by what the formula calls.
+fn differing_values(
+    formula: &Formula,
+    schema: &Schema,
+    ranges: &Ranges,
+    queue: Option<ScoredQueue<'_>>,
+    refuses: impl Fn(PythonVersion) -> bool,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for difference in lint::version_differences(formula.expr(), schema, ranges) {
+        let Some(before) = PythonVersion::new(difference.since.minor() - 1) else { continue };
+        if refuses(before) || refuses(difference.since) {
+            continue;
+        }
+        let severity = if difference.is_error { Severity::Warning } else { Severity::Note };
+        match queue {
+            None => findings.push(differing(&difference, severity, "", schema.python())),
+            Some(queue) => {
+                let versions = [before, difference.since];
+                let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else { continue };
+                let severity = if jobs.ordered > 0 { Severity::Warning } else { severity };
+                findings.push(differing(&difference, severity, &jobs.in_words(queue.table.len()), schema.python()));
+            }
+        }
+    }
+    findings
+}
+
+fn differing(difference: &VersionDifference, severity: Severity, jobs: &str, assumed: PythonVersion) -> Diagnostic {
+    let message = format!("{}{jobs}", difference.text);
+    Diagnostic::new(severity, "JSF210", message, difference.span).with_help(unknown_version("", assumed))
+}
+
+/// How many jobs two versions give different values.
+struct DifferingJobs {
+    unrounded: usize,
+    /// Those that differ in the value that jobs are ordered by.
+    ordered: usize,
+}
+
+impl DifferingJobs {
+    /// `None` if there is no such job.
+    fn count(
+        formula: &Formula,
+        schema: &Schema,
+        queue: &ScoredQueue<'_>,
+        versions: [PythonVersion; 2],
+    ) -> Option<Self> {
+        let [before, since] = versions.map(|version| scores(formula, schema, queue, version));
+        let (before, since) = (before?, since?);
+        let mut jobs = Self { unrounded: 0, ordered: 0 };
+        for (row, old) in before.iter() {
+            let Some(new) = since.get(row) else { continue };
+            jobs.unrounded += usize::from(!is_same(&old.unrounded, &new.unrounded));
+            jobs.ordered += usize::from(old.value.to_bits() != new.value.to_bits());
+        }
+        (jobs.unrounded > 0).then_some(jobs)
+    }
+
+    fn in_words(&self, total: usize) -> String {
+        let Self { unrounded, ordered } = self;
+        let ordered = match ordered {
+            0 => "; the values by which jobs are ordered are the same".to_owned(),
+            _ if ordered == unrounded => String::new(),
+            _ => format!("; the values by which jobs are ordered differ for {ordered}"),
+        };
+        format!(": the value differs for {unrounded} of {total} jobs{ordered}")
+    }
+}
+
+/// The values of the jobs under a version.
+fn scores(formula: &Formula, schema: &Schema, queue: &ScoredQueue<'_>, version: PythonVersion) -> Option<Scores> {
+    let program = formula.compile(&schema.clone().with_python(version)).ok()?;
+    Some(score(&program, queue.table, queue.precision, queue.ranking.scores().on_error()))
+}
+
+fn is_same(old: &Result<FormulaResult, &ScoreError>, new: &Result<FormulaResult, &ScoreError>) -> bool {
+    match (old, new) {
+        (Ok(FormulaResult::Python(old)), Ok(FormulaResult::Python(new))) => old.is_identical(new),
+        (Ok(FormulaResult::Decimal(old)), Ok(FormulaResult::Decimal(new))) => old == new,
+        (Err(_), Err(_)) => true,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use job_sort_formula::python::Value;
+    use jsf_testing::random::Generator;
+    use jsf_testing::random::formulas::{Writer, schema};
+    use jsf_testing::setting;
+
     use super::*;
 
     fn since(minor: u8, before: u32) -> Vec<Answer> {
@@ -188,10 +386,61 @@ mod tests {
         );
     }
 
+    /// A value that the input can have.
+    fn draw(name: &str, schema: &Schema, random: &mut Generator) -> Value {
+        let values = Ranges::default().values(name, schema);
+        match values.is_integral() {
+            true => Value::Int((random.below(100) as i64).clamp(values.least() as i64, values.most() as i64)),
+            false => Value::Float((random.below(1000) as f64 / 1000.0).clamp(values.least(), values.most())),
+        }
+    }
+
+    #[test]
+    fn what_is_known_to_be_alike_in_all_versions_is() {
+        let cases = setting("JSF_REFEREE_CASES", 3000);
+        let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_121));
+        let schema = schema();
+        let (mut answered, mut computed, mut different) = (0, 0, 0);
+        for _ in 0..cases {
+            let text = Writer::formula(&mut random).tokens.join(" ");
+            let Ok(formula) = Formula::parse(&text) else { continue };
+            if is_answered_alike(&text, formula.expr(), &schema) {
+                let answers = answers(&text, &schema);
+                assert!(answers.iter().all(|(_, answer)| *answer == answers[0].1), "{text}: {answers:?}");
+                answered += 1;
+            }
+            if !lint::is_read_alike(formula.expr()) {
+                continue;
+            }
+            let differences = lint::version_differences(formula.expr(), &schema, &Ranges::default());
+            let programs =
+                PythonVersion::all().filter_map(|version| formula.compile(&schema.clone().with_python(version)).ok());
+            let programs: Vec<_> = programs.collect();
+            for _ in 0..4 {
+                let row = |name: &Box<str>| draw(name, &schema, &mut random);
+                let Some(row) = programs.first().map(|program| program.inputs().iter().map(row).collect::<Vec<_>>())
+                else {
+                    continue;
+                };
+                let values: Vec<_> = programs.iter().map(|program| program.evaluate(&row).ok()).collect();
+                let is_same = |value: &Option<Value>| match (value, &values[0]) {
+                    (Some(value), Some(first)) => value.is_identical(first),
+                    (value, first) => value.is_none() && first.is_none(),
+                };
+                let are_same = values.iter().all(is_same);
+                assert!(are_same || !differences.is_empty(), "{text} for {row:?}: {values:?}");
+                computed += 1;
+                different += usize::from(!are_same);
+            }
+        }
+        eprintln!("{answered} answers and {computed} values are alike where that is known, {different} others differ");
+        assert!(answered * 10 > cases && computed as u64 > cases && different > 0, "{answered} {computed} {different}");
+    }
+
     #[test]
     fn a_formula_that_every_version_answers_alike_has_none() {
         for text in ["ncpus * 2", "nosuch", "ncpus +", ""] {
-            assert_eq!(findings(text, None, &Schema::openpbs()), [], "{text}");
+            assert_eq!(findings_on_text(text, &Schema::openpbs()), [], "{text}");
         }
     }
 }

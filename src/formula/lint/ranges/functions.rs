@@ -33,12 +33,33 @@ pub(super) fn call(
     if !keywords.is_empty() || has_factorials_of_floats {
         return OperationResult::UNKNOWN;
     }
-    match arguments {
+    let result = match arguments {
         [] => call_without_arguments(function),
         [x] => call_with_one(function, x),
         [x, y] => call_with_two(function, x, y, arguments),
         several => call_with_several(function, several),
+    };
+    match summed_items(function, arguments) {
+        Some(items) if python.compensates_sums() => with_compensation(result, items),
+        _ => result,
     }
+}
+
+/// The items that `sum` adds, if they are known.
+fn summed_items(function: Function, arguments: &[Argument]) -> Option<&[ValueSet]> {
+    arguments.first().filter(|_| function == Function::Sum)?.items.as_deref()
+}
+
+/// The result of `sum`, wider by as much as the compensation of the rounding errors of floats can change it.
+fn with_compensation(result: OperationResult, items: &[ValueSet]) -> OperationResult {
+    let values = result.values;
+    let size = items.iter().map(ValueSet::max_abs).sum::<f64>() + values.max_abs();
+    if !values.types().intersects(TypeSet::FLOAT) || !size.is_finite() {
+        return result;
+    }
+    let slack = size * f64::EPSILON * items.len() as f64;
+    let wider = ValueSet::between(values.types(), values.least() - slack, values.most() + slack);
+    OperationResult { values: values.or(wider), ..result }
 }
 
 fn call_without_arguments(function: Function) -> OperationResult {

@@ -1,0 +1,285 @@
+//! Where a formula depends on the version of Python.
+
+use crate::diagnostic::Span;
+use crate::formula::lint::parents::name_of;
+use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
+use crate::formula::name_resolution::Resolution;
+use crate::formula::program::MAX_DECIMAL_DIGITS;
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, Node};
+use crate::python::{BinaryOperator, Function, PythonVersion, bind};
+use crate::schema::Schema;
+
+/// The most nodes and the greatest height of a formula that no version of Python finds too deep, whatever its nodes are.
+const MAX_NODES: usize = 1000;
+const MAX_HEIGHT: usize = 40;
+/// A shift by more bits does not fit into 64 of them.
+const MAX_SHIFT: f64 = (1_u64 << 63) as f64;
+
+/// A part of a formula that gives another value from one version of Python on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionDifference {
+    /// The part.
+    pub span: Span,
+    /// The first version with the other value.
+    pub since: PythonVersion,
+    /// What differs, in words.
+    pub text: String,
+    /// Whether it is an error before or since; else only the last digit differs.
+    pub is_error: bool,
+}
+
+/// Whether every version of Python reads the formula alike: its syntax, its depth and what its names mean. It may be true of
+/// a formula for which this is false.
+pub fn is_read_alike(expr: &Expr) -> bool {
+    expr.nodes().iter().all(is_node_read_alike) && is_shallow(expr)
+}
+
+fn is_node_read_alike(node: &Node) -> bool {
+    match &node.kind {
+        ExprKind::Unsupported { .. } => false,
+        ExprKind::Name(name) => Resolution::is_alike_in_all_versions(name),
+        ExprKind::Literal { text, .. } => text.len() <= MAX_DECIMAL_DIGITS,
+        _ => true,
+    }
+}
+
+/// Whether the formula is far from the limits of each version's parser and compiler. The first of the operands of an operator
+/// needs no level of its own, so that a sum of many terms is shallow.
+fn is_shallow(expr: &Expr) -> bool {
+    if expr.nodes().len() <= MAX_HEIGHT {
+        return true;
+    }
+    let mut heights: Vec<usize> = Vec::with_capacity(expr.nodes().len());
+    for node in expr.nodes() {
+        let height = match &node.kind {
+            ExprKind::Binary { left, right, .. } => heights[left.index()].max(heights[right.index()] + 1),
+            kind => kind.children().iter().map(|child| heights[child.index()] + 1).max().unwrap_or(0),
+        };
+        heights.push(height);
+    }
+    expr.nodes().len() <= MAX_NODES && heights.last().is_none_or(|height| *height <= MAX_HEIGHT)
+}
+
+/// Whether every version that reads the formula alike computes the same value from the same inputs. It may be true of a
+/// formula for which this is false.
+pub fn is_computed_alike(expr: &Expr) -> bool {
+    expr.nodes().iter().all(|node| match &node.kind {
+        ExprKind::Name(name) => Function::from_name(name).is_none_or(Function::is_alike_in_all_versions),
+        kind => !is_shift(kind),
+    })
+}
+
+fn is_shift(kind: &ExprKind) -> bool {
+    matches!(kind, ExprKind::Binary { op: BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight, .. })
+}
+
+/// What the versions of Python give different values for, each difference once, with its first place.
+///
+/// ```
+/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Schema;
+///
+/// let formula: Formula = "sum((fairshare_factor, job_priority / 1024, 0.1))".parse()?;
+/// let found = lint::version_differences(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// assert_eq!(found[0].text, "`sum` of floats gives another last digit since Python 3.12");
+/// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
+/// ```
+pub fn version_differences(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<VersionDifference> {
+    if is_computed_alike(expr) {
+        return Vec::new();
+    }
+    let facts = analyze_ranges(expr, schema, ranges);
+    let mut found: Vec<VersionDifference> = Vec::new();
+    for (id, node) in expr.iter().filter(|(id, _)| facts.at(*id).reachable) {
+        for difference in differences(expr, &facts, id, node) {
+            match found.iter_mut().find(|known| known.text == difference.text) {
+                Some(known) => known.span = known.span.min(difference.span),
+                None => found.push(difference),
+            }
+        }
+    }
+    found
+}
+
+fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<VersionDifference> {
+    match &node.kind {
+        ExprKind::Binary { right, .. } if is_shift(&node.kind) => {
+            let is_long = facts.at(*right).values.most() > MAX_SHIFT;
+            let text = "a shift by more than 2^63 bits is an `OverflowError` before Python 3.7";
+            let difference = VersionDifference {
+                span: node.span,
+                since: PythonVersion::V3_7,
+                text: text.to_owned(),
+                is_error: true,
+            };
+            is_long.then_some(difference).into_iter().collect()
+        }
+        ExprKind::Call { callee, positional, keywords } => {
+            let Some(function) = facts.function(*callee) else { return Vec::new() };
+            let call = Call { expr, facts, function, positional, keywords, span: expr.node(id).span };
+            PythonVersion::all().filter_map(|since| call.difference(since)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A call of a function whose name is not hidden.
+struct Call<'a> {
+    expr: &'a Expr,
+    facts: &'a Facts,
+    function: Function,
+    positional: &'a [ExprId],
+    keywords: &'a [Keyword],
+    span: Span,
+}
+
+impl Call<'_> {
+    /// What this version computes in another way than the one before.
+    fn difference(&self, since: PythonVersion) -> Option<VersionDifference> {
+        let before = since.minor().checked_sub(1).and_then(PythonVersion::new)?;
+        if !self.function.exists_in(before) {
+            return None;
+        }
+        let name = self.function.name();
+        let (text, is_error) = match (self.is_taken_by(before), self.is_taken_by(since)) {
+            (false, true) => (format!("`{name}` with these arguments is a `TypeError` before Python {since}"), true),
+            (true, false) => (format!("`{name}` with these arguments is a `TypeError` since Python {since}"), true),
+            (true, true) if self.function.changed_in().contains(&since) => self.changed_value(since)?,
+            _ => return None,
+        };
+        Some(VersionDifference { span: self.span, since, text, is_error })
+    }
+
+    fn is_taken_by(&self, python: PythonVersion) -> bool {
+        let positional = vec![(); self.positional.len()];
+        let keywords: Vec<(&str, ())> = self.keywords.iter().map(|keyword| (&*keyword.name, ())).collect();
+        bind(self.function, python, &positional, &keywords).is_ok()
+    }
+
+    /// The change of [`Function::changed_in`] in words, if it can concern these arguments, and whether it is an error.
+    fn changed_value(&self, since: PythonVersion) -> Option<(String, bool)> {
+        let name = self.function.name();
+        let last_digit = |of: &str| (format!("`{name}`{of} gives another last digit since Python {since}"), false);
+        let error = |text: String| (text, true);
+        match self.function {
+            Function::Sum if since < PythonVersion::V3_14 => self.adds_floats().then(|| last_digit(" of floats")),
+            Function::Sum => {
+                let has_integers = self.adds(TypeSet::INTEGRAL);
+                (self.adds_floats() && has_integers).then(|| last_digit(" of floats and integers"))
+            }
+            Function::Factorial | Function::Perm => {
+                let may_be_float = self.argument(0)?.types().intersects(TypeSet::FLOAT);
+                let text = format!("`{name}` of a float is a `TypeError` since Python {since}");
+                may_be_float.then(|| error(text))
+            }
+            Function::Max | Function::Min => {
+                let key = self.keywords.iter().find(|keyword| &*keyword.name == "key")?;
+                let is_none = name_of(self.expr.node(key.value)) == Some("None");
+                is_none.then(|| error(format!("`key=None` of `{name}` is a `TypeError` before Python {since}")))
+            }
+            Function::Pow => {
+                let (base, exponent) = (self.argument(0)?, self.argument(1)?);
+                let is_pole = base.may_be_zero() && exponent.least() == f64::NEG_INFINITY;
+                is_pole.then(|| error(format!("`pow(0.0, -inf)` is a `ValueError` before Python {since}")))
+            }
+            Function::Hypot if self.positional.len() < 2 => None,
+            _ => Some(last_digit("")),
+        }
+    }
+
+    fn argument(&self, index: usize) -> Option<ValueSet> {
+        self.positional.get(index).map(|argument| self.facts.at(*argument).values)
+    }
+
+    /// Whether the sum of two terms can be rounded and then added to: with fewer than three terms it is rounded once.
+    fn adds_floats(&self) -> bool {
+        self.adds(TypeSet::FLOAT) && self.terms().is_none_or(|terms| terms.len() > 2)
+    }
+
+    /// Whether a value of these types can be among what `sum` adds.
+    fn adds(&self, types: TypeSet) -> bool {
+        self.terms().is_none_or(|terms| terms.iter().any(|term| self.facts.at(*term).values.types().intersects(types)))
+    }
+
+    /// What `sum` adds, with the start; `None` if the items are not known.
+    fn terms(&self) -> Option<Vec<ExprId>> {
+        let (items, start) = self.positional.split_first()?;
+        let items = match &self.expr.node(self.expr.without_parentheses(*items)).kind {
+            ExprKind::Tuple { items, .. } | ExprKind::List(items) => items,
+            _ => return None,
+        };
+        let start = start.iter().copied().chain(self.keywords.iter().map(|keyword| keyword.value));
+        Some(start.chain(items.iter().copied()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::syntax::parse;
+    use crate::schema::InputType;
+
+    fn found(text: &str) -> Vec<String> {
+        let mut schema = Schema::openpbs();
+        schema.add_listed("rate", InputType::Float);
+        let found = version_differences(&parse(text).unwrap(), &schema, &Ranges::default());
+        found.into_iter().map(|difference| difference.text).collect()
+    }
+
+    #[test]
+    fn a_call_whose_value_has_changed_is_found() {
+        for (text, expected) in [
+            ("sum((rate, 0.5, fairshare_factor))", "`sum` of floats gives another last digit since Python 3.12"),
+            ("sum((rate, 0.5), 1.5)", "`sum` of floats gives another last digit since Python 3.12"),
+            ("hypot(rate, 2)", "`hypot` gives another last digit since Python 3.8"),
+            ("dist((rate, 2), (1, 1))", "`dist` gives another last digit since Python 3.10"),
+            ("erf(rate)", "`erf` gives another last digit since Python 3.7"),
+            ("factorial(ncpus / 2)", "`factorial` of a float is a `TypeError` since Python 3.10"),
+            ("max((ncpus, 2), key=None)", "`key=None` of `max` is a `TypeError` before Python 3.8"),
+            ("gcd(ncpus, 2, 3)", "`gcd` with these arguments is a `TypeError` before Python 3.9"),
+            ("hypot(rate)", "`hypot` with these arguments is a `TypeError` before Python 3.8"),
+            ("int(x=ncpus)", "`int` with these arguments is a `TypeError` since Python 3.7"),
+            ("pow(rate, -inf)", "`pow(0.0, -inf)` is a `ValueError` before Python 3.11"),
+            ("0 >> 2**64", "a shift by more than 2^63 bits is an `OverflowError` before Python 3.7"),
+        ] {
+            assert!(found(text).contains(&expected.to_owned()), "{text}: {:?}", found(text));
+        }
+        assert_eq!(found("sum((rate, ncpus, 1)) + sum((1.5, ncpus, 2))").len(), 2);
+        assert_eq!(found("hypot(rate)").len(), 1);
+    }
+
+    #[test]
+    fn a_call_that_cannot_differ_is_not_found() {
+        for text in [
+            "sum((ncpus, walltime, 1))",
+            "sum((rate, 0.5))",
+            "sum([rate], 0.5)",
+            "factorial(ncpus)",
+            "max(ncpus, rate)",
+            "max((ncpus, 2), key=abs)",
+            "gcd(ncpus, 2)",
+            "pow(2, -fairshare_factor)",
+            "1 << ncpus % 8",
+            "1 if True else erf(rate)",
+            "cbrt(ncpus)",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_read_in_another_way_is_known() {
+        let deep = format!("{}ncpus{}", "(".repeat(50), ")".repeat(50));
+        let digits = "7".repeat(4301);
+        for text in ["lcm(ncpus, 2)", "cbrt", "breakpoint()", "[x for x in (1, 2)]", "(x := 1)", &deep, &digits] {
+            assert!(!is_read_alike(&parse(text).unwrap()), "{text}");
+        }
+        let sum = "ncpus * 2 + ".repeat(150) + "1";
+        for text in ["100 * fairshare_factor + log(walltime + 1)", "hypot(ncpus, 2)", "1 << ncpus", &sum] {
+            assert!(is_read_alike(&parse(text).unwrap()), "{text}");
+        }
+        assert!(is_computed_alike(&parse("log(walltime) + ncpus ** 2").unwrap()));
+        assert!(!is_computed_alike(&parse("hypot(ncpus, 2)").unwrap()));
+        assert!(!is_computed_alike(&parse("1 << ncpus").unwrap()));
+    }
+}
