@@ -102,8 +102,9 @@ fn is_unsupported_builtin(name: &str, python: PythonVersion) -> bool {
     is_known && LATER_BUILTINS.iter().all(|(later, since)| *later != name || *since <= python)
 }
 
-/// The builtins that are not arithmetic and that not all versions have. Source: "What's New in Python 3.7" to "3.14".
-const LATER_BUILTINS: [(&str, PythonVersion); 7] = [
+/// The builtins that are not arithmetic and that not all versions have. Source: the builtins of each version, and the change
+/// log of Python 3.14, which adds none.
+const LATER_BUILTINS: [(&str, PythonVersion); 8] = [
     ("breakpoint", PythonVersion::V3_7),
     ("aiter", PythonVersion::V3_10),
     ("anext", PythonVersion::V3_10),
@@ -111,6 +112,7 @@ const LATER_BUILTINS: [(&str, PythonVersion); 7] = [
     ("ExceptionGroup", PythonVersion::V3_11),
     ("BaseExceptionGroup", PythonVersion::V3_11),
     ("PythonFinalizationError", PythonVersion::V3_13),
+    ("_IncompleteInputError", PythonVersion::V3_13),
 ];
 
 /// The builtins of any version of Python that are not arithmetic, and the names that every module has, sorted by length
@@ -249,6 +251,7 @@ const UNSUPPORTED_BUILTINS: &[&str] = &[
     "NotImplementedError",
     "ConnectionResetError",
     "UnicodeTranslateError",
+    "_IncompleteInputError",
     "ConnectionAbortedError",
     "ConnectionRefusedError",
     "PythonFinalizationError",
