@@ -345,7 +345,12 @@ impl<'d> JobAttributes<'d> {
             JobKey::Resources => 1 << 9,
             JobKey::Inputs => 1 << 10,
             // the batch notes which columns are filled
-            JobKey::Resource | JobKey::Special(_) | JobKey::Unused | JobKey::Unknown => 0,
+            JobKey::Resource
+            | JobKey::Special(_)
+            | JobKey::Cycle(_)
+            | JobKey::CycleList
+            | JobKey::Unused
+            | JobKey::Unknown => 0,
         };
         let is_new = self.given & bit == 0;
         self.given |= bit;

@@ -6,6 +6,7 @@ use jsf_json::JsonScalar;
 use jsf_openpbs::resource_amount::NumberMode;
 
 use crate::attribute_values::{integer, ratio, seconds};
+use crate::cycle_jobs::CycleKey;
 
 /// What a key at the top of a job means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub(super) enum JobKey {
     Resource,
     /// An input of the formula that is not a resource.
     Special(SpecialInput),
+    /// An attribute that only a scheduling cycle needs.
+    Cycle(CycleKey),
+    /// An object with attributes that only a scheduling cycle needs.
+    CycleList,
     /// Nothing that a formula or a fair-share tree needs.
     Unused,
     /// Not a key of a job: the user is told.
@@ -53,6 +58,15 @@ impl JobKey {
         }
     }
 
+    /// The meaning of a key for a scheduling cycle, if it has one for nothing else.
+    pub(super) fn for_cycle(self, key: &str) -> Self {
+        match self {
+            Self::Unused if CycleKey::is_list(key) => Self::CycleList,
+            Self::Unused => CycleKey::from_name(key).map_or(self, Self::Cycle),
+            _ => self,
+        }
+    }
+
     /// The meaning of a key of native JSON.
     pub(super) fn from_native(key: &str, is_resource: impl FnOnce(&str) -> bool) -> Self {
         match key {
@@ -66,6 +80,7 @@ impl JobKey {
             _ => match SpecialInput::from_name(key) {
                 Some(special) => Self::Special(special),
                 None if is_resource(key) => Self::Resource,
+                None if CycleKey::from_name(key).is_some() => Self::Unused,
                 None => Self::Unknown,
             },
         }

@@ -16,6 +16,7 @@ mod attribute_values;
 mod byte_pattern;
 mod chunked_reader;
 mod chunks;
+mod cycle_jobs;
 mod error;
 mod fast_reader;
 mod format;
@@ -35,6 +36,7 @@ mod skipped_objects;
 mod swar;
 mod table_builder;
 
+pub use crate::cycle_jobs::{ArrayIndices, Chunk, CycleJobs, PlacedChunk, QueuedJob};
 pub use crate::error::{ReadError, ReadErrorKind};
 pub use crate::options::{ParsedJobs, ReadOptions};
 pub use crate::reader::JobReader;

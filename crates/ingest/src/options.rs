@@ -7,6 +7,8 @@ use job_sort_formula::schema::Schema;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::NumberMode;
 
+use crate::cycle_jobs::CycleJobs;
+
 static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
 
 /// What a reader needs to know besides the document.
@@ -29,6 +31,8 @@ pub struct ReadOptions<'a> {
     /// that has a job, or a job a key, twice. Else what is repaired or rejected is reported; of a repeated key the last value
     /// counts, of a repeated job the first.
     pub strict: bool,
+    /// Whether the jobs are also read as a scheduling cycle sees them, which only the reference reader does.
+    pub cycle_jobs: bool,
     /// Whether the table records where each input comes from, which an explanation needs and a ranking does not.
     pub record_origins: bool,
 }
@@ -44,6 +48,7 @@ impl<'a> ReadOptions<'a> {
             entity: FairshareEntity::User,
             queue_priorities: &NO_PRIORITIES,
             strict: false,
+            cycle_jobs: false,
             record_origins: false,
         }
     }
@@ -54,6 +59,8 @@ impl<'a> ReadOptions<'a> {
 pub struct ParsedJobs {
     /// The jobs.
     pub table: JobTable,
+    /// The jobs of the table as a scheduling cycle sees them, if the options ask for them.
+    pub cycle_jobs: Option<CycleJobs>,
     /// What is wrong with single jobs. The other jobs are read nevertheless.
     pub problems: Problems,
     /// Remarks on the document as a whole, one sentence each.

@@ -399,6 +399,10 @@ impl<'d, 'a> Recovery<'d, 'a> {
             self.start_job(key);
             return self.record_repair("`{` is missing after the job id");
         }
+        if self.job.is_none() && key == "timestamp" {
+            let raw: Option<&RawValue> = serde_json::from_str(value).ok();
+            self.builder.set_timestamp(raw.and_then(JsonScalar::from_raw));
+        }
         if !self.ensure_job(depth) {
             return;
         }
@@ -413,10 +417,10 @@ impl<'d, 'a> Recovery<'d, 'a> {
         let meaning = match list {
             None => self.builder.job_key(key),
             Some(RESOURCE_LIST) => JobKey::Resource,
-            Some(_) => JobKey::Unused,
+            Some(list) => self.builder.listed_key(list, key),
         };
         match (serde_json::from_str::<&RawValue>(value), meaning) {
-            (Ok(_), JobKey::Unused) => {}
+            (Ok(_), JobKey::Unused | JobKey::CycleList) => {}
             (Ok(_), JobKey::Resources) => {
                 job.parsed.has_resources = true;
                 job.parsed.note_given(JobKey::Resources, key);
@@ -587,7 +591,11 @@ fn reason(error: &serde_json::Error) -> Cow<'static, str> {
 
 /// Whether the value of an attribute is a name, which may look like a number.
 fn is_name(meaning: JobKey) -> bool {
-    matches!(meaning, JobKey::User | JobKey::Group | JobKey::Account | JobKey::Owner | JobKey::Queue)
+    match meaning {
+        JobKey::User | JobKey::Group | JobKey::Account | JobKey::Owner | JobKey::Queue => true,
+        JobKey::Cycle(key) => key.is_name(),
+        _ => false,
+    }
 }
 
 /// Whether a value is what qstat prints without quotes because it takes it for a number.

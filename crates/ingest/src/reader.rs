@@ -97,7 +97,11 @@ impl<'a> JobReader<'a> {
             let kind = ReadErrorKind::TooManyNames { names };
             return Err(ReadError { source_name: self.options.source_name.to_owned(), kind });
         }
-        let read = if self.is_fast { self.read_in_chunks(source) } else { self.read_whole(source) };
+        let read = if self.is_fast && !self.options.cycle_jobs {
+            self.read_in_chunks(source)
+        } else {
+            self.read_whole(source)
+        };
         let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
         read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
     }

@@ -118,6 +118,10 @@ impl<'d> ObjectReader<'d> for JobDocumentReader<'_, '_> {
         if self.notes.len() < MAX_NOTES {
             self.notes.extend(note);
         }
+        if key == "timestamp" {
+            self.builder.set_timestamp(JsonScalar::from_raw(value.raw()?));
+            return Ok(());
+        }
         if key != jobs_key {
             return value.skip();
         }
@@ -189,6 +193,14 @@ impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
                 &mut self.job.resources
             }
             JobKey::Inputs => &mut self.job.inputs,
+            JobKey::CycleList => {
+                let mut entries = Vec::new();
+                value.object(Amounts(&mut entries))?;
+                for (name, scalar) in entries {
+                    self.job.set(self.builder.listed_key(&key, &name), name, scalar);
+                }
+                return Ok(());
+            }
             JobKey::Unused => return value.skip(),
             _ => {
                 let Some(scalar) = JsonScalar::from_raw(value.raw()?) else { return Ok(()) };

@@ -14,6 +14,7 @@ use jsf_openpbs::entity::EntityAttributes;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use crate::attribute_values::{FormulaAmount, input, integer};
+use crate::cycle_jobs::{CycleJobsBuilder, CycleKey};
 use crate::error::ReadErrorKind;
 use crate::job_key::{JobKey, SpecialInput};
 use crate::options::{ParsedJobs, ReadOptions};
@@ -53,6 +54,8 @@ pub(super) struct ParsedJob<'d> {
     pub resources: Vec<(Cow<'d, str>, JsonScalar<'d>)>,
     /// Ready-made inputs, which are passed on unchanged.
     pub inputs: Vec<(Cow<'d, str>, JsonScalar<'d>)>,
+    /// What only a scheduling cycle needs, if it is read.
+    pub cycle: Vec<(CycleKey, JsonScalar<'d>)>,
     pub problems: Vec<Problem>,
     pub is_rejected: bool,
     /// The keys that were given, and those that were given more than once.
@@ -95,7 +98,8 @@ impl<'d> ParsedJob<'d> {
             | JobKey::Queue => {
                 self.set_name(key, &name, scalar);
             }
-            JobKey::Resources | JobKey::Inputs | JobKey::Unused | JobKey::Unknown => {}
+            JobKey::Cycle(key) => self.cycle.push((key, scalar)),
+            JobKey::Resources | JobKey::Inputs | JobKey::CycleList | JobKey::Unused | JobKey::Unknown => {}
         }
     }
 
@@ -172,6 +176,7 @@ pub(super) struct TableBuilder<'a> {
     options: &'a ReadOptions<'a>,
     source: AmountSource,
     table: JobTable,
+    cycle_jobs: Option<CycleJobsBuilder>,
     problems: Problems,
     columns: RequestedColumns<'a>,
     resource_plans: HashMap<Box<str>, ResourcePlan>,
@@ -200,6 +205,7 @@ impl<'a> TableBuilder<'a> {
             options,
             source,
             table,
+            cycle_jobs: options.cycle_jobs.then(CycleJobsBuilder::default),
             problems: Problems::default(),
             defaults: columns.defaults(),
             columns,
@@ -220,9 +226,27 @@ impl<'a> TableBuilder<'a> {
 
     /// What a key at the top of a job means. A special input that no column needs is unused.
     pub(super) fn job_key(&self, key: &str) -> JobKey {
+        let is_cycle = self.cycle_jobs.is_some();
         match self.columns.job_key(key, self.source) {
+            meaning @ JobKey::Special(SpecialInput::EligibleTime | SpecialInput::AccrueType) if is_cycle => meaning,
             JobKey::Special(special) if self.columns.filled_by(special).next().is_none() => JobKey::Unused,
-            key => key,
+            meaning if is_cycle => meaning.for_cycle(key),
+            meaning => meaning,
+        }
+    }
+
+    /// What a key in a list of a job means, other than in the list of resources.
+    pub(super) fn listed_key(&self, list: &str, key: &str) -> JobKey {
+        match &self.cycle_jobs {
+            Some(_) if CycleKey::is_list(list) => JobKey::Unused.for_cycle(&format!("{list}.{key}")),
+            _ => JobKey::Unused,
+        }
+    }
+
+    /// Keeps the time at which the document was written.
+    pub(super) fn set_timestamp(&mut self, scalar: Option<JsonScalar<'_>>) {
+        if let Some(cycle_jobs) = &mut self.cycle_jobs {
+            cycle_jobs.timestamp = scalar.as_ref().and_then(integer);
         }
     }
 
@@ -320,7 +344,12 @@ impl<'a> TableBuilder<'a> {
             job.entity.clone().unwrap_or_else(|| self.options.entity.entity_of(attributes).into_owned().into());
         let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
         match self.table.push(&parsed, &self.row) {
-            Ok(()) => self.table.push_origins(&self.sources),
+            Ok(()) => {
+                self.table.push_origins(&self.sources);
+                if let Some(cycle_jobs) = &mut self.cycle_jobs {
+                    cycle_jobs.push(&job, &id, &entity, self.source, self.options);
+                }
+            }
             Err(problem) => {
                 self.is_full |= problem == Problem::TooMany;
                 self.report(job.line, &id, problem);
@@ -373,7 +402,8 @@ impl<'a> TableBuilder<'a> {
         if self.has_jobs_without_user {
             notes.push(NO_EUSER.to_owned());
         }
-        Ok(ParsedJobs { table: self.table, problems: self.problems, notes })
+        let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
+        Ok(ParsedJobs { table: self.table, cycle_jobs, problems: self.problems, notes })
     }
 
     fn resource_plan(&mut self, name: &str) -> ResourcePlan {

@@ -441,6 +441,7 @@ impl Site {
             ][dice.roll(4)],
             queue_priorities: &self.queues.priorities(),
             strict: false,
+            cycle_jobs: false,
             record_origins: true,
         };
         let reader = JobReader::new(&options);

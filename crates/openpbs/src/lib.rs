@@ -29,3 +29,4 @@ pub mod resource_amount;
 pub mod share_tree;
 pub mod size;
 pub mod submission;
+pub mod wall_clock;

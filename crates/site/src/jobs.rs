@@ -91,6 +91,7 @@ impl Site {
             entity,
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
+            cycle_jobs: false,
             record_origins,
         };
         let mut read = self.jobs.read(source, &options, again)?;

@@ -83,6 +83,7 @@ impl Site {
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
             strict: false,
+            cycle_jobs: false,
             record_origins: false,
         };
         let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));

@@ -163,6 +163,7 @@ pub fn jobs(data: &[u8]) {
             [choice / 4 % 4],
         queue_priorities: &queues.expect("queues").priorities(),
         strict: choice.is_multiple_of(11),
+        cycle_jobs: false,
         record_origins: true,
     };
     let reference = outcome(JobReader::new(&options).reference().read(data));
@@ -186,6 +187,7 @@ pub fn qstat(data: &[u8]) {
         entity: FairshareEntity::User,
         queue_priorities: &Default::default(),
         strict: false,
+        cycle_jobs: true,
         record_origins: true,
     };
     let whole = outcome(JobReader::new(&options).read(data));

@@ -85,6 +85,7 @@ impl RecordedSite {
             entity: FairshareEntity::Account,
             queue_priorities: &self.queues.priorities(),
             strict: false,
+            cycle_jobs: false,
             record_origins: false,
         };
         read_jobs(document, &options).unwrap_or_else(|error| panic!("{error}"))

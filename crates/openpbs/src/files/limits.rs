@@ -280,7 +280,7 @@ pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
     let amount = match NumberMode::Exact.amount(text.trim(), kind, AmountSource::Server).ok()? {
         Value::Int(amount) => amount,
         // qstat prints large integers with an exponent
-        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9e15 => amount as i64,
+        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => amount as i64,
         _ => return None,
     };
     (amount >= 0).then_some(amount)

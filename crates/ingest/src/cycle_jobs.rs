@@ -1,0 +1,487 @@
+//! What a scheduling cycle needs of a job beside its row in the table.
+//!
+//! In: the attributes of the jobs of a document, from whichever format. Out: [`CycleJobs`], a [`QueuedJob`] for each row of the
+//! table. Only the reference reader fills them.
+
+use std::collections::BTreeMap;
+
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::Schema;
+use jsf_json::JsonScalar;
+use jsf_openpbs::entity::{EntityAttributes, FairshareEntity};
+use jsf_openpbs::resource_amount::{AmountSource, NumberMode};
+use jsf_openpbs::wall_clock::seconds_of_ctime;
+
+use crate::attribute_values::{integer, seconds};
+use crate::job_key::SpecialInput;
+use crate::options::ReadOptions;
+use crate::table_builder::ParsedJob;
+
+/// The jobs of a document as a scheduling cycle sees them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CycleJobs {
+    /// One for each row of the table, in its order.
+    pub jobs: Vec<QueuedJob>,
+    /// When the document was written, in seconds since 1970, if it says so.
+    pub timestamp: Option<i64>,
+    /// Whether the times of running jobs are certain: qstat prints them on the clock of its host. Its distance from UTC is
+    /// found by jobs that have both such a time and one in UTC; else UTC is assumed.
+    pub is_time_zone_known: bool,
+}
+
+/// A job as a scheduling cycle sees it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueuedJob {
+    /// Its id.
+    pub id: Box<str>,
+    /// Its state, a letter as qstat prints it; `Q` if there is none.
+    pub state: char,
+    /// Its queue.
+    pub queue: Box<str>,
+    /// `euser`, else the user in `Job_Owner`; in native JSON `user`, else the entity if that is the user.
+    pub user: Box<str>,
+    /// `egroup`
+    pub group: Box<str>,
+    /// `project`
+    pub project: Box<str>,
+    /// The fair-share entity.
+    pub entity: Box<str>,
+    /// The processors it requests, all chunks together; `None` if the document does not say.
+    pub ncpus: Option<i64>,
+    /// The chunks of `schedselect`, which contains the defaults of the server, else of `select`.
+    pub chunks: Vec<Chunk>,
+    /// How its chunks are placed (`place`); empty if the document does not say.
+    pub place: Box<str>,
+    /// The seconds it may run.
+    pub walltime: Option<i64>,
+    /// What it requests of each resource in all: whole amounts, sizes in kb, durations in seconds.
+    pub amounts: BTreeMap<Box<str>, i64>,
+    /// When it was started, in seconds since 1970.
+    pub stime: Option<i64>,
+    /// When it entered its queue, in seconds since 1970.
+    pub qtime: Option<i64>,
+    /// When it became eligible to run, in seconds since 1970.
+    pub etime: Option<i64>,
+    /// The microsecond in which it entered its queue, or whatever the document gives instead, by which ties are broken.
+    pub queue_rank: Option<i64>,
+    /// 0 initial, 1 ineligible, 2 eligible, 3 running, 4 over.
+    pub accrue_type: Option<u8>,
+    /// The seconds for which it was eligible.
+    pub eligible_time: Option<i64>,
+    /// The subjobs of an array that were not started; `None` for any other job.
+    pub queued_subjobs: Option<ArrayIndices>,
+    /// Whether it may be reserved a place (`topjob_ineligible`).
+    pub is_topjob_eligible: bool,
+    /// The letters of the holds: `u`, `o`, `s`, `p`.
+    pub hold_types: Box<str>,
+    /// When the scheduler last expected to start it, in seconds since 1970.
+    pub estimated_start: Option<i64>,
+    /// What it has on each node if it runs (`exec_vnode`).
+    pub placed: Vec<PlacedChunk>,
+}
+
+/// Chunks that are alike.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chunk {
+    /// How many.
+    pub count: u32,
+    /// What each of them requests: whole amounts, sizes in kb, durations in seconds.
+    pub amounts: Vec<(Box<str>, i64)>,
+    /// What each of them requests that is not a number, such as a host.
+    pub others: Vec<(Box<str>, Box<str>)>,
+}
+
+/// A part of a running job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlacedChunk {
+    /// The node.
+    pub node: Box<str>,
+    /// What it has there: whole amounts, sizes in kb, durations in seconds.
+    pub amounts: Vec<(Box<str>, i64)>,
+}
+
+/// The indices of subjobs, such as `0-9:3,12`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArrayIndices {
+    /// First, last and step.
+    ranges: Vec<(u32, u32, u32)>,
+}
+
+impl ArrayIndices {
+    /// Reads indices; an empty text and `-` are none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if matches!(text, "" | "-") {
+            return Some(Self::default());
+        }
+        let ranges: Option<Vec<_>> = text.split(',').map(|range| parse_range(range.trim())).collect();
+        Some(Self { ranges: ranges? })
+    }
+
+    /// The indices from 0 to a number.
+    fn first(count: u32) -> Self {
+        Self { ranges: count.checked_sub(1).map(|last| (0, last, 1)).into_iter().collect() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.ranges.iter().map(|&(first, last, step)| u64::from((last - first) / step) + 1).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The indices, in the order of the text, which PBS writes in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.ranges.iter().flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
+    }
+}
+
+/// Reads `4`, `0-9` or `0-9:3`.
+fn parse_range(range: &str) -> Option<(u32, u32, u32)> {
+    let (range, step) = range.split_once(':').unwrap_or((range, "1"));
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last, step) = (first.parse().ok()?, last.parse().ok()?, step.parse().ok()?);
+    (first <= last && step > 0).then_some((first, last, step))
+}
+
+/// An attribute that only a scheduling cycle needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CycleKey {
+    User,
+    Group,
+    Project,
+    Started,
+    Queued,
+    Eligible,
+    UsedWalltime,
+    Holds,
+    TopjobIneligible,
+    ArrayStates,
+    ArrayIndices,
+    EstimatedStart,
+    Place,
+    Select,
+    SchedSelect,
+    ExecVnode,
+}
+
+impl CycleKey {
+    /// The attribute of this name, in `qstat -f` or native JSON. That of a list has the name of the list before it.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "user" | "euser" => Self::User,
+            "group" | "egroup" => Self::Group,
+            "project" => Self::Project,
+            "stime" => Self::Started,
+            "qtime" => Self::Queued,
+            "etime" => Self::Eligible,
+            "resources_used.walltime" => Self::UsedWalltime,
+            "Hold_Types" => Self::Holds,
+            "topjob_ineligible" => Self::TopjobIneligible,
+            "array_state_count" => Self::ArrayStates,
+            "array_indices_remaining" => Self::ArrayIndices,
+            "estimated.start_time" | "estimated_start" => Self::EstimatedStart,
+            "place" => Self::Place,
+            "select" => Self::Select,
+            "schedselect" => Self::SchedSelect,
+            "exec_vnode" => Self::ExecVnode,
+            _ => return None,
+        })
+    }
+
+    /// Whether the attribute of this name is an object with attributes of a cycle.
+    pub(super) fn is_list(name: &str) -> bool {
+        matches!(name, "estimated" | "resources_used")
+    }
+
+    /// Whether the value is a name, which qstat may print without quotes.
+    pub(super) fn is_name(self) -> bool {
+        matches!(self, Self::User | Self::Group | Self::Project)
+    }
+}
+
+/// A time of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Time {
+    /// In seconds since 1970.
+    Utc(i64),
+    /// On the clock of the host of qstat, as if it were in UTC.
+    Wall(i64),
+}
+
+/// The times of a job, as the document gives them.
+#[derive(Debug, Clone, Copy, Default)]
+struct JobTimes {
+    started: Option<Time>,
+    queued: Option<Time>,
+    eligible: Option<Time>,
+    estimated_start: Option<Time>,
+    used_walltime: Option<i64>,
+}
+
+/// Collects the jobs of a document.
+#[derive(Debug, Default)]
+pub(super) struct CycleJobsBuilder {
+    pub(super) timestamp: Option<i64>,
+    jobs: Vec<QueuedJob>,
+    times: Vec<JobTimes>,
+}
+
+impl CycleJobsBuilder {
+    pub(super) fn push(
+        &mut self,
+        job: &ParsedJob<'_>,
+        id: &str,
+        entity: &str,
+        source: AmountSource,
+        options: &ReadOptions<'_>,
+    ) {
+        let reader = AttributeReader { job, source, schema: options.schema };
+        let has_user = options.entity == FairshareEntity::User;
+        self.jobs.push(QueuedJob { entity: entity.into(), ..reader.job(id, if has_user { entity } else { "" }) });
+        self.times.push(JobTimes {
+            started: reader.time(CycleKey::Started),
+            queued: reader.time(CycleKey::Queued),
+            eligible: reader.time(CycleKey::Eligible),
+            estimated_start: reader.time(CycleKey::EstimatedStart),
+            used_walltime: reader.scalar(CycleKey::UsedWalltime).and_then(seconds),
+        });
+    }
+
+    pub(super) fn finish(mut self) -> CycleJobs {
+        let clock = Clock::new(&self.jobs, &self.times, self.timestamp);
+        let mut is_certain = clock.is_known();
+        is_certain |= self.times.iter().all(|times| !matches!(times.started, Some(Time::Wall(_))));
+        for (job, times) in self.jobs.iter_mut().zip(&self.times) {
+            job.stime = times.started.map(|time| clock.utc(time));
+            job.qtime = times.queued.map(|time| clock.utc(time));
+            job.etime = times.eligible.map(|time| clock.utc(time));
+            job.estimated_start = times.estimated_start.map(|time| clock.utc(time));
+        }
+        CycleJobs { jobs: self.jobs, timestamp: self.timestamp, is_time_zone_known: is_certain }
+    }
+}
+
+/// The distance of the clock of qstat's host from UTC, which changes with daylight saving time.
+struct Clock {
+    /// Times on the clock, each with its distance from UTC at that time in seconds, in ascending order.
+    samples: Vec<(i64, i64)>,
+}
+
+/// Time zones are multiples of this from UTC, in seconds.
+const QUARTER: i64 = 15 * 60;
+/// No time zone is further from UTC, in seconds.
+const MAX_DISTANCE: i64 = 14 * 3600;
+
+impl Clock {
+    fn new(jobs: &[QueuedJob], times: &[JobTimes], timestamp: Option<i64>) -> Self {
+        // the server takes both when the job enters its queue
+        let samples = jobs.iter().zip(times).filter_map(|(job, times)| match times.queued {
+            Some(Time::Wall(queued)) => {
+                let distance = queued - job.queue_rank? / 1_000_000;
+                let nearest = (distance + QUARTER / 2).div_euclid(QUARTER) * QUARTER;
+                let is_zone = nearest.abs() <= MAX_DISTANCE && (distance - nearest).abs() <= 2;
+                is_zone.then_some((queued, nearest))
+            }
+            _ => None,
+        });
+        let mut samples: Vec<(i64, i64)> = samples.collect();
+        samples.sort_unstable();
+        if samples.is_empty() {
+            samples.extend(timestamp.and_then(|timestamp| sample_of_running(times, timestamp)));
+        }
+        Self { samples }
+    }
+
+    fn is_known(&self) -> bool {
+        !self.samples.is_empty()
+    }
+
+    /// A time in seconds since 1970, by the distance from UTC that is known for the nearest time.
+    fn utc(&self, time: Time) -> i64 {
+        let wall = match time {
+            Time::Utc(seconds) => return seconds,
+            Time::Wall(wall) => wall,
+        };
+        let after = self.samples.partition_point(|&(sample, _)| sample < wall);
+        let nearest = self.samples[after.saturating_sub(1)..].iter().take(2);
+        let distance = nearest.min_by_key(|(sample, _)| sample.abs_diff(wall)).map_or(0, |&(_, distance)| distance);
+        wall - distance
+    }
+}
+
+/// The distance from UTC by the running jobs: what they have used is up to a few minutes old.
+fn sample_of_running(times: &[JobTimes], timestamp: i64) -> Option<(i64, i64)> {
+    let latest = times.iter().filter_map(|times| match times.started {
+        Some(Time::Wall(started)) => started.checked_add(times.used_walltime?),
+        _ => None,
+    });
+    let latest = latest.max()?;
+    let distance = latest.checked_sub(timestamp)?.checked_add(QUARTER - 1)?.div_euclid(QUARTER) * QUARTER;
+    (distance.abs() <= MAX_DISTANCE).then_some((latest, distance))
+}
+
+/// Reads the attributes of one job.
+struct AttributeReader<'r, 'd> {
+    job: &'r ParsedJob<'d>,
+    source: AmountSource,
+    schema: &'r Schema,
+}
+
+impl AttributeReader<'_, '_> {
+    /// The job without its times and its entity.
+    fn job(&self, id: &str, entity_user: &str) -> QueuedJob {
+        let amounts = self.amounts();
+        let chunks = self.chunks();
+        let of_chunks = || total(&chunks, "ncpus");
+        QueuedJob {
+            id: id.into(),
+            state: self.job.state.as_ref().and_then(|state| state.text()?.chars().next()).unwrap_or('Q'),
+            queue: self.job.queue.as_ref().into(),
+            user: self.user(entity_user),
+            group: self.text(CycleKey::Group).unwrap_or(&self.job.group).into(),
+            project: self.text(CycleKey::Project).unwrap_or_default().into(),
+            ncpus: amounts.get("ncpus").copied().or_else(of_chunks),
+            chunks,
+            place: self.resource("place").or(self.text(CycleKey::Place)).unwrap_or_default().into(),
+            walltime: amounts.get("walltime").copied(),
+            amounts,
+            queue_rank: self.job.queued_at.as_ref().and_then(integer),
+            accrue_type: self.special(SpecialInput::AccrueType).and_then(integer).and_then(|kind| kind.try_into().ok()),
+            eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
+            queued_subjobs: self.queued_subjobs(),
+            is_topjob_eligible: !self.text(CycleKey::TopjobIneligible).is_some_and(is_true),
+            hold_types: self.text(CycleKey::Holds).filter(|holds| *holds != "n").unwrap_or_default().into(),
+            placed: self.text(CycleKey::ExecVnode).map(|text| self.placed(text)).unwrap_or_default(),
+            ..QueuedJob::default()
+        }
+    }
+
+    fn scalar(&self, key: CycleKey) -> Option<&JsonScalar<'_>> {
+        self.job.cycle.iter().rev().find(|(given, _)| *given == key).map(|(_, scalar)| scalar)
+    }
+
+    fn text(&self, key: CycleKey) -> Option<&str> {
+        self.scalar(key)?.text()
+    }
+
+    fn resource(&self, name: &str) -> Option<&str> {
+        self.job.resources.iter().rev().find(|(given, _)| given == name)?.1.text()
+    }
+
+    fn special(&self, input: SpecialInput) -> Option<&JsonScalar<'_>> {
+        self.job.special.iter().find(|(given, _)| *given == input).map(|(_, scalar)| scalar)
+    }
+
+    fn time(&self, key: CycleKey) -> Option<Time> {
+        let scalar = self.scalar(key)?;
+        let wall = || scalar.text().and_then(seconds_of_ctime).map(Time::Wall);
+        integer(scalar).map(Time::Utc).or_else(wall)
+    }
+
+    fn user(&self, entity_user: &str) -> Box<str> {
+        let attributes =
+            EntityAttributes { user: &self.job.user, submitter: &self.job.owner, ..EntityAttributes::default() };
+        let user = FairshareEntity::User.entity_of(attributes);
+        let user = self.text(CycleKey::User).unwrap_or(&user);
+        if user.is_empty() { entity_user.into() } else { user.into() }
+    }
+
+    /// The requests for resources; ready-made inputs of a formula count where there is no request.
+    fn amounts(&self) -> BTreeMap<Box<str>, i64> {
+        let inputs = self.job.inputs.iter().filter(|(name, _)| SpecialInput::from_name(name).is_none());
+        let inputs = inputs.filter_map(|(name, scalar)| Some((Box::from(&**name), integer(scalar)?)));
+        let requests = self.job.resources.iter();
+        let requests =
+            requests.filter_map(|(name, scalar)| Some((Box::from(&**name), self.amount(name, scalar.text()?)?)));
+        inputs.chain(requests).collect()
+    }
+
+    /// A whole amount of a resource.
+    fn amount(&self, resource: &str, text: &str) -> Option<i64> {
+        let kind = self.schema.entry(resource).map(|entry| entry.input_type);
+        if kind.is_some_and(|kind| !kind.is_numeric()) {
+            return None;
+        }
+        match NumberMode::Exact.amount(text, kind, self.source).ok()? {
+            Value::Int(amount) => Some(amount),
+            // the JSON of qstat prints large integers with an exponent
+            Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => Some(amount as i64),
+            _ => None,
+        }
+    }
+
+    fn chunks(&self) -> Vec<Chunk> {
+        let given = [self.text(CycleKey::SchedSelect), self.resource("select"), self.text(CycleKey::Select)];
+        let Some(select) = given.into_iter().flatten().next() else { return Vec::new() };
+        split_unquoted(select, '+').into_iter().map(|chunk| self.chunk(chunk)).collect()
+    }
+
+    /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
+    fn chunk(&self, text: &str) -> Chunk {
+        let parts = split_unquoted(text, ':');
+        let count = parts.first().and_then(|count| count.trim().parse().ok());
+        let mut chunk = Chunk { count: count.unwrap_or(1), ..Chunk::default() };
+        for (name, value) in parts.iter().filter_map(|part| part.split_once('=')) {
+            let value = value.trim_matches(['"', '\'']);
+            match self.amount(name, value) {
+                Some(amount) => chunk.amounts.push((name.into(), amount)),
+                None => chunk.others.push((name.into(), value.into())),
+            }
+        }
+        chunk
+    }
+
+    /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`.
+    fn placed(&self, text: &str) -> Vec<PlacedChunk> {
+        let parts = split_unquoted(text, '+').into_iter().map(|part| part.trim().trim_matches(['(', ')']));
+        let parts = parts.filter_map(|part| {
+            let node = part.split(':').next().filter(|node| !node.is_empty())?;
+            Some(PlacedChunk { node: node.into(), amounts: self.chunk(part).amounts })
+        });
+        parts.collect()
+    }
+
+    /// The subjobs that were not started, if the job is an array; by their number alone, they are those from 0.
+    fn queued_subjobs(&self) -> Option<ArrayIndices> {
+        if let Some(indices) = self.text(CycleKey::ArrayIndices).and_then(ArrayIndices::parse) {
+            return Some(indices);
+        }
+        let states = self.text(CycleKey::ArrayStates)?.split_whitespace();
+        let queued = states.filter_map(|state| state.strip_prefix("Queued:")).next()?;
+        queued.parse().ok().map(ArrayIndices::first)
+    }
+}
+
+/// What all chunks together have of a resource, if any has it.
+fn total(chunks: &[Chunk], resource: &str) -> Option<i64> {
+    let amounts = chunks.iter().flat_map(|chunk| {
+        let of_one = chunk.amounts.iter().filter(|(name, _)| **name == *resource);
+        of_one.map(|(_, amount)| amount.saturating_mul(chunk.count.into()))
+    });
+    amounts.reduce(i64::saturating_add)
+}
+
+fn is_true(text: &str) -> bool {
+    matches!(text.to_ascii_lowercase().as_str(), "true" | "t" | "y" | "1")
+}
+
+/// The parts of a text between separators that are not in quotes.
+fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
+    let mut quote = None;
+    let parts = text.split(|character| {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (None, '"' | '\'') => quote = Some(character),
+            _ => {}
+        }
+        quote.is_none() && character == separator
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests;

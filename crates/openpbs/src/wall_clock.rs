@@ -1,0 +1,58 @@
+//! Times as qstat prints them, without the time zone of the clock.
+
+/// The seconds since 1970 on a clock that shows `Fri Nov 20 18:05:02 2026`, as C's `ctime` writes it, as if the clock were in
+/// UTC; `None` for another text.
+///
+/// ```
+/// use jsf_openpbs::wall_clock::seconds_of_ctime;
+///
+/// assert_eq!(seconds_of_ctime("Fri Nov 20 18:05:02 2026"), Some(1_795_197_902));
+/// assert_eq!(seconds_of_ctime("tomorrow"), None);
+/// ```
+pub fn seconds_of_ctime(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let &[_, month, day, time, year] = words.as_slice() else { return None };
+    let month = (1..).zip(MONTHS).find(|(_, name)| *name == month)?.0;
+    let parts: Vec<i64> = time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let &[hour @ 0..24, minute @ 0..60, second @ 0..=60] = parts.as_slice() else { return None };
+    let day = day.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let year = year.parse().ok().filter(|year| (1900..10_000).contains(year))?;
+    Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+/// The number of days from 1970-01-01 to a date of the Gregorian calendar.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    // years that begin in March have their leap day at the end
+    let year = if month > 2 { year } else { year - 1 };
+    let days_before_month = (153 * ((month + 9) % 12) + 2) / 5;
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + leap_days + days_before_month + day - 1 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (text, seconds) in [
+            ("Thu Jan  1 00:00:00 1970", 0),
+            ("Tue Feb 29 23:59:59 2000", 951_868_799),
+            ("Wed Mar  1 00:00:00 2000", 951_868_800),
+            ("Thu Dec 31 23:59:59 2099", 4_102_444_799),
+            ("Wed Dec 31 23:59:59 1969", -1),
+        ] {
+            assert_eq!(seconds_of_ctime(text), Some(seconds), "{text}");
+        }
+        for text in [
+            "",
+            "Fri Nov 20 18:05 2026",
+            "Fri Nov 32 18:05:02 2026",
+            "Fri Foo 20 18:05:02 2026",
+            "Fri Nov 20 25:00:00 2026",
+        ] {
+            assert_eq!(seconds_of_ctime(text), None, "{text}");
+        }
+    }
+}
