@@ -3,6 +3,7 @@
 mod cycles;
 mod example_site;
 mod explain;
+mod nodes;
 mod public_api;
 mod python;
 mod reach_rank;

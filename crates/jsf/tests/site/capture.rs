@@ -43,6 +43,7 @@ fn the_script_makes_a_site_and_notes_what_is_missing() {
         "qmgr",
         &[("-c print server", "openpbs/qstat/qmgr_print_server.txt"), ("-c print resource", ""), ("-c list sched", "")],
     );
+    fake(&bin, "pbsnodes", &[("-av -F json", "openpbs/qstat/pbsnodes_a.json")]);
     let script = success(&jsf(&["capture"]));
     let path = temporary.path().join("capture.sh");
     fs::write(&path, script).expect("a script");
@@ -64,6 +65,8 @@ fn the_script_makes_a_site_and_notes_what_is_missing() {
     let ranked = jsf(&["rank", "r_long + queue_priority", "--site", site, "--format", "json"]);
     assert_eq!(ranked.status.code(), Some(0), "{}", stderr(&ranked));
     assert_eq!(json(&ranked)["summary"]["jobs"], 59);
+    let found = stderr(&jsf(&["rank", "ncpus", "--site", site, "--verbose"]));
+    assert!(found.lines().any(|line| line.split_whitespace().eq(["nodes", "pbsnodes.json"])), "{found}");
     let again = Command::new("sh").arg(&path).arg(site).output().expect("sh");
     assert_eq!(again.status.code(), Some(2));
 }
