@@ -15,6 +15,8 @@ pub enum Need {
     CommandOutput,
     /// A formula, or a document of the server that has one.
     Formula,
+    /// The moment of a scheduling cycle.
+    Moment,
     /// The nodes of the server, or the number of processors.
     Processors,
     /// Numbers as OpenPBS prints them, and its value for a job with an error.
@@ -55,6 +57,7 @@ impl fmt::Display for Need {
             Self::ActiveEntities => "name the active entities",
             Self::CommandOutput => "give what it prints",
             Self::Formula => "give its text, or a document that has it",
+            Self::Moment => "give the moment of the cycle",
             Self::Processors => "give the output of `pbsnodes -av -F json`, or the number of processors",
             Self::OpenPbsNumbers => "keep the defaults for numbers and errors",
             Self::Policy(name) => return write!(f, "choose the policy {name}"),

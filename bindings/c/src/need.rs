@@ -20,6 +20,7 @@ fn source(need: Need) -> String {
             );
         }
         Need::Processors => "as `pbsnodes.json` in the site's folder",
+        Need::Moment => "with a document of jobs that has a `timestamp`",
         Need::Python => "`jsf_schema_set_python`, or `python_version.txt` in the site's folder",
         Need::Queue => "as `qstat.json` in the site's folder",
         Need::Queues => "as `queues.txt` in the site's folder",

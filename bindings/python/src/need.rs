@@ -20,6 +20,7 @@ fn source(need: Need) -> String {
             );
         }
         Need::Processors => "as `pbsnodes.json` in the site's folder, or as `processors`",
+        Need::Moment => "as `at`",
         Need::Python => "`Formula(…, python=\"X.Y\")`, `Site.open(…, python=\"X.Y\")`",
         Need::PythonNumbers => "`Site.open(…, numbers=\"decimal\")`",
         Need::Queue => "as `qstat.json` in the site's folder",

@@ -14,6 +14,7 @@ mod compare_csv;
 mod compare_document;
 mod compare_json;
 mod csv_writer;
+pub mod cycle;
 mod decides;
 pub mod document;
 pub mod explain;

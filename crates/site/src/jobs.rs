@@ -5,7 +5,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::schema::Schema;
-use jsf_ingest::ReadOptions;
+use jsf_ingest::{CycleJobs, ReadOptions};
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::order::Order;
 
@@ -27,6 +27,8 @@ pub struct SiteJobs {
     pub program: Option<Program>,
     /// The problems of single jobs, one sentence each.
     pub warnings: Vec<Message>,
+    /// The jobs as a scheduling cycle sees them, if that was asked for.
+    pub(super) cycle: Option<CycleJobs>,
 }
 
 /// What is read of the jobs.
@@ -42,6 +44,8 @@ pub(super) struct ColumnsRequest<'a> {
     pub again: bool,
     /// Whether to record where the inputs come from.
     pub record_origins: bool,
+    /// Whether to read the jobs also as a scheduling cycle sees them.
+    pub cycle: bool,
 }
 
 impl Site {
@@ -67,15 +71,23 @@ impl Site {
         Ok(jobs)
     }
 
+    /// Reads the jobs for a scheduling cycle under a formula.
+    pub(super) fn read_cycle_jobs(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
+        let names = formula.names();
+        let mut jobs = self.read_columns(&ColumnsRequest { cycle: true, ..self.request(&names) })?;
+        jobs.program = formula.compile(&jobs.schema).ok();
+        Ok(jobs)
+    }
+
     /// A request for a column for each of these names, as the site declares them.
     pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
         let entity = self.config.fairshare_entity;
-        ColumnsRequest { names, schema: &self.schema, entity, again: false, record_origins: false }
+        ColumnsRequest { names, schema: &self.schema, entity, again: false, record_origins: false, cycle: false }
     }
 
     /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
-        let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
+        let &ColumnsRequest { names, schema, entity, again, record_origins, cycle } = request;
         let Some(source) = self.files.first(Role::Queue) else {
             let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
             return Err(SiteError::missing(missing, Need::Queue));
@@ -91,7 +103,7 @@ impl Site {
             entity,
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
-            cycle_jobs: false,
+            cycle_jobs: cycle,
             record_origins,
         };
         let mut read = self.jobs.read(source, &options, again)?;
@@ -119,7 +131,14 @@ impl Site {
         if names.contains(&"eligible_time") {
             warnings.extend(missing_eligible_time(&read.table, &source_name));
         }
-        Ok(SiteJobs { table: read.table, schema, findings: Vec::new(), program: None, warnings })
+        Ok(SiteJobs {
+            table: read.table,
+            schema,
+            findings: Vec::new(),
+            program: None,
+            warnings,
+            cycle: read.cycle_jobs,
+        })
     }
 
     /// Excludes the jobs of other schedulers, and says how many there are.

@@ -12,6 +12,8 @@ mod bundle;
 mod check;
 mod compare;
 mod compression;
+mod cycle;
+mod cycle_machine;
 mod documents;
 mod explain;
 mod file_kind;
@@ -45,6 +47,7 @@ use thiserror::Error;
 
 pub use bundle::SiteBundle;
 pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
+pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, ReservedJob, WaitingJob};
 pub use explain::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour, OtherValues, RankReached,
     Rounding,

@@ -99,7 +99,7 @@ impl Site {
         limit: usize,
         assumed: &SharesRequest,
     ) -> Result<RankedQueue, SiteError> {
-        let SiteJobs { mut table, schema, findings, program, mut warnings } = jobs;
+        let SiteJobs { mut table, schema, findings, program, mut warnings, .. } = jobs;
         let program = program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
         let Ordered { ranking, not_considered } =

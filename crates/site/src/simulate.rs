@@ -163,7 +163,11 @@ impl Site {
         warnings.extend(too_large(workload, &schedule, processors));
         warnings.extend(never_started(workload, &schedule));
         let limits = self.run_limits(workload);
-        let left_out = self.left_out(workload);
+        let mut jobs_in = vec![0_usize; workload.queues().len()];
+        workload.jobs().iter().for_each(|job| jobs_in[job.queue as usize] += 1);
+        let index = |queue: &str| workload.queues().iter().position(|name| **name == *queue);
+        let queues = workload.queues().iter().map(|queue| &**queue);
+        let left_out = self.left_out(queues, |queue| index(queue).map_or(0, |index| jobs_in[index]));
         let shares = self.entity_shares(workload)?;
         Ok(SimulatedQueue { schedule, processors, backfilling, decay, limits, left_out, shares, warnings })
     }

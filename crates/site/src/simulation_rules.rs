@@ -14,7 +14,7 @@ use super::scheduling::{LimitedNames, QueuePlaces};
 use super::{Site, SiteError};
 
 /// The resource that every machine counts.
-const PROCESSORS: &str = "ncpus";
+pub(super) const PROCESSORS: &str = "ncpus";
 
 /// Something that the site has and a simulation does without.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,12 +179,16 @@ impl Site {
         ties
     }
 
-    /// What the site has and a simulation does without.
-    pub(super) fn left_out(&self, workload: &Workload) -> Vec<LeftOut> {
-        let jobs = workload.jobs();
-        let of_queues = |is_concerned: &dyn Fn(&str) -> bool| {
-            let concerned: Vec<bool> = workload.queues().iter().map(|queue| is_concerned(queue)).collect();
-            jobs.iter().filter(|job| concerned[job.queue as usize]).count()
+    /// What the site has and a simulation or a cycle does without. `jobs_in` is the number of jobs in a queue.
+    pub(super) fn left_out<'q>(
+        &self,
+        queues: impl Iterator<Item = &'q str>,
+        jobs_in: impl Fn(&str) -> usize,
+    ) -> Vec<LeftOut> {
+        let queues: Vec<(&str, usize)> = queues.map(|queue| (queue, jobs_in(queue))).collect();
+        let all = queues.iter().map(|(_, jobs)| jobs).sum();
+        let of_queues = |is_concerned: &dyn Fn(&str) -> bool| -> usize {
+            queues.iter().filter(|(queue, _)| is_concerned(queue)).map(|(_, jobs)| jobs).sum()
         };
         let config = &self.config;
         let mut found: Vec<LeftOut> = Vec::new();
@@ -203,26 +207,26 @@ impl Site {
             add(format!("{what} (`{prefix}`)"), of_queues(&has_prefix));
         }
         if config.backfill_prime.prime || config.backfill_prime.non_prime {
-            add("backfill_prime".to_owned(), jobs.len());
+            add("backfill_prime".to_owned(), all);
         }
         for attribute in self.queues.unread_limits() {
-            add(format!("`{attribute}`"), jobs.len());
+            add(format!("`{attribute}`"), all);
         }
         for (attribute, value) in self.scheduler.others() {
-            add(format!("{attribute} = {value}"), jobs.len());
+            add(format!("{attribute} = {value}"), all);
         }
         let is_charged = config.fair_share.prime || self.tree.is_some();
         let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
         if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
             let formula = &config.fairshare_usage_res;
-            add(format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"), jobs.len());
+            add(format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"), all);
         }
         found
     }
 }
 
 /// The nodes on which jobs of a partition may run.
-fn usable_nodes<'n>(nodes: &'n Nodes, partition: Option<&str>) -> Vec<&'n Node> {
+pub(super) fn usable_nodes<'n>(nodes: &'n Nodes, partition: Option<&str>) -> Vec<&'n Node> {
     nodes.iter().filter(|node| node.is_usable && node.partition.as_deref() == partition).collect()
 }
 

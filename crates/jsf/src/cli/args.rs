@@ -7,6 +7,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod compare;
+mod cycle;
 mod explain;
 mod replay;
 mod shares;
@@ -15,6 +16,7 @@ mod site;
 mod trajectory;
 
 pub use compare::{CompareArgs, CompareFormatName};
+pub use cycle::{CycleArgs, CycleFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
@@ -108,6 +110,8 @@ pub enum Command {
     Trajectory(TrajectoryArgs),
     /// Show the fair-share tree with the values that a policy computes
     Shares(SharesArgs),
+    /// Show which jobs start next, which are promised a start and when, and why the others wait
+    Cycle(CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
     Simulate(SimulateArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences

@@ -4,6 +4,7 @@ pub mod args;
 mod atomic_file;
 mod check;
 mod compare;
+mod cycle;
 mod document;
 mod duration;
 mod explain;
@@ -145,6 +146,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Compare(arguments) => compare::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
+        Command::Cycle(arguments) => cycle::run(arguments, &mut out)?,
         Command::Simulate(arguments) => simulate::run(arguments, &mut out)?,
         Command::Replay(arguments) => replay::run(arguments, &mut out)?,
         Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,

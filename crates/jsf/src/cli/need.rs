@@ -21,6 +21,7 @@ fn options(need: Need) -> String {
         Need::Policy(name) => return format!("--policy {name}"),
         Need::PolicyOfRelease(..) => "--policy NAME, --slurm-release NAME",
         Need::Processors => "--nodes FILE, --processors N",
+        Need::Moment => "--at TIME",
         Need::Python => "--python X.Y, or `python_version.txt` in the site's folder",
         Need::PythonNumbers => "--numbers decimal",
         Need::Queue => "--queue FILE",

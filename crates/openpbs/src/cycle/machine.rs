@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::{CycleJob, JobSource};
+
 /// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a host, or a whole machine.
 ///
 /// All amounts are counted in the same order in the machine and in the requests of jobs; the first one is processors.
@@ -164,6 +166,17 @@ impl Machine {
             let amounts = self.amounts;
             each_part(&placement, request, |pool, held| give_back(&mut self.free[range(amounts, pool)], held));
         }
+    }
+
+    /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that time.
+    pub fn end_next(&mut self, jobs: &impl JobSource, mut ended: impl FnMut(&CycleJob<'_>)) -> Option<i64> {
+        let time = self.ends.first()?.time;
+        while let Some(next) = self.ends.first().filter(|end| end.time == time) {
+            let job = jobs.job(next.job);
+            self.end(next.job, &job.request, time);
+            ended(&job);
+        }
+        Some(time)
     }
 
     /// Gives back what a job holds.

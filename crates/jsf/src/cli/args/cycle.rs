@@ -1,0 +1,84 @@
+//! The arguments of `jsf cycle`.
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+
+use super::{FormulaArgs, SiteArgs, TextArgs};
+
+/// `jsf cycle`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The cycle is that of OpenPBS 23.06, held to cycles that its scheduler was recorded in. It follows the site's sched_config \
+(by_queue, round_robin, strict_ordering, fair_share, job_sort_key), the attributes of server and queues (backfill_depth, \
+max_run, max_run_res, started, priority) and of the scheduler (opt_backfill_fuzzy, job_sort_formula_threshold). Running jobs \
+end at their stime plus their walltime. Preemption, soft limits, prime time, dedicated time, advance reservations and \
+placement sets are left out, and named where the site has them.
+
+With strict_ordering, the first backfill_depth jobs that do not start are promised a start: at the latest then, as far as \
+walltimes tell. With one --job that neither starts nor is promised a start, jsf runs the cycles at the ends of the running \
+jobs until it starts, without further submissions.
+
+accrue_type in JSON: 0 not yet known, 1 not eligible (eligible_time stands still), 2 eligible, 3 running.
+
+Exit codes: 0 success, 1 the formula cannot be ranked, 2 usage error, a file that cannot be read, or none of the jobs exists.
+
+Examples:
+  jsf cycle --site examples/site
+  jsf cycle --site examples/site --job 184129
+  jsf cycle eligible_time --site examples/site --format json")]
+pub struct CycleArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// Show this job only: when will it start?
+    ///
+    /// Its id, with or without the server; repeat the option for several
+    #[arg(long = "job", value_name = "ID")]
+    pub jobs: Vec<String>,
+    /// The moment of the cycle
+    ///
+    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise [default: that of the document of jobs]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true)]
+    pub at: Option<i64>,
+    /// The number of processors, instead of the nodes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub processors: Option<u32>,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = CycleFormatName::Human)]
+    pub format: CycleFormatName,
+}
+
+/// The formats of a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CycleFormatName {
+    /// Text and tables
+    Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
+    /// One JSON document
+    Json,
+}
+
+impl CycleFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
+}
+
+/// Parses a time in seconds since 1970 or in ISO 8601.
+fn moment(text: &str) -> Result<i64, String> {
+    let in_utc = |time: DateTime| Some(time.in_tz("UTC").ok()?.timestamp().as_second());
+    let seconds = text.parse().ok();
+    let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
+    let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);
+    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z";
+    seconds.or_else(with_zone).or_else(without_zone).ok_or_else(|| expected.to_owned())
+}

@@ -1,0 +1,280 @@
+//! A scheduling cycle: who starts, who is promised a start and when, why each other job waits; as text or as JSON.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
+use serde::Serialize;
+
+use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::words::{count, duration};
+
+/// The part of the jobs that something must concern so that the headline names it.
+const HEADLINE_PART: usize = 10;
+
+/// A cycle, and what is shown of it.
+#[derive(Debug, Clone, Copy)]
+pub struct CycleReport<'a> {
+    /// The formula; empty if the scheduler has none.
+    pub formula: &'a str,
+    /// The cycle.
+    pub cycle: &'a CycledQueue,
+    /// The jobs that are asked for; empty: all.
+    pub jobs: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    formula: Option<&'a str>,
+    at: i64,
+    processors: Processors,
+    started: &'a [String],
+    reserved: Vec<JsonReserved<'a>>,
+    waiting: Vec<JsonWaiting<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    estimates: Vec<JsonEstimate<'a>>,
+    accrue_types: BTreeMap<&'a str, u8>,
+    rules: BTreeMap<&'static str, &'a str>,
+    without: Vec<Without<'a>>,
+}
+
+#[derive(Serialize)]
+struct Processors {
+    total: i64,
+    free: i64,
+}
+
+#[derive(Serialize)]
+struct JsonReserved<'a> {
+    id: &'a str,
+    start: i64,
+}
+
+#[derive(Serialize)]
+struct JsonWaiting<'a> {
+    id: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonEstimate<'a> {
+    id: &'a str,
+    start: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct Without<'a> {
+    what: &'a str,
+    jobs: usize,
+}
+
+impl<'a> CycleReport<'a> {
+    fn is_shown(&self, id: &str) -> bool {
+        self.jobs.is_empty() || self.jobs.iter().any(|job| job == id || is_subjob_of(id, job))
+    }
+
+    fn started(&self) -> Vec<&'a str> {
+        self.cycle.started.iter().map(|id| &**id).filter(|id| self.is_shown(id)).collect()
+    }
+
+    fn reserved(&self) -> Vec<&'a ReservedJob> {
+        self.cycle.reserved.iter().filter(|reserved| self.is_shown(&reserved.id)).collect()
+    }
+
+    fn waiting(&self) -> Vec<&'a WaitingJob> {
+        self.cycle.waiting.iter().filter(|waiting| self.is_shown(&waiting.id)).collect()
+    }
+
+    /// Writes the cycle as one JSON document.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let cycle = self.cycle;
+        let json = Json {
+            formula: (!self.formula.is_empty()).then_some(self.formula),
+            at: cycle.at,
+            processors: Processors { total: cycle.processors.total, free: cycle.processors.free },
+            started: &cycle.started,
+            reserved: cycle.reserved.iter().map(|one| JsonReserved { id: &one.id, start: one.start }).collect(),
+            waiting: cycle.waiting.iter().map(|one| JsonWaiting { id: &one.id, reason: &one.reason }).collect(),
+            estimates: cycle.estimates.iter().map(|(id, start)| JsonEstimate { id, start: *start }).collect(),
+            accrue_types: cycle.accrue_types.iter().map(|(id, kind)| (&**id, *kind)).collect(),
+            rules: BTreeMap::from([("order", &*cycle.order), ("starts", &*cycle.backfilling)]),
+            without: cycle.left_out.iter().map(|one| Without { what: &one.what, jobs: one.jobs }).collect(),
+        };
+        serde_json::to_writer_pretty(&mut *out, &json)?;
+        out.write_all(b"\n")
+    }
+
+    /// The cycle as a document.
+    pub fn document(&self) -> Document<'a> {
+        let cycle = self.cycle;
+        let mut facts = Vec::new();
+        if !self.formula.is_empty() {
+            facts.push(Fact::new("formula", self.formula.trim_end()));
+        }
+        facts.push(Fact::new("at", moment(cycle.at)));
+        let free = cycle.processors.free;
+        facts.push(Fact::new("processors", format!("{free} of {} free before the cycle", cycle.processors.total)));
+        facts.push(Fact::new("order", cycle.order.clone()).in_full());
+        facts.push(Fact::new("starts", cycle.backfilling.clone()));
+        if !cycle.left_out.is_empty() {
+            facts.push(Fact::new("without", without(cycle)));
+        }
+        let sections = [self.starting_section(), self.reserved_section(), self.waiting_section()];
+        Document {
+            command: "jsf cycle",
+            title: "The scheduler's next cycle".to_owned(),
+            headline: self.headline(),
+            facts,
+            sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
+            read_on: if self.jobs.is_empty() { "jsf cycle --job ID" } else { "jsf explain --job ID" },
+        }
+    }
+
+    fn starting_section(&self) -> Section<'a> {
+        let started = self.started();
+        let section = Section::new("starting now");
+        if started.is_empty() {
+            return section;
+        }
+        let columns =
+            vec![Column::number("order", 5), Column::id("job", 9), Column::text("entity", 6), Column::text("queue", 6)];
+        let table = &self.cycle.table;
+        section.table(Table::new(columns, started.len(), move |index| {
+            let id = started[index];
+            let row = table.row(id).or_else(|| table.row(&array_of(id)));
+            vec![
+                Cell::Count(index + 1),
+                Cell::text(id),
+                Cell::text(row.map_or("", |row| table.entity(row))),
+                Cell::text(row.map_or("", |row| table.queue(row))),
+            ]
+        }))
+    }
+
+    fn reserved_section(&self) -> Section<'a> {
+        let reserved = self.reserved();
+        let section = Section::new("promised a start");
+        if reserved.is_empty() {
+            return section;
+        }
+        let columns = vec![Column::id("job", 9), Column::text("in", 8), Column::text("at", 20)];
+        let now = self.cycle.at;
+        section.table(Table::new(columns, reserved.len(), move |index| {
+            let ReservedJob { id, start } = reserved[index];
+            vec![Cell::text(&**id), Cell::prose(duration_of(start - now)), Cell::prose(moment(*start))]
+        }))
+    }
+
+    fn waiting_section(&self) -> Section<'a> {
+        let waiting = self.waiting();
+        let section = Section::new("waiting");
+        if waiting.is_empty() {
+            return section;
+        }
+        let columns = vec![Column::id("job", 9), Column::wrapped("why", 9)];
+        section.table(Table::new(columns, waiting.len(), move |index| {
+            let WaitingJob { id, reason } = waiting[index];
+            vec![Cell::text(&**id), Cell::prose(reason.clone())]
+        }))
+    }
+
+    fn headline(&self) -> String {
+        if let [job] = self.jobs {
+            return self.headline_of(job);
+        }
+        let cycle = self.cycle;
+        let waiting = count(cycle.waiting.len(), "job");
+        let waits = if cycle.waiting.len() == 1 { "waits" } else { "wait" };
+        let started = match cycle.started.len() {
+            0 => "No job starts now".to_owned(),
+            1 => format!("{} starts now", cycle.started[0]),
+            many => format!("{many} jobs start now, {} first", cycle.started[0]),
+        };
+        let reserved = match cycle.reserved.first() {
+            None => String::new(),
+            Some(first) => {
+                let others = match cycle.reserved.len() {
+                    1 => String::new(),
+                    many => format!(" and {} more", many - 1),
+                };
+                format!(
+                    ", of which {}{others} {} promised a start, the first in {}",
+                    first.id,
+                    if cycle.reserved.len() == 1 { "is" } else { "are" },
+                    duration_of(first.start - cycle.at)
+                )
+            }
+        };
+        format!("{started}; {waiting} {waits}{reserved}{}.", self.concerns())
+    }
+
+    /// When one job starts.
+    fn headline_of(&self, job: &str) -> String {
+        let now = self.cycle.at;
+        if let Some(id) = self.started().first() {
+            return format!("{id} starts in this cycle{}.", self.concerns());
+        }
+        let reason = self.waiting().first().map_or_else(String::new, |waiting| format!(": {}", waiting.reason));
+        let when = match (self.reserved().first(), self.cycle.estimates.iter().find(|(id, _)| id == job)) {
+            (Some(reserved), _) => format!(
+                "; it is promised a start in {}, at {}, or earlier if jobs end before their walltimes",
+                duration_of(reserved.start - now),
+                moment(reserved.start)
+            ),
+            (None, Some((_, Some(start)))) => format!(
+                "; without further submissions, and if every job takes its walltime, it starts in about {}, at {}",
+                duration_of(start - now),
+                moment(*start)
+            ),
+            (None, Some((_, None))) => "; no end of a running job is found that would let it start".to_owned(),
+            (None, None) => String::new(),
+        };
+        match self.waiting().is_empty() {
+            true => format!("{job} does not wait{}.", self.concerns()),
+            false => format!("{job} waits{reason}{when}{}.", self.concerns()),
+        }
+    }
+
+    /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.
+    fn concerns(&self) -> String {
+        let waiting = self.cycle.waiting.len() + self.cycle.started.len();
+        let concerned = self.cycle.left_out.iter().filter(|one| one.jobs * HEADLINE_PART > waiting);
+        let names: Vec<&str> = concerned.map(|one| &*one.what).collect();
+        if names.is_empty() { String::new() } else { format!(" (without {})", names.join(" and ")) }
+    }
+}
+
+/// What the cycle does without.
+fn without(cycle: &CycledQueue) -> String {
+    let parts = cycle.left_out.iter().map(|one| format!("{} ({})", one.what, count(one.jobs, "job")));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// A time in UTC.
+fn moment(seconds: i64) -> String {
+    match Timestamp::from_second(seconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => seconds.to_string(),
+    }
+}
+
+fn duration_of(seconds: i64) -> String {
+    duration(seconds as f64)
+}
+
+/// Whether an id is that of a subjob of an array: `12[3].vm` of `12[].vm`.
+fn is_subjob_of(id: &str, array: &str) -> bool {
+    array.contains("[]") && array_of(id) == array
+}
+
+/// The id of the array of a subjob.
+fn array_of(id: &str) -> String {
+    match (id.find('['), id.find(']')) {
+        (Some(start), Some(end)) if start < end => format!("{}[]{}", &id[..start], &id[end + 1..]),
+        _ => id.to_owned(),
+    }
+}

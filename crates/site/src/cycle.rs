@@ -1,0 +1,415 @@
+//! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each other one waits.
+
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
+use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
+use job_sort_formula::python::Value;
+use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Limits, Refusal, Reservation};
+use jsf_openpbs::order::{Criterion, NotConsidered, Ordered};
+use jsf_openpbs::share_tree::PbsTree;
+
+use super::cycle_machine::{CountedNames, CycleMachine};
+use super::simulation_rules::LeftOut;
+use super::{SharesRequest, Site, SiteError, SiteJobs};
+
+/// The most cycles that are run to estimate when a job starts.
+const MAX_LATER_CYCLES: usize = 2000;
+/// The most decisions about jobs in all these cycles.
+const MAX_LATER_DECISIONS: usize = 5_000_000;
+
+/// What a cycle is asked.
+#[derive(Default)]
+pub struct CycleRequest<'a> {
+    /// The formula; `None`: the scheduler has none.
+    pub formula: Option<&'a Formula>,
+    /// The moment of the cycle, in seconds since 1970; `None`: that of the document of jobs.
+    pub at: Option<i64>,
+    /// The number of processors, instead of the nodes.
+    pub processors: Option<u32>,
+    /// Jobs for which it is estimated when they start if the cycle neither starts them nor promises them a start.
+    pub estimated: Vec<String>,
+}
+
+/// A cycle of the scheduler.
+#[derive(Debug)]
+pub struct CycledQueue {
+    /// The moment of the cycle, in seconds since 1970.
+    pub at: i64,
+    /// The processors of the machine, and those that were free before the cycle.
+    pub processors: CycleProcessors,
+    /// The ids of the jobs that start, in their order.
+    pub started: Vec<String>,
+    /// The jobs that are promised a start, in their order.
+    pub reserved: Vec<ReservedJob>,
+    /// The jobs that wait, in the order in which the scheduler looks at them, with those that it does not look at last.
+    pub waiting: Vec<WaitingJob>,
+    /// The accrue type of every job after the cycle, by id: 0 not known, 1 not eligible, 2 eligible, 3 running.
+    pub accrue_types: Vec<(String, u8)>,
+    /// When the jobs that were asked for start, if nothing else is submitted and every job takes its whole walltime.
+    pub estimates: Vec<(String, Option<i64>)>,
+    /// The settings that decide what a cycle starts, in words.
+    pub backfilling: String,
+    /// The order of the jobs, in words.
+    pub order: String,
+    /// What the site has and the cycle does without.
+    pub left_out: Vec<LeftOut>,
+    /// The jobs.
+    pub table: JobTable,
+    /// The findings about the formula.
+    pub findings: Vec<Diagnostic>,
+    /// The warnings, one sentence each.
+    pub warnings: Vec<Message>,
+}
+
+/// The processors of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CycleProcessors {
+    /// All.
+    pub total: i64,
+    /// Those that no job held before the cycle.
+    pub free: i64,
+}
+
+/// A job that is promised a start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservedJob {
+    /// Its id; for an array that of the subjob.
+    pub id: String,
+    /// When it starts at the latest, in seconds since 1970, if all jobs end by their walltimes.
+    pub start: i64,
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingJob {
+    /// Its id.
+    pub id: String,
+    /// Why it waits, in a few words.
+    pub reason: String,
+}
+
+impl Site {
+    /// The next cycle of the scheduler.
+    ///
+    /// # Errors
+    /// The jobs, the nodes or the tree cannot be read, the formula is not arithmetic, neither nodes nor a number of processors
+    /// are known, or the moment is not.
+    pub fn cycle(&self, request: &CycleRequest<'_>) -> Result<CycledQueue, SiteError> {
+        let no_formula = Formula::parse("0").map_err(SiteError::content)?;
+        let formula = request.formula.unwrap_or(&no_formula);
+        let SiteJobs { mut table, schema, program, mut warnings, cycle, .. } = self.read_cycle_jobs(formula)?;
+        let cycle = cycle.unwrap_or_default();
+        let at = moment(request.at, &cycle)?;
+        age(&mut table, &cycle, at);
+        warnings.extend(uncertain_clock(&cycle));
+        let program = program.ok_or(SiteError::NotArithmetic)?;
+        let tree = self.fill_shares(program.inputs(), &mut table, &SharesRequest::default(), &mut warnings)?;
+        let threshold = self.threshold().filter(|_| request.formula.is_some());
+        let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
+        let mut machine = CycleMachine::new(self, &table, &cycle, request.processors, &mut warnings)?;
+        let processors = CycleProcessors { total: machine.machine.total(0), free: machine.machine.free(0) };
+        let order = self.order_rules(tree.as_ref(), threshold);
+        let charges = self.charges(&cycle.jobs);
+        let scores = ordered.ranking.scores();
+        let candidates =
+            |rows: &[usize], subjobs: &mut [u32], machine: &mut CycleMachine, at, observer: &mut Decided<'_>| {
+                let mut candidates = order.candidates(scores, &table, rows.iter().copied(), charges.clone(), subjobs);
+                let CycleMachine { machine, limits, jobs, rules, .. } = machine;
+                Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
+            };
+        let mut subjobs = machine.subjobs();
+        let mut decided = Decided::new(&table, &cycle.jobs);
+        let rows = decided.set_aside(self, &ordered, &subjobs);
+        candidates(&rows, &mut subjobs, &mut machine, at, &mut decided);
+        let asked = decided.rows_without_start(&request.estimated);
+        let mut later = Later::new(rows, subjobs, &decided, asked);
+        while let Some(at) = later.next_cycle(&mut machine) {
+            let mut observer = Decided::new(&table, &cycle.jobs);
+            let Later { rows, subjobs, .. } = &mut later;
+            candidates(rows, subjobs, &mut machine, at, &mut observer);
+            later.note(at, &observer);
+        }
+        let estimates = later.estimates.iter().map(|(row, start)| (table.id(*row).to_owned(), *start)).collect();
+        let waiting = decided.waiting(&machine.limits, &machine.names);
+        Ok(CycledQueue {
+            at,
+            processors,
+            started: decided.started.iter().map(|(_, id)| id.clone()).collect(),
+            reserved: decided.reserved.iter().map(|(_, reserved)| reserved.clone()).collect(),
+            waiting,
+            accrue_types: decided.accrue_types(),
+            estimates,
+            backfilling: self.backfilling(None, &machine.rules),
+            order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
+            left_out: self.left_out(table.queues().iter().map(|queue| &**queue), |queue| waiting_in(&table, queue)),
+            findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
+            warnings,
+            table,
+        })
+    }
+
+    /// What orders the jobs, in words.
+    fn order_in_words(&self, table: &JobTable, tree: Option<&PbsTree>, has_formula: bool) -> String {
+        let mut criteria = self.criteria(table, tree);
+        criteria.retain(|(criterion, _)| has_formula || *criterion != Criterion::Value);
+        criteria.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", then ")
+    }
+}
+
+/// The moment of the cycle.
+fn moment(asked: Option<i64>, cycle: &CycleJobs) -> Result<i64, SiteError> {
+    let missing = || SiteError::missing("the document of jobs does not say when it was written: ", Need::Moment);
+    asked.or(cycle.timestamp).ok_or_else(missing)
+}
+
+/// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.
+fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
+    let Some(written) = cycle.timestamp.filter(|written| *written != at) else { return };
+    for (row, job) in cycle.jobs.iter().enumerate() {
+        if let (Some(2), Some(eligible_time)) = (job.accrue_type, job.eligible_time) {
+            let aged = Value::Int(eligible_time.saturating_add(at - written).max(0));
+            // the formula need not read it
+            let _ = table.set(row, "eligible_time", aged);
+        }
+    }
+}
+
+fn uncertain_clock(cycle: &CycleJobs) -> Option<Message> {
+    let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
+    (has_running && !cycle.is_time_zone_known).then(|| {
+        "the time zone of the start times of running jobs is not known and taken to be UTC: the times of reservations may be \
+         off by hours"
+            .into()
+    })
+}
+
+/// The number of waiting jobs in a queue.
+fn waiting_in(table: &JobTable, queue: &str) -> usize {
+    table.considered_rows().filter(|&row| table.queue(row) == queue).count()
+}
+
+/// What the cycle decides about each job.
+struct Decided<'t> {
+    table: &'t JobTable,
+    jobs: &'t [QueuedJob],
+    started: Vec<(u32, String)>,
+    reserved: Vec<(u32, ReservedJob)>,
+    /// In the order in which the scheduler looks at them.
+    refused: Vec<(u32, Refusal)>,
+    /// The waiting jobs that it does not look at, and why.
+    set_aside: Vec<(usize, String)>,
+    /// By row: whether the job was found eligible.
+    eligible: Vec<Option<bool>>,
+    /// By row: how many subjobs of an array have started.
+    begun: Vec<usize>,
+}
+
+impl<'t> Decided<'t> {
+    fn new(table: &'t JobTable, jobs: &'t [QueuedJob]) -> Self {
+        let count = table.len();
+        Self {
+            table,
+            jobs,
+            started: Vec::new(),
+            reserved: Vec::new(),
+            refused: Vec::new(),
+            set_aside: Vec::new(),
+            eligible: vec![None; count],
+            begun: vec![0; count],
+        }
+    }
+
+    /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the others.
+    fn set_aside(&mut self, site: &Site, ordered: &Ordered, subjobs: &[u32]) -> Vec<usize> {
+        let mut rows = Vec::new();
+        for &row in ordered.ranking.order() {
+            let queue = self.table.queue(row);
+            if !site.queues.is_started(queue) {
+                self.set_aside.push((row, format!("queue {queue} is not started")));
+            } else if subjobs[row] > 0 {
+                rows.push(row);
+            } else {
+                self.eligible[row] = Some(false);
+            }
+        }
+        for (row, why) in &ordered.not_considered {
+            if matches!(why, NotConsidered::UnderThreshold { .. }) {
+                self.eligible[*row] = Some(false);
+            }
+            self.set_aside.push((*row, reason_not_considered(why)));
+        }
+        for row in 0..self.table.len() {
+            let reason = match (self.table.state(row), self.table.exclusion(row)) {
+                (_, Some(Exclusion::Partition { .. })) => "its queue belongs to another scheduler".to_owned(),
+                (JobState::Held, _) => {
+                    self.eligible[row] = Some(false);
+                    "it is held".to_owned()
+                }
+                (JobState::Waiting, _) => "it waits for the time at which it may start (qsub -a)".to_owned(),
+                _ => continue,
+            };
+            self.set_aside.push((row, reason));
+        }
+        rows
+    }
+
+    /// The id of the job that starts next: of an array that of its first subjob.
+    fn id_of_next(&self, row: usize) -> String {
+        let id = self.table.id(row);
+        let indices = self.jobs.get(row).and_then(|job| job.queued_subjobs.as_ref());
+        match indices.and_then(|indices| indices.iter().nth(self.begun[row])) {
+            Some(index) => id.replacen("[]", &format!("[{index}]"), 1),
+            None => id.to_owned(),
+        }
+    }
+
+    /// The rows of these jobs that neither start nor are promised a start.
+    fn rows_without_start(&self, ids: &[String]) -> Vec<usize> {
+        let rows = ids.iter().filter_map(|id| self.table.row(id));
+        rows.filter(|&row| self.refused.iter().any(|(refused, _)| *refused as usize == row))
+            .filter(|&row| !self.reserved.iter().any(|(reserved, _)| *reserved as usize == row))
+            .collect()
+    }
+
+    /// The jobs that wait, and why.
+    fn waiting(&self, limits: &Limits, names: &CountedNames) -> Vec<WaitingJob> {
+        let first = self.refused.first().map(|(row, _)| self.table.id(*row as usize));
+        let refused = self.refused.iter().map(|(row, refusal)| {
+            let row = *row as usize;
+            let reason = match refusal {
+                Refusal::TooLarge => "asks for more than the machine has".to_owned(),
+                Refusal::NotEnoughFree => "not enough processors".to_owned(),
+                Refusal::Limit(limit) => {
+                    limits.get(*limit).map_or_else(String::new, |limit| limit_in_words(limit, names, &self.jobs[row]))
+                }
+                Refusal::DelaysReservation => "would delay a job that is promised a start".to_owned(),
+                Refusal::StrictOrdering => {
+                    format!("strict_ordering: {} comes first and does not start", first.unwrap_or("another job"))
+                }
+            };
+            WaitingJob { id: self.table.id(row).to_owned(), reason }
+        });
+        let aside = self.set_aside.iter();
+        refused
+            .chain(aside.map(|(row, why)| WaitingJob { id: self.table.id(*row).to_owned(), reason: why.clone() }))
+            .collect()
+    }
+
+    /// The accrue type of every job after the cycle.
+    fn accrue_types(&self) -> Vec<(String, u8)> {
+        let mut types: Vec<u8> = self.jobs.iter().map(|job| job.accrue_type.unwrap_or(0)).collect();
+        types.resize(self.table.len(), 0);
+        for (row, eligible) in self.eligible.iter().enumerate() {
+            if let Some(is_eligible) = eligible {
+                types[row] = if *is_eligible { 2 } else { 1 };
+            }
+        }
+        for (row, _) in &self.started {
+            let row = *row as usize;
+            let subjobs = self.jobs.get(row).and_then(|job| job.queued_subjobs.as_ref());
+            match subjobs {
+                None => types[row] = 3,
+                // nothing of the array waits any more
+                Some(subjobs) if subjobs.len() == self.begun[row] as u64 => types[row] = 1,
+                Some(_) => {}
+            }
+        }
+        let subjobs = self.started.iter().filter(|(row, id)| *id != self.table.id(*row as usize));
+        let rows = (0..self.table.len()).map(|row| (self.table.id(row).to_owned(), types[row]));
+        rows.chain(subjobs.map(|(_, id)| (id.clone(), 3))).collect()
+    }
+}
+
+impl CycleObserver for Decided<'_> {
+    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
+        let row = job as usize;
+        match decision {
+            Decision::Starts => {
+                self.started.push((job, self.id_of_next(row)));
+                self.begun[row] += 1;
+            }
+            Decision::Waits(refusal) => {
+                self.refused.push((job, refusal));
+                self.eligible[row] = Some(is_eligible);
+            }
+        }
+    }
+
+    fn reserved(&mut self, Reservation { job, start }: Reservation) {
+        let id = self.id_of_next(job as usize);
+        self.reserved.push((job, ReservedJob { id, start }));
+    }
+}
+
+fn reason_not_considered(why: &NotConsidered) -> String {
+    match why {
+        NotConsidered::NoShares => "its fair-share entity has no shares".to_owned(),
+        NotConsidered::UnderThreshold { .. } => "its value does not exceed job_sort_formula_threshold".to_owned(),
+    }
+}
+
+/// A limit that a job is at, in words.
+fn limit_in_words(limit: &Limit, names: &CountedNames, job: &QueuedJob) -> String {
+    let whose = match limit.kind {
+        LimitKind::All => "all jobs".to_owned(),
+        LimitKind::User => format!("user {}", job.user),
+        LimitKind::Group => format!("group {}", job.group),
+        LimitKind::Project => format!("project {}", job.project),
+    };
+    let of = match limit.queue {
+        None => "the server".to_owned(),
+        Some(_) => format!("queue {}", job.queue),
+    };
+    match limit.amount.and_then(|amount| names.amounts.get(amount)) {
+        None => format!("at the limit of running jobs of {whose} in {of}"),
+        Some(resource) => format!("at the limit of {resource} of {whose} in {of}"),
+    }
+}
+
+/// The cycles after this one, at the ends of the running jobs, until the jobs that are asked for have started.
+struct Later {
+    rows: Vec<usize>,
+    subjobs: Vec<u32>,
+    /// By row; `None` until it starts.
+    estimates: Vec<(usize, Option<i64>)>,
+    cycles: usize,
+    decisions: usize,
+}
+
+impl Later {
+    fn new(rows: Vec<usize>, subjobs: Vec<u32>, decided: &Decided<'_>, asked: Vec<usize>) -> Self {
+        let estimates = asked.into_iter().map(|row| (row, None)).collect();
+        let mut later = Self { rows, subjobs, estimates, cycles: 0, decisions: 0 };
+        later.remove(decided);
+        later
+    }
+
+    fn remove(&mut self, decided: &Decided<'_>) {
+        let subjobs = &self.subjobs;
+        if !decided.started.is_empty() {
+            self.rows.retain(|&row| subjobs[row] > 0);
+        }
+    }
+
+    /// Ends the jobs whose walltimes end next. Returns that time, unless all that is asked for is known or cannot be found out.
+    fn next_cycle(&mut self, machine: &mut CycleMachine) -> Option<i64> {
+        let is_known = self.estimates.iter().all(|(_, start)| start.is_some());
+        self.cycles += 1;
+        self.decisions += self.rows.len();
+        if is_known || self.cycles > MAX_LATER_CYCLES || self.decisions > MAX_LATER_DECISIONS {
+            return None;
+        }
+        machine.end_next()
+    }
+
+    fn note(&mut self, at: i64, decided: &Decided<'_>) {
+        for (row, start) in &mut self.estimates {
+            if start.is_none() && decided.started.iter().any(|(started, _)| *started as usize == *row) {
+                *start = Some(at);
+            }
+        }
+        self.remove(decided);
+    }
+}
