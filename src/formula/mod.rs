@@ -16,6 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::python::PythonVersion;
 use crate::schema::Schema;
 use program::{CompileError, Program};
 use syntax::{Expr, SyntaxError};
@@ -45,6 +46,22 @@ impl Formula {
     /// nested deeper than [`syntax::MAX_NESTING`].
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         syntax::parse(text).map(|expr| Self { expr: Arc::new(expr) })
+    }
+
+    /// Parses the text as a version of Python does; [`parse`](Self::parse) does so as the default one.
+    ///
+    /// ```
+    /// use job_sort_formula::{Formula, PythonVersion};
+    ///
+    /// let read = |python: &str| Formula::parse_for("(x := ncpus)", python.parse().unwrap());
+    /// assert!(read("3.8").is_ok());
+    /// assert_eq!(read("3.7").unwrap_err().to_string(), "this syntax exists since Python 3.8");
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn parse_for(text: &str, python: PythonVersion) -> Result<Self, SyntaxError> {
+        syntax::parse_for(text, syntax::MAX_LENGTH, python).map(|expr| Self { expr: Arc::new(expr) })
     }
 
     /// The text that was parsed.

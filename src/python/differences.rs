@@ -3,7 +3,7 @@
 //! Which functions exist and which arguments they take is in the table of [`Function`]. Issues are numbered as in CPython's
 //! change log: `bpo-…` at bugs.python.org, `gh-…` at github.com/python/cpython.
 
-use crate::python::{Function, PythonVersion};
+use crate::python::{Function, PythonVersion, Raised};
 
 impl PythonVersion {
     /// Whether `sum` compensates the rounding errors of floats. "What's New in Python 3.12", "Other Language Changes":
@@ -63,10 +63,66 @@ impl PythonVersion {
         self < Self::V3_7
     }
 
+    /// Whether a call has at most 255 arguments. "What's New in Python 3.7", "Other Language Changes": "More than 255 arguments
+    /// can now be passed to a function".
+    pub(crate) fn limits_arguments(self) -> bool {
+        self < Self::V3_7
+    }
+
+    /// Whether the errors of functions of `math` name the module. Since the vectorcall convention of 3.9.
+    pub(super) fn names_modules(self) -> bool {
+        self >= Self::V3_9
+    }
+
+    /// The same for `log`, which has that convention since 3.12.
+    pub(super) fn names_the_module_of_log(self) -> bool {
+        self >= Self::V3_12
+    }
+
+    /// Whether a function of two or more arguments says how many it expected. Before, it says how many it takes.
+    pub(super) fn names_the_expected_count(self) -> bool {
+        self >= Self::V3_8
+    }
+
     /// Whether a literal of more than 4300 decimal digits is refused. "What's New in Python 3.11", "Other CPython
     /// Implementation Changes" (gh-95778), also in 3.7.14, 3.8.14, 3.9.14 and 3.10.7, not in 3.6.
     pub(crate) fn limits_decimal_digits(self) -> bool {
         self >= Self::V3_7
+    }
+}
+
+/// The texts of errors that differ from those of 3.11, by their beginnings: the first and the last minor version, the text of
+/// 3.11, and what it is there. Read off the sources of CPython.
+const OTHER_TEXTS: [(u8, u8, &str, &str); 12] = [
+    (6, 10, "integer modulo by zero", "integer division or modulo by zero"),
+    (6, 8, "float floor division by zero", "float divmod()"),
+    (13, 14, "float modulo", "float modulo by zero"),
+    (6, 9, "float() argument must be a string or a real number,", "float() argument must be a string or a number,"),
+    (
+        6,
+        9,
+        "int() argument must be a string, a bytes-like object or a real number,",
+        "int() argument must be a string, a bytes-like object or a number,",
+    ),
+    (6, 7, "max expected at least 1 argument,", "max expected 1 arguments,"),
+    (6, 7, "min expected at least 1 argument,", "min expected 1 arguments,"),
+    (8, 8, "max expected at least 1 argument,", "max expected 1 argument,"),
+    (8, 8, "min expected at least 1 argument,", "min expected 1 argument,"),
+    (6, 7, "bool expected at most 1 argument,", "bool expected at most 1 arguments,"),
+    (6, 7, "float expected at most 1 argument,", "float expected at most 1 arguments,"),
+    (6, 7, "sum expected at least 1 argument,", "sum expected at least 1 arguments,"),
+];
+
+impl Raised {
+    /// The same error with the text of this version, where it is known to differ.
+    #[cold]
+    pub(super) fn worded_for(mut self, python: PythonVersion) -> Self {
+        let mut others = OTHER_TEXTS.iter().filter(|(first, last, ..)| (*first..=*last).contains(&python.minor()));
+        let found = others.find_map(|(.., text, other)| Some(format!("{other}{}", self.text.strip_prefix(text)?)));
+        if let Some(text) = found {
+            self.text = text.into();
+        }
+        self
     }
 }
 

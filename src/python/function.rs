@@ -70,8 +70,8 @@ impl Function {
     }
 
     /// The name with its module, as some error messages have it: `math.sqrt`, `abs`.
-    fn qualified(self) -> String {
-        let module = if self.is_math() { "math." } else { "" };
+    fn qualified(self, python: PythonVersion) -> String {
+        let module = if self.is_math() && python.names_modules() { "math." } else { "" };
         format!("{module}{}", self.name())
     }
 }
@@ -265,25 +265,29 @@ pub(crate) fn bind<'a, V>(
     match signature {
         Signature::Named(parameters) => bind_named(function, parameters, positional, keywords).map(Arguments::Named),
         Signature::Extreme => bind_extreme(function, positional, keywords),
-        _ if !keywords.is_empty() => Err(takes_no_keywords(function)),
-        _ => match count_error(function, signature, positional.len()) {
+        _ if !keywords.is_empty() => Err(takes_no_keywords(function, python)),
+        _ => match count_error(function, python, positional.len()) {
             Some(text) => Err(Raised::type_error(text)),
             None => Ok(Arguments::Positional(positional)),
         },
     }
 }
 
-fn takes_no_keywords(function: Function) -> Raised {
-    let name = if function == Function::Log { "log".to_owned() } else { function.qualified() };
+fn takes_no_keywords(function: Function, python: PythonVersion) -> Raised {
+    let is_unqualified = function == Function::Log && !python.names_the_module_of_log();
+    let name = if is_unqualified { "log".to_owned() } else { function.qualified(python) };
     Raised::type_error(format!("{name}() takes no keyword arguments"))
 }
 
 /// Python's error text for a wrong number of positional arguments.
-fn count_error(function: Function, signature: Signature, given: usize) -> Option<String> {
+fn count_error(function: Function, python: PythonVersion, given: usize) -> Option<String> {
     let name = function.name();
-    match signature {
+    match function.signature(python) {
         Signature::One if given != 1 => {
-            Some(format!("{}() takes exactly one argument ({given} given)", function.qualified()))
+            Some(format!("{}() takes exactly one argument ({given} given)", function.qualified(python)))
+        }
+        Signature::Between(least, most) if least == most && given != most && !python.names_the_expected_count() => {
+            Some(format!("{name}() takes exactly {most} arguments ({given} given)"))
         }
         Signature::Between(least, most) if given < least || given > most => {
             let (bound, count) = match (least == most, given < least) {

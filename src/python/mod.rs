@@ -176,7 +176,7 @@ impl Arithmetic for Python {
         if is_shift && self.version.limits_shift_counts() {
             operators::check_shift_count(x, y)?;
         }
-        operators::binary(op, x, y, &self.fuel)
+        operators::binary(op, x, y, &self.fuel).map_err(|raised| raised.worded_for(self.version))
     }
 
     #[inline]
@@ -191,7 +191,7 @@ impl Arithmetic for Python {
 
     #[inline]
     fn call(&self, callee: &Value, positional: &[Value], keywords: &[(&str, Value)]) -> Result<Value, Raised> {
-        functions::call(callee, positional, keywords, self)
+        functions::call(callee, positional, keywords, self).map_err(|raised| raised.worded_for(self.version))
     }
 
     fn tuple(&self, items: Vec<Value>) -> Value {

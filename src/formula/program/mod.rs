@@ -5,6 +5,7 @@
 
 mod columnar;
 mod compiler_limits;
+mod constant_folding;
 mod error;
 mod instruction;
 mod interpreter;

@@ -9,12 +9,13 @@ use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::precedence::{Infix, PrecedenceParser, prefix_operator};
 use crate::formula::syntax::{
-    Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, SyntaxError, SyntaxErrorKind, symbol_table,
+    Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, SyntaxError, SyntaxErrorKind, newer, symbol_table,
 };
+use crate::python::PythonVersion;
 
 /// Builds the tree of a whole formula.
-pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
-    let mut builder = AstBuilder { expr: Expr::empty(text), precedence: PrecedenceParser::new() };
+pub(super) fn build(text: &str, formula: Pair<'_, Rule>, python: PythonVersion) -> Result<Expr> {
+    let mut builder = AstBuilder { expr: Expr::empty(text), python, precedence: PrecedenceParser::new() };
     let span = span_of(&formula);
     let mut group = Group::default();
     for pair in formula.into_inner() {
@@ -31,13 +32,15 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
     }
     builder.reject_bare_unpacking(&group)?;
     builder.group_node(group, span, false)?;
-    symbol_table::check(&builder.expr)?;
+    newer::check(&builder.expr, python)?;
+    symbol_table::check(&builder.expr, python)?;
     Ok(builder.expr)
 }
 
 /// Adds nodes to a tree pair by pair; `unsupported` adds the constructs that are not arithmetic.
 pub(super) struct AstBuilder {
     pub(super) expr: Expr,
+    pub(super) python: PythonVersion,
     precedence: PrecedenceParser,
 }
 
@@ -106,13 +109,18 @@ impl AstBuilder {
 
     /// `parts` is one expression, or the two sides of `:=`.
     pub(super) fn maybe_assignment(&mut self, parts: Vec<ExprId>, span: Span) -> Result<ExprId> {
+        let mut parts = parts;
         if let &[only] = parts.as_slice() {
             return Ok(only);
         }
-        if let Some(&target) = parts.first()
-            && !self.is_assignable(target)
-        {
-            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(target).span));
+        if let Some(target) = parts.first_mut() {
+            // the parser before 3.9 drops parentheses before the compiler looks at the target
+            if self.python < PythonVersion::V3_9 {
+                *target = self.expr.without_parentheses(*target);
+            }
+            if !self.is_assignable(*target) {
+                return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(*target).span));
+            }
         }
         Ok(self.unsupported(Construct::AssignmentExpression, span, parts))
     }
@@ -184,7 +192,10 @@ impl AstBuilder {
             let span = Span { start: start as u32, end: span_of(&trailer).end };
             id = match trailer.as_rule() {
                 Rule::call => self.call(id, trailer, span)?,
-                Rule::attribute => self.unsupported(Construct::Attribute, span, vec![id]),
+                Rule::attribute => {
+                    self.reject_reserved_words(&trailer)?;
+                    self.unsupported(Construct::Attribute, span, vec![id])
+                }
                 _ => self.subscript(id, trailer, span)?,
             };
         }
@@ -195,7 +206,10 @@ impl AstBuilder {
         let span = span_of(&pair);
         Ok(match pair.as_rule() {
             Rule::number => self.number(pair, span),
-            Rule::name => self.expr.push(ExprKind::Name(normalize_name(pair.as_str())), span),
+            Rule::name => {
+                self.reject_reserved_word(&pair)?;
+                self.expr.push(ExprKind::Name(normalize_name(pair.as_str())), span)
+            }
             Rule::strings => self.strings(pair, span)?,
             Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
             Rule::parenthesized => {
@@ -249,6 +263,21 @@ impl AstBuilder {
         matches!(self.expr.node(id).kind, ExprKind::Unsupported { construct: Construct::Unpacking, .. })
     }
 
+    /// `async` and `await` are reserved since "What's New in Python 3.7".
+    pub(super) fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
+        let word = name.as_str();
+        if self.python >= PythonVersion::V3_7 && matches!(word, "async" | "await") {
+            return Err(SyntaxError::new(SyntaxErrorKind::ReservedWord(word.into()), span_of(name)));
+        }
+        Ok(())
+    }
+
+    /// The same for the names of an attribute or a parameter.
+    pub(super) fn reject_reserved_words(&self, pair: &Pair<'_, Rule>) -> Result<()> {
+        let mut names = pair.clone().into_inner().filter(|part| part.as_rule() == Rule::name);
+        names.try_for_each(|name| self.reject_reserved_word(&name))
+    }
+
     pub(super) fn is_assignable(&self, id: ExprId) -> bool {
         match &self.expr.node(id).kind {
             ExprKind::Name(name) => !matches!(&**name, "True" | "False" | "None" | "__debug__"),
@@ -273,6 +302,9 @@ fn statement_error(pair: &Pair<'_, Rule>) -> SyntaxError {
     SyntaxError::new(SyntaxErrorKind::Statement(what), span)
 }
 
+/// The most arguments of a call before Python 3.7.
+const MAX_ARGUMENTS: usize = 255;
+
 /// The arguments of a call, in the order that Python requires.
 #[derive(Default)]
 struct Arguments {
@@ -285,16 +317,22 @@ struct Arguments {
 impl AstBuilder {
     fn call(&mut self, callee: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut arguments = Arguments::default();
-        let has_comma = pair.clone().into_inner().any(|part| part.as_rule() == Rule::comma);
+        // before 3.7 a comma may follow a generator that is the only argument
+        let others = if self.python < PythonVersion::V3_7 { Rule::argument } else { Rule::comma };
+        let least = usize::from(others == Rule::argument) + 1;
+        let has_others = pair.clone().into_inner().filter(|part| part.as_rule() == others).count() >= least;
         for argument in pair.into_inner().filter(|part| part.as_rule() == Rule::argument) {
-            self.argument(argument, has_comma, &mut arguments)?;
+            self.argument(argument, has_others, &mut arguments)?;
+        }
+        if self.python.limits_arguments() && arguments.positional.len() + arguments.keywords.len() > MAX_ARGUMENTS {
+            return Err(argument_error("more than 255 arguments", span));
         }
         let positional = arguments.positional.into();
         let keywords = arguments.keywords.into();
         Ok(self.expr.push(ExprKind::Call { callee, positional, keywords }, span))
     }
 
-    fn argument(&mut self, pair: Pair<'_, Rule>, has_comma: bool, arguments: &mut Arguments) -> Result<()> {
+    fn argument(&mut self, pair: Pair<'_, Rule>, has_others: bool, arguments: &mut Arguments) -> Result<()> {
         let span = span_of(&pair);
         let mut parts = pair.into_inner();
         let Some(first) = parts.next() else { return Ok(()) };
@@ -309,10 +347,7 @@ impl AstBuilder {
         for part in parts {
             match part.as_rule() {
                 Rule::keyword_value => {
-                    let name = self.keyword_name(value)?;
-                    let name_span = self.expr.node(value).span;
-                    // the name of a keyword argument is not an expression
-                    self.expr.remove_last();
+                    let (name, name_span) = self.take_keyword_name(value)?;
                     let inner = self.expressions(part.into_inner())?;
                     return arguments.push_keyword(name, name_span, inner);
                 }
@@ -321,7 +356,7 @@ impl AstBuilder {
                     sides.extend(self.expressions(part.into_inner())?);
                     value = self.maybe_assignment(sides, span)?;
                 }
-                _ if has_comma => {
+                _ if has_others => {
                     return Err(argument_error("a generator among other arguments must be parenthesized", span));
                 }
                 _ => {
@@ -334,11 +369,22 @@ impl AstBuilder {
         arguments.push_positional(value, span)
     }
 
-    fn keyword_name(&self, id: ExprId) -> Result<Box<str>> {
+    /// The name of a keyword argument, which is not an expression, with its span. Before 3.8 it can be parenthesized.
+    fn take_keyword_name(&mut self, id: ExprId) -> Result<(Box<str>, Span)> {
         let node = self.expr.node(id);
+        let span = node.span;
         match &node.kind {
-            ExprKind::Name(name) if self.is_assignable(id) => Ok(name.clone()),
-            _ => Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, node.span)),
+            ExprKind::Name(name) if self.is_assignable(id) => {
+                let name = name.clone();
+                self.expr.remove_last();
+                Ok((name, span))
+            }
+            ExprKind::Parenthesized(inner) if self.python < PythonVersion::V3_8 => {
+                let inner = *inner;
+                self.expr.remove_last();
+                self.take_keyword_name(inner)
+            }
+            _ => Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::diagnostic::{Applicability, Diagnostic, Message, Span, is_control};
+use crate::python::PythonVersion;
 
 /// The greatest length of a formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;
@@ -93,6 +94,8 @@ pub enum SyntaxErrorKind {
     Parameters(&'static str),
     /// An unpacking where Python does not allow one.
     MisplacedStar,
+    /// Syntax that exists since a later version of Python than the one that reads the formula.
+    Newer(PythonVersion),
     /// Any other unexpected token.
     Unexpected {
         /// What the grammar allows.
@@ -267,6 +270,7 @@ impl fmt::Display for SyntaxError {
             Kind::MisplacedAssignment => f.write_str("`:=` cannot be used here"),
             Kind::String(what) | Kind::Parameters(what) => f.write_str(what),
             Kind::MisplacedStar => f.write_str("unpacking is not allowed here"),
+            Kind::Newer(since) => write!(f, "this syntax exists since Python {since}"),
             Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
         }
     }

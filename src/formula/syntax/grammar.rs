@@ -177,6 +177,7 @@ fn ends_with_child(rule: Rule) -> bool {
             | Rule::expression
             | Rule::keyword_value
             | Rule::lambda
+            | Rule::lambda_without_if
             | Rule::parameter
             | Rule::primary
             | Rule::slice

@@ -20,27 +20,34 @@ mod unsupported;
 pub use ast::{Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, Parameter, Scope};
 pub use error::BARE_UNPACKING;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
-pub use newer::syntax_since;
 
-/// Parses the text of a formula.
+use crate::python::PythonVersion;
+
+/// Parses the text of a formula as the default version of Python does.
 ///
 /// # Errors
 /// A [`SyntaxError`] if CPython's `eval` refuses the text, or if it exceeds [`MAX_LENGTH`] or [`MAX_NESTING`].
 pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
-    parse_with_limit(text, MAX_LENGTH)
+    parse_for(text, MAX_LENGTH, PythonVersion::default())
 }
 
-/// Parses with another limit on the length: OpenPBS accepts longer texts than this crate.
-pub fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, SyntaxError> {
-    let nesting = scanner::scan(text, max_length)?;
+/// Parses as a version of Python does, with another limit on the length: OpenPBS accepts longer texts than this crate.
+///
+/// # Errors
+/// As for [`parse`].
+pub fn parse_for(text: &str, max_length: usize, python: PythonVersion) -> Result<Expr, SyntaxError> {
+    let nesting = scanner::scan(text, max_length, python)?;
     if nesting <= scanner::NESTING_ON_ANY_STACK
-        && let Some(result) = grammar::parse(text, ast_builder::build)
+        && let Some(result) = build(text, python)
     {
         return result;
     }
-    scanner::with_deep_stack(|| grammar::parse(text, ast_builder::build))
-        .flatten()
-        .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
+    scanner::with_deep_stack(|| build(text, python)).flatten().unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
+}
+
+/// `None` if the stack of this thread is too small.
+fn build(text: &str, python: PythonVersion) -> Option<Result<Expr, SyntaxError>> {
+    grammar::parse(text, |text, formula| ast_builder::build(text, formula, python))
 }
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too, or be keywords.

@@ -1,15 +1,19 @@
 //! Which version of Python first has the syntax of a formula.
-//!
-//! The grammar is that of Python 3.11. What older versions read and 3.11 refuses is refused; what is inside strings is not
-//! looked at.
 
-use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, Scope};
+use crate::formula::syntax::error::Result;
+use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, Scope, SyntaxError, SyntaxErrorKind};
 use crate::python::PythonVersion;
 
-/// The first version whose parser takes the whole tree.
-pub fn syntax_since(expr: &Expr) -> PythonVersion {
-    let since = expr.nodes().iter().enumerate().map(|(index, node)| since_of_node(expr, index, node));
-    since.max().unwrap_or(PythonVersion::OLDEST)
+/// # Errors
+/// The first node that this version does not have.
+pub(super) fn check(expr: &Expr, python: PythonVersion) -> Result<()> {
+    for (index, node) in expr.nodes().iter().enumerate() {
+        let since = since_of_node(expr, index, node);
+        if since > python {
+            return Err(SyntaxError::new(SyntaxErrorKind::Newer(since), node.span));
+        }
+    }
+    Ok(())
 }
 
 fn since_of_node(expr: &Expr, index: usize, node: &Node) -> PythonVersion {

@@ -6,6 +6,7 @@
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
+use crate::python::PythonVersion;
 
 /// The greatest nesting that can be parsed on the stack of any thread.
 pub(super) const NESTING_ON_ANY_STACK: usize = 24;
@@ -14,15 +15,22 @@ pub(super) const NESTING_ON_ANY_STACK: usize = 24;
 const DEEP_STACK: usize = 64 << 20;
 
 /// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.
-pub(super) fn scan(text: &str, max_length: usize) -> Result<usize> {
+pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Result<usize> {
     if text.len() > max_length {
         return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(max_length, max_length)));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
         return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));
     }
-    let mut scanner =
-        Scanner { text: text.as_bytes(), position: 0, has_begun: false, open: Vec::new(), deepest: 0, unbracketed: 0 };
+    let mut scanner = Scanner {
+        text: text.as_bytes(),
+        python,
+        position: 0,
+        has_begun: false,
+        open: Vec::new(),
+        deepest: 0,
+        unbracketed: 0,
+    };
     scanner.run()?;
     Ok(scanner.deepest)
 }
@@ -40,6 +48,7 @@ pub(super) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Optio
 
 struct Scanner<'t> {
     text: &'t [u8],
+    python: PythonVersion,
     position: usize,
     /// Whether the line of the formula has begun.
     has_begun: bool,
@@ -186,14 +195,14 @@ impl Scanner<'_> {
         Ok(indented || continued)
     }
 
-    /// Skips the line end after a backslash; another line must follow.
+    /// Skips the line end after a backslash; since Python 3.8 another line must follow.
     fn continuation(&mut self, start: usize) -> Result<()> {
         self.position += match self.text.get(self.position..).unwrap_or_default() {
             [b'\r', b'\n', ..] => 2,
             [b'\n' | b'\r', ..] => 1,
             _ => return Ok(()),
         };
-        if self.position < self.text.len() {
+        if self.position < self.text.len() || self.python < PythonVersion::V3_8 {
             return Ok(());
         }
         let kind =

@@ -3,23 +3,26 @@
 //! A whole tree enters; the first `:=` that CPython's symbol table refuses leaves. CPython fills that table in the order
 //! of the text and reports a conflict when its second half is added: `:=` must not bind a name that a comprehension
 //! around it already iterates with, nor may a comprehension iterate with a name that `:=` bound earlier in the same
-//! scope. So the order of the parts matters, and it is CPython's (`Python/symtable.c`, 3.11).
+//! scope. So the order of the parts matters, and it is CPython's (`Python/symtable.c`, 3.11). Since 3.12 a comprehension
+//! iterates only with names that it assigns to: "What's New in Python 3.12", gh-100581.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Scope, SyntaxError, SyntaxErrorKind};
+use crate::python::PythonVersion;
 
 /// # Errors
 /// A `:=` that CPython refuses.
-pub(super) fn check(expr: &Expr) -> Result<(), SyntaxError> {
+pub(super) fn check(expr: &Expr, python: PythonVersion) -> Result<(), SyntaxError> {
     let is_assignment =
         |kind: &ExprKind| matches!(kind, ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. });
     let has_loop = expr.scopes().any(|(_, scope)| matches!(scope, Scope::Comprehension { .. }));
     if !has_loop || !expr.nodes().iter().any(|node| is_assignment(&node.kind)) {
         return Ok(());
     }
-    let mut table = SymbolTable { expr, scopes: vec![OpenScope::default()] };
+    let loads_are_targets = python < PythonVersion::V3_12;
+    let mut table = SymbolTable { expr, loads_are_targets, scopes: vec![OpenScope::default()] };
     let mut steps = vec![Step::Visit(expr.root())];
     while let Some(step) = steps.pop() {
         let from = steps.len();
@@ -40,6 +43,8 @@ enum Step {
     Leave,
     /// Whether the following nodes are targets of a loop.
     Target(bool),
+    /// Whether the following nodes are the base and the index of an item, or of an attribute, that a loop assigns to.
+    Load(bool),
     /// Whether the following nodes are the iterable of a loop.
     Iterable(bool),
 }
@@ -49,9 +54,11 @@ enum Step {
 struct OpenScope<'e> {
     is_comprehension: bool,
     in_target: bool,
+    /// The number of items and attributes around the present node of a target.
+    loads: usize,
     /// The number of iterables around the present node, including those around the scope itself.
     iterables: usize,
-    /// The names in targets, including the base of a subscript.
+    /// The names in targets; before 3.12 including those of items and attributes.
     targets: BTreeSet<&'e str>,
     /// The names that `:=` binds here, with their spans.
     assigned: BTreeMap<&'e str, Span>,
@@ -59,6 +66,7 @@ struct OpenScope<'e> {
 
 struct SymbolTable<'e> {
     expr: &'e Expr,
+    loads_are_targets: bool,
     /// The innermost last.
     scopes: Vec<OpenScope<'e>>,
 }
@@ -70,6 +78,8 @@ impl<'e> SymbolTable<'e> {
         match step {
             Step::Visit(id) => return self.visit(id, steps),
             Step::Target(is_one) => scope.in_target = is_one,
+            Step::Load(true) => scope.loads += 1,
+            Step::Load(false) => scope.loads -= 1,
             Step::Iterable(true) => scope.iterables += 1,
             Step::Iterable(false) => scope.iterables -= 1,
             Step::Enter { is_comprehension } => {
@@ -92,6 +102,11 @@ impl<'e> SymbolTable<'e> {
                 }
                 steps.extend(parts.iter().copied().map(Step::Visit));
             }
+            (ExprKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, parts }, _) => {
+                steps.push(Step::Load(true));
+                steps.extend(parts.iter().copied().map(Step::Visit));
+                steps.push(Step::Load(false));
+            }
             (kind, None) => steps.extend(kind.children().into_iter().map(Step::Visit)),
         }
         Ok(())
@@ -99,7 +114,9 @@ impl<'e> SymbolTable<'e> {
 
     fn name(&mut self, name: &'e str) -> Result<(), Span> {
         let Some(scope) = self.scopes.last_mut().filter(|scope| scope.in_target) else { return Ok(()) };
-        scope.targets.insert(name);
+        if self.loads_are_targets || scope.loads == 0 {
+            scope.targets.insert(name);
+        }
         scope.assigned.get(name).map_or(Ok(()), |&span| Err(span))
     }
 

@@ -9,7 +9,7 @@ use crate::formula::syntax::ast_builder::{AstBuilder, Group, normalize_name};
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::{Clause, Construct, ExprId, ExprKind, Parameter, Scope, SyntaxError, SyntaxErrorKind};
-use crate::python::UnaryOperator;
+use crate::python::{PythonVersion, UnaryOperator};
 
 /// The parts of one `for … in … if …` that have been read.
 #[derive(Default)]
@@ -62,11 +62,12 @@ impl AstBuilder {
         let mut body = None;
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::expression => {
+                Rule::expression | Rule::disjunction | Rule::lambda_without_if => {
                     checker.finish(span)?;
-                    body = Some(self.expression(part)?);
+                    body = Some(self.condition(part)?);
                 }
                 Rule::parameter => {
+                    self.reject_reserved_words(&part)?;
                     let name = checker.add(&part)?;
                     let default = self.expressions(part.into_inner())?.pop();
                     parameters.extend(name.map(|name| Parameter { name, default }));
@@ -79,6 +80,19 @@ impl AstBuilder {
         let id = self.unsupported(Construct::Lambda, span, parts);
         self.expr.set_scope(id, Scope::Lambda { parameters: parameters.into(), body });
         Ok(id)
+    }
+
+    /// A condition of a comprehension, which before the parser of 3.9 can be a lambda.
+    fn condition(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
+        if pair.as_rule() != Rule::lambda_without_if {
+            return self.expression(pair);
+        }
+        match pair.clone().into_inner().next() {
+            Some(word) if self.python >= PythonVersion::V3_9 => {
+                Err(SyntaxError::new(SyntaxErrorKind::ReservedWord("lambda".into()), span_of(&word)))
+            }
+            _ => self.lambda(pair),
+        }
     }
 
     /// `*operand`; an operand with an operator looser than `|` must be parenthesized.
@@ -114,7 +128,7 @@ impl AstBuilder {
             let span = span_of(&part);
             match part.as_rule() {
                 Rule::disjunction if open.iterable.is_none() => open.iterable = Some(self.expression(part)?),
-                Rule::disjunction => open.conditions.push(self.expression(part)?),
+                Rule::disjunction | Rule::lambda_without_if => open.conditions.push(self.condition(part)?),
                 Rule::target => {
                     let (target, starred) = self.target(part)?;
                     open.stars += usize::from(starred);
@@ -124,7 +138,8 @@ impl AstBuilder {
                 Rule::in_ if open.stars > 1 || (open.stars == 1 && open.commas == 0) => {
                     return Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, span));
                 }
-                Rule::async_ if !is_generator => {
+                // before 3.7 it is a name
+                Rule::async_ if !is_generator || self.python < PythonVersion::V3_7 => {
                     return Err(SyntaxError::new(SyntaxErrorKind::ReservedWord("async".into()), span));
                 }
                 Rule::async_ => {

@@ -22,7 +22,6 @@ mod statements;
 
 use std::fmt;
 
-use job_sort_formula::PythonVersion;
 use job_sort_formula::schema::Schema;
 
 use crate::qmgr;
@@ -143,36 +142,11 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
         ExecutedText::InvalidScript => return Ok(Validation::INTERNAL_ERROR),
         ExecutedText::Text(executed) => executed,
     };
-    let python = schema.python();
-    match statements::parse(&executed, python) {
-        // `async` and `await` are names there
-        Err(ParseFailure::Syntax) if python < ASYNC_IS_RESERVED && mentions_async(&executed) => Err(Uncertainty::Await),
-        // `:=` in the targets of a comprehension, which 3.11 refuses
-        Err(ParseFailure::Syntax) if python >= NAMED_TARGETS && assigns_and_has_indexed_target(&executed) => {
-            Err(Uncertainty::NonArithmetic)
-        }
+    match statements::parse(&executed, schema.python()) {
         Ok(statements) => passes::answer(&statements, schema),
         Err(ParseFailure::Syntax) => Ok(Validation::INVALID_FORMAT),
         Err(ParseFailure::Uncertain(uncertainty)) => Err(uncertainty),
     }
-}
-
-// INVARIANT: both are evaluated by the compiler, which refuses a version that is not known.
-
-/// The first version in which `async` and `await` are reserved words: "What's New in Python 3.7".
-const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
-
-/// The first version whose symbol table takes `:=` where a comprehension of the same scope assigns by an index: "What's New in
-/// Python 3.12", PEP 709.
-const NAMED_TARGETS: PythonVersion = PythonVersion::new(12).unwrap();
-
-fn assigns_and_has_indexed_target(text: &str) -> bool {
-    let targets = text.split("for").skip(1).filter_map(|rest| rest.split_once("in").map(|(target, _)| target));
-    text.contains(":=") && targets.into_iter().any(|target| target.contains(['[', '.']))
-}
-
-fn mentions_async(text: &str) -> bool {
-    ["async", "await"].iter().any(|word| text.contains(word))
 }
 
 /// Whether a text that the grammar rejects may contain `yield` or `await` where Python allows them: in a lambda or a

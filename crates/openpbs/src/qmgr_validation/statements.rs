@@ -9,7 +9,7 @@ use std::sync::Arc;
 use job_sort_formula::PythonVersion;
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::{
-    BARE_UNPACKING, Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind, parse_with_limit, syntax_since,
+    BARE_UNPACKING, Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind, parse_for,
 };
 
 use crate::qmgr_validation::{self, Uncertainty};
@@ -93,30 +93,27 @@ pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>>
     let mut statements = Vec::new();
     // the first statement begins after `ans=`, so blanks before it are no indentation
     let first = whole.trim_start_matches([' ', '\t', '\u{c}']);
-    for (index, line) in lines(first)?.into_iter().enumerate() {
+    for (index, line) in lines(first, python)?.into_iter().enumerate() {
         let place = if index > 0 { Place::NewLine } else { Place::First };
-        match parse_line(line, place, compared.is_none(), &mut statements) {
+        let parser = AssignmentParser { place, is_answer: compared.is_none(), python };
+        match parse_line(line, parser, &mut statements) {
             Err(ParseFailure::Syntax) => return Err(ParseFailure::Syntax),
             Err(failure) => uncertain = Some(failure),
             Ok(()) => {}
         }
     }
-    let mut exprs = statements.iter().flat_map(Statement::exprs);
-    if exprs.any(|expr| syntax_since(expr) > python) {
-        return Err(ParseFailure::Syntax);
-    }
     uncertain.map_or(Ok(statements), Err)
 }
 
 /// Splits the text at the line ends that end a statement.
-fn lines(text: &str) -> Result<Vec<&str>> {
+fn lines(text: &str, python: PythonVersion) -> Result<Vec<&str>> {
     if !text.contains(['\n', '\r']) {
         return Ok(vec![text]);
     }
     let mut found = Vec::new();
     let mut rest = text;
     loop {
-        match parse_expression(rest) {
+        match parse_expression(rest, python) {
             Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
             Err(SyntaxError { kind: SyntaxErrorKind::SecondLine, span }) => {
                 let (line, after) = rest.split_at(span.start as usize);
@@ -136,11 +133,11 @@ fn lines(text: &str) -> Result<Vec<&str>> {
 }
 
 /// Parses an expression, or an unpacking without brackets, which a statement may contain instead.
-fn parse_expression(text: &str) -> std::result::Result<Expr, SyntaxError> {
-    match parse_with_limit(text, MAX_LENGTH) {
+fn parse_expression(text: &str, python: PythonVersion) -> std::result::Result<Expr, SyntaxError> {
+    match parse_for(text, MAX_LENGTH, python) {
         Err(SyntaxError { kind: SyntaxErrorKind::Statement(BARE_UNPACKING), .. }) => {
             // a comment would swallow the bracket
-            parse_with_limit(&format!("({text}\n)"), MAX_LENGTH + 3)
+            parse_for(&format!("({text}\n)"), MAX_LENGTH + 3, python)
         }
         result => result,
     }
@@ -157,40 +154,42 @@ enum Place {
     NewLine,
 }
 
-fn parse_line(line: &str, mut place: Place, is_answer: bool, statements: &mut Vec<Statement>) -> Result<()> {
+fn parse_line(line: &str, mut parser: AssignmentParser, statements: &mut Vec<Statement>) -> Result<()> {
     let mut rest = Some(line);
     while let Some(text) = rest {
         if statements.len() > MAX_STATEMENTS {
             return Err(TOO_LARGE);
         }
         let text = text.trim_start_matches([' ', '\t', '\u{c}']);
-        if place != Place::First && (text.is_empty() || text.starts_with(['#', '\n', '\r'])) {
+        if parser.place != Place::First && (text.is_empty() || text.starts_with(['#', '\n', '\r'])) {
             return Ok(());
         }
-        let keyword = if place == Place::First { None } else { keyword_statement(text, place)? };
+        let keyword = if parser.place == Place::First { None } else { keyword_statement(text, parser)? };
         let (statement, after) = match keyword {
             Some(found) => found,
-            None => AssignmentParser { place, is_answer }.parse(text)?,
+            None => parser.parse(text)?,
         };
         statements.push(statement);
         rest = after;
-        place = Place::SameLine;
+        parser.place = Place::SameLine;
     }
     Ok(())
 }
 
 /// A statement that begins with a keyword, and the text after its `;`.
-fn keyword_statement(text: &str, place: Place) -> Result<Option<(Statement, Option<&str>)>> {
+fn keyword_statement(text: &str, parser: AssignmentParser) -> Result<Option<(Statement, Option<&str>)>> {
     const UNCERTAIN: ParseFailure = ParseFailure::Uncertain(Uncertainty::Statement);
     let word_end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
     let (word, after) = text.split_at(word_end);
+    let begins_line = parser.place == Place::NewLine;
     match word {
+        "async" if parser.python < ASYNC_IS_RESERVED => return Ok(None),
         "pass" => {}
         "del" | "import" | "global" | "assert" | "raise" | "from" => return Err(UNCERTAIN),
-        "if" | "for" | "while" | "try" | "with" | "def" | "class" | "async" if place == Place::NewLine => {
+        "if" | "for" | "while" | "try" | "with" | "def" | "class" | "async" if begins_line => {
             return Err(UNCERTAIN);
         }
-        "match" | "type" if place == Place::NewLine && text.contains(':') => return Err(UNCERTAIN),
+        "match" | "type" if begins_line && text.contains(':') => return Err(UNCERTAIN),
         "if" | "for" | "while" | "try" | "with" | "def" | "class" | "async" | "return" | "break" | "continue"
         | "nonlocal" | "yield" => return Err(ParseFailure::Syntax),
         _ => return Ok(None),
@@ -203,10 +202,18 @@ fn keyword_statement(text: &str, place: Place) -> Result<Option<(Statement, Opti
     Ok(Some((Statement::Pass, rest.strip_prefix(';'))))
 }
 
+/// The first version in which `async` and `await` are reserved words: "What's New in Python 3.7".
+const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
+
+/// The first version whose parser counts brackets before it reads them: "What's New in Python 3.9", PEP 617.
+const HAS_PEG_PARSER: PythonVersion = PythonVersion::new(9).unwrap();
+
+#[derive(Clone, Copy)]
 struct AssignmentParser {
     place: Place,
     /// Whether the first statement assigns to `ans`.
     is_answer: bool,
+    python: PythonVersion,
 }
 
 impl AssignmentParser {
@@ -217,7 +224,7 @@ impl AssignmentParser {
         let mut augmented = None;
         let mut text = text;
         loop {
-            let at = match parse_expression(text) {
+            let at = match parse_expression(text, self.python) {
                 Ok(expr) => return Ok((statement(targets, augmented, checked(expr)?), None)),
                 Err(SyntaxError { kind: SyntaxErrorKind::Statement(_), span }) => span,
                 Err(error) => return Err(self.failure(text, &error)),
@@ -238,7 +245,7 @@ impl AssignmentParser {
     }
 
     fn expression(&self, text: &str) -> Result<Arc<Expr>> {
-        parse_expression(text).map_err(|error| self.failure(text, &error)).and_then(checked)
+        parse_expression(text, self.python).map_err(|error| self.failure(text, &error)).and_then(checked)
     }
 
     /// How Python treats a text that is not an expression here.
@@ -249,7 +256,8 @@ impl AssignmentParser {
             && text.get(error.span.start as usize..).is_some_and(|rest| rest.starts_with(':'));
         match error.kind {
             Kind::TooLong | Kind::NoStack | Kind::NullByte => TOO_LARGE,
-            Kind::TooDeep if text.contains("lambda") => TOO_LARGE,
+            // the parser up to 3.8 runs out of its stack before that
+            Kind::TooDeep if text.contains("lambda") || self.python < HAS_PEG_PARSER => TOO_LARGE,
             _ if is_annotation => ParseFailure::Uncertain(Uncertainty::Statement),
             _ if qmgr_validation::may_await(text) => ParseFailure::Uncertain(Uncertainty::Await),
             _ => ParseFailure::Syntax,

@@ -20,6 +20,10 @@ from values import written
 warnings.simplefilter("ignore")
 
 
+#: Since Python 3.8 the syntax tree has the ends of expressions; before, the values alone are written, sorted.
+HAS_ENDS = sys.version_info >= (3, 8)
+
+
 class Recorder(ast.NodeTransformer):
     """Encloses every expression in `__record(start, end, expression)`."""
 
@@ -40,7 +44,7 @@ class Recorder(ast.NodeTransformer):
         if not isinstance(node, ast.expr):
             return node
         start = self.place(node.lineno, node.col_offset)
-        end = self.place(node.end_lineno, node.end_col_offset)
+        end = self.place(node.end_lineno, node.end_col_offset) if HAS_ENDS else start
         arguments = [ast.Constant(start), ast.Constant(end), node]
         name = ast.Name("__record", ast.Load())
         return ast.fix_missing_locations(ast.copy_location(ast.Call(name, arguments, []), node))
@@ -66,6 +70,8 @@ def recorded(code, job):
         pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+    if not HAS_ENDS:
+        return ";".join(sorted(written(value) for _, _, value in found))
     found.sort(key=lambda one: one[:2])
     return ";".join(f"{start}:{end}={written(value)}" for start, end, value in found)
 

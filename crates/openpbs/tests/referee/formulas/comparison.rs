@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job_sort_formula::formula::syntax::{ExprKind, SyntaxErrorKind, syntax_since};
+use job_sort_formula::formula::syntax::{ExprKind, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Function, Python, PythonVersion, Raised, Value};
 use job_sort_formula::{Formula, Schema};
 use jsf_testing::random::operations::written;
@@ -52,7 +52,7 @@ pub struct Question {
 
 impl Question {
     pub fn new(text: String, indices: &[usize], jobs: &[Job], schema: &Schema, tally: &mut Tally) -> Option<Self> {
-        let formula = match Formula::parse(&text) {
+        let formula = match Formula::parse_for(&text, schema.python()) {
             Ok(formula) => formula,
             Err(error) => {
                 assert!(text.get(error.span.start as usize..error.span.end as usize).is_some(), "span in {text:?}");
@@ -67,10 +67,6 @@ impl Question {
         let nodes = || formula.expr().nodes().iter();
         let by_identity = nodes().any(|node| matches!(node.kind, ExprKind::Comparison { .. }))
             && nodes().any(|node| matches!(node.kind, ExprKind::Tuple { .. } | ExprKind::List(_)));
-        if syntax_since(formula.expr()) > schema.python() {
-            let outcome = Outcome::Refused(Raised::new(ErrorKind::Syntax, "newer syntax"));
-            return Some(Self { text, inexact, by_identity, outcome });
-        }
         let Ok(program) = formula.compile(schema) else {
             return Some(Self { text, inexact, by_identity, outcome: Outcome::Foreign });
         };
@@ -106,8 +102,6 @@ pub struct Tally {
     pub version: PythonVersion,
     /// Exceptions of the same type whose text is that of 3.11.
     messages: usize,
-    /// Texts that this version reads in another way than 3.11, which the grammar does not follow.
-    read_otherwise: usize,
     formulas: usize,
     refused: usize,
     foreign: usize,
@@ -128,14 +122,13 @@ impl fmt::Display for Tally {
         let errors: usize = self.errors.values().sum();
         write!(
             f,
-            "{} formulas ({} refused by both, {} foreign, {} read in another way than by 3.11), {} evaluations: {} the same value, {errors} the same error \
+            "{} formulas ({} refused by both, {} foreign), {} evaluations: {} the same value, {errors} the same error \
              {:?}, {} with another message, {} complex, {} near, {} beside an inexact function, {} by the \
              identity of a nan, {} without end; besides {} beyond the limits; {} \
              wrong",
             self.formulas,
             self.refused,
             self.foreign,
-            self.read_otherwise,
             self.values
                 + errors
                 + self.messages
@@ -179,14 +172,17 @@ impl Tally {
         match &question.outcome {
             Outcome::Refused(ours) if compiled.starts_with(ours.kind.exception()) => self.refused += 1,
             // Python's parser may run out of memory before it reaches the mistake
-            Outcome::Refused(ours) if ours.kind == ErrorKind::Syntax && compiled == "MemoryError: " => {
+            Outcome::Refused(ours)
+                if ours.kind == ErrorKind::Syntax
+                    && !ours.text.starts_with("unexpected EOF")
+                    && compiled.starts_with("MemoryError: ") =>
+            {
                 self.refused += 1
             }
             // before 3.12 a NUL byte is a ValueError
             Outcome::Refused(_) if compiled.starts_with("ValueError: source code string cannot contain null") => {
                 self.refused += 1
             }
-            _ if is_read_otherwise(&question.text, self.version) => self.read_otherwise += 1,
             Outcome::Refused(ours) => self.wrong(question, None, compiled, &ours.to_string()),
             _ if compiled != "ok" => self.wrong(question, None, compiled, "ok"),
             Outcome::Foreign => self.foreign += 1,
@@ -218,19 +214,6 @@ impl Tally {
             _ if question.inexact => self.inexact += 1,
             _ => self.wrong(question, Some(job), theirs, &text),
         }
-    }
-}
-
-/// Whether a version reads the text in another way than 3.11, in one of the ways that `docs/accuracy.md` lists.
-fn is_read_otherwise(text: &str, version: PythonVersion) -> bool {
-    let has = |part: &str| text.replace([' ', '\t', '\u{c}', '\n', '\r'], "").contains(part);
-    match version.minor() {
-        _ if text.contains("f'") || text.contains("f\"") => version != PythonVersion::default(),
-        6 if has("async") || has("await") || has("iny,)") => true,
-        6 | 7 if text.ends_with("\\\n") || has("f((a)=1)") => true,
-        6..=8 => has("iflambda") || has("((a):="),
-        12.. => has(":=") && has("for"),
-        _ => false,
     }
 }
 
