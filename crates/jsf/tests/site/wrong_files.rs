@@ -69,6 +69,14 @@ fn a_file_of_another_option_is_refused() {
 }
 
 #[test]
+fn a_wrong_file_of_nodes_is_said_where_no_node_is_needed() {
+    let output = jsf(&["rank", "ncpus", "--queue", &recorded("qstat_f.json"), "--nodes", &recorded("qstat_Qf.txt")]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(message.contains("the nodes are not used: ") && message.contains("describes queues"), "{message}");
+}
+
+#[test]
 fn junk_is_refused() {
     let temporary = tempfile::tempdir().expect("a folder");
     let junk = temporary.path().join("junk");

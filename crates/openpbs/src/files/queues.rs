@@ -22,8 +22,8 @@ pub struct Queues {
     names: Vec<Box<str>>,
     /// The resources that the attributes name, declared or not, with the types inferred from their amounts.
     seen: BTreeMap<Box<str>, InputType>,
-    /// The amounts by queue, list of resources and resource; those of the server under an empty name.
-    amounts: BTreeMap<(Box<str>, Box<str>, Box<str>), Box<str>>,
+    /// The amounts as they are written; those of the server under an empty name.
+    amounts: BTreeMap<AmountKey, Box<str>>,
     /// The routing queues, which pass their jobs on to other queues.
     routes: BTreeSet<Box<str>>,
     /// The partition of each queue that has one beside that of the default scheduler.
@@ -37,6 +37,9 @@ pub struct Queues {
     enabled: BTreeMap<Box<str>, bool>,
     default_queue: Option<Box<str>>,
 }
+
+/// A queue, a list of resources and a resource.
+type AmountKey = (Box<str>, Box<str>, Box<str>);
 
 /// A document of queues that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
