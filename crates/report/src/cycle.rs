@@ -123,7 +123,7 @@ impl<'a> CycleReport<'a> {
         if !cycle.left_out.is_empty() {
             facts.push(Fact::new("without", without(cycle)));
         }
-        let sections = [self.starting_section(), self.reserved_section(), self.waiting_section()];
+        let sections = [self.starting_section(), self.waiting_section()];
         Document {
             command: "jsf cycle",
             title: "The scheduler's next cycle".to_owned(),
@@ -155,30 +155,30 @@ impl<'a> CycleReport<'a> {
         }))
     }
 
-    fn reserved_section(&self) -> Section<'a> {
-        let reserved = self.reserved();
-        let section = Section::new("promised a start");
-        if reserved.is_empty() {
-            return section;
-        }
-        let columns = vec![Column::id("job", 9), Column::text("in", 8), Column::text("at", 20)];
-        let now = self.cycle.at;
-        section.table(Table::new(columns, reserved.len(), move |index| {
-            let ReservedJob { id, start } = reserved[index];
-            vec![Cell::text(&**id), Cell::prose(duration_of(start - now)), Cell::prose(moment(*start))]
-        }))
-    }
-
+    /// The jobs that wait, those that are promised a start first.
     fn waiting_section(&self) -> Section<'a> {
-        let waiting = self.waiting();
+        let mut waiting = self.waiting();
         let section = Section::new("waiting");
         if waiting.is_empty() {
             return section;
         }
-        let columns = vec![Column::id("job", 9), Column::wrapped("why", 9)];
+        let cycle = self.cycle;
+        let promised = |id: &str| cycle.reserved.iter().position(|one| one.id == id || is_subjob_of(&one.id, id));
+        waiting.sort_by_key(|waiting| promised(&waiting.id).unwrap_or(usize::MAX));
+        let has_promise = waiting.iter().any(|waiting| promised(&waiting.id).is_some());
+        let mut columns = vec![Column::id("job", 9), Column::wrapped("why", 9)];
+        if has_promise {
+            columns.extend([Column::text("promised at", 11), Column::text("in", 6)]);
+        }
         section.table(Table::new(columns, waiting.len(), move |index| {
             let WaitingJob { id, reason } = waiting[index];
-            vec![Cell::text(&**id), Cell::prose(reason.clone())]
+            let mut cells = vec![Cell::text(&**id), Cell::prose(reason.clone())];
+            match promised(id).map(|index| cycle.reserved[index].start) {
+                Some(start) => cells.extend([Cell::prose(moment(start)), Cell::prose(duration_of(start - cycle.at))]),
+                None if has_promise => cells.extend([Cell::prose(""), Cell::prose("")]),
+                None => {}
+            }
+            cells
         }))
     }
 

@@ -3,7 +3,7 @@
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
-use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
+use job_sort_formula::jobs::{Exclusion, FoundJobs, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Limits, Refusal, Reservation};
@@ -11,7 +11,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::cycle_machine::{CountedNames, CycleMachine};
-use super::simulation_rules::LeftOut;
+use super::simulation_rules::{LeftOut, PROCESSORS};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// The most cycles that are run to estimate when a job starts.
@@ -267,8 +267,9 @@ impl<'t> Decided<'t> {
 
     /// The rows of these jobs that neither start nor are promised a start.
     fn rows_without_start(&self, ids: &[String]) -> Vec<usize> {
-        let rows = ids.iter().filter_map(|id| self.table.row(id));
-        rows.filter(|&row| self.refused.iter().any(|(refused, _)| *refused as usize == row))
+        let FoundJobs { rows, .. } = self.table.find_all_jobs(ids);
+        rows.into_iter()
+            .filter(|&row| self.refused.iter().any(|(refused, _)| *refused as usize == row))
             .filter(|&row| !self.reserved.iter().any(|(reserved, _)| *reserved as usize == row))
             .collect()
     }
@@ -280,7 +281,7 @@ impl<'t> Decided<'t> {
             let row = *row as usize;
             let reason = match refusal {
                 Refusal::TooLarge => "asks for more than the machine has".to_owned(),
-                Refusal::NotEnoughFree => "not enough processors".to_owned(),
+                Refusal::NotEnoughFree(lacking) => not_enough(*lacking, names),
                 Refusal::Limit(limit) => {
                     limits.get(*limit).map_or_else(String::new, |limit| limit_in_words(limit, names, &self.jobs[row]))
                 }
@@ -347,6 +348,15 @@ fn reason_not_considered(why: &NotConsidered) -> String {
     match why {
         NotConsidered::NoShares => "its fair-share entity has no shares".to_owned(),
         NotConsidered::UnderThreshold { .. } => "its value does not exceed job_sort_formula_threshold".to_owned(),
+    }
+}
+
+/// What there is not enough of.
+fn not_enough(lacking: Option<usize>, names: &CountedNames) -> String {
+    match lacking.and_then(|amount| names.amounts.get(amount)) {
+        Some(name) if **name == *PROCESSORS => "not enough processors".to_owned(),
+        Some(name) => format!("not enough {name}"),
+        None => "no room for a chunk on any host".to_owned(),
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::io::Write;
 
+use job_sort_formula::jobs::FoundJobs;
 use jsf_report::cycle::CycleReport;
-use jsf_site::{CycleRequest, SiteError};
+use jsf_site::{CycleRequest, CycledQueue, SiteError};
 
 use super::args::{CycleArgs, CycleFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::queue::draw_submitted;
-use super::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
+use super::queue::{draw_submitted, none_exists};
+use super::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site, warn_all};
 
 pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, None)?;
@@ -43,20 +44,14 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
 }
 
 /// The ids of the jobs that are asked for, as the document has them.
-fn known_jobs(arguments: &CycleArgs, cycle: &jsf_site::CycledQueue) -> Result<Vec<String>, CliError> {
-    let mut known = Vec::new();
-    let mut unknown = Vec::new();
-    for asked in &arguments.jobs {
-        match cycle.table.row(asked) {
-            Some(row) => known.push(cycle.table.id(row).to_owned()),
-            None => unknown.push(asked.as_str()),
-        }
+fn known_jobs(arguments: &CycleArgs, cycle: &CycledQueue) -> Result<Vec<String>, CliError> {
+    if arguments.jobs.is_empty() {
+        return Ok(Vec::new());
     }
-    let message = format!("no job of the document is `{}`", unknown.join("`, `"));
-    match (known.is_empty(), unknown.is_empty()) {
-        (true, false) => return Err(CliError::content(message)),
-        (false, false) => warn(&message),
-        _ => {}
+    let FoundJobs { rows, unmatched } = cycle.table.find_all_jobs(&arguments.jobs);
+    if rows.is_empty() {
+        return Err(none_exists(unmatched).into());
     }
-    Ok(known)
+    warn_all(&unmatched);
+    Ok(rows.into_iter().map(|row| cycle.table.id(row).to_owned()).collect())
 }

@@ -123,6 +123,14 @@ impl Machine {
         self.place(&self.total, queue, request).is_some()
     }
 
+    /// The first amount of which the pools of a queue together have less free than a job asks for.
+    pub(super) fn lacking(&self, queue: u32, request: &Request<'_>) -> Option<usize> {
+        let free = |amount: usize| -> i64 {
+            self.pools_for(queue).iter().map(|&pool| self.of_pool(&self.free, pool)[amount]).sum()
+        };
+        (0..self.amounts).find(|&amount| free(amount) < request.total(amount))
+    }
+
     /// Places a job where this much is available: each chunk in the first pool, in the order of the pools, that has room.
     pub(super) fn place(&self, available: &[i64], queue: u32, request: &Request<'_>) -> Option<Placement> {
         if let (&[1], amounts) = (request.counts, request.amounts) {

@@ -98,8 +98,8 @@ pub enum Decision {
 pub enum Refusal {
     /// It asks for more than the machine has.
     TooLarge,
-    /// Too little is free.
-    NotEnoughFree,
+    /// Too little is free, of the amount with this index; `None`: enough in all, but not where a chunk has room.
+    NotEnoughFree(Option<usize>),
     /// A limit, by its index, see [`Limits::get`].
     Limit(usize),
     /// It would delay a job that was promised a start.
@@ -216,8 +216,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     fn place(&self, job: &CycleJob<'_>) -> Result<Placement, Refusal> {
         let free = self.machine.free_amounts();
         if self.machine.place(free, job.queue, &job.request).is_none() {
-            let can_run = self.machine.can_ever_run(job.queue, &job.request);
-            return Err(if can_run { Refusal::NotEnoughFree } else { Refusal::TooLarge });
+            return Err(match self.machine.can_ever_run(job.queue, &job.request) {
+                true => Refusal::NotEnoughFree(self.machine.lacking(job.queue, &job.request)),
+                false => Refusal::TooLarge,
+            });
         }
         if let Some(limit) = self.reservations.passed_limit(self, job, self.now, self.limits.running()) {
             return Err(Refusal::Limit(limit));

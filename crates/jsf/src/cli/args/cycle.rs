@@ -25,7 +25,7 @@ Exit codes: 0 success, 1 the formula cannot be ranked, 2 usage error, a file tha
 
 Examples:
   jsf cycle --site examples/site
-  jsf cycle --site examples/site --job 184129
+  jsf cycle --site examples/site --job 184208
   jsf cycle eligible_time --site examples/site --format json")]
 pub struct CycleArgs {
     /// The formula.
@@ -33,8 +33,9 @@ pub struct CycleArgs {
     pub formula: FormulaArgs,
     /// Show this job only: when will it start?
     ///
-    /// Its id, with or without the server; repeat the option for several
-    #[arg(long = "job", value_name = "ID")]
+    /// An id with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat
+    /// the option
+    #[arg(long = "job", value_name = "ID", value_delimiter = ',', value_parser = super::listed_name)]
     pub jobs: Vec<String>,
     /// The moment of the cycle
     ///
