@@ -3,7 +3,8 @@
 //! `cargo bench --bench evaluate`
 //!
 //! 65,536 jobs on one thread. `failing` puts an error into one job of a hundred: a division by zero, a logarithm of zero.
-//! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`.
+//! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`. The powers of
+//! `large integers` are beyond 2^53.
 
 use std::hint::black_box;
 
@@ -74,6 +75,7 @@ fn executors(criterion: &mut Criterion) {
         ("pp718", PP718, None),
         ("alcf", ALCF, None),
         ("qut", QUT, None),
+        ("large integers", "eligible_time**4/walltime**3*ncpus", None),
         ("pp718 failing", PP718, Some("fairshare_perc")),
         ("alcf failing", ALCF, Some("total_cpus")),
         ("qut failing", &unguarded, Some("fairshare_factor")),

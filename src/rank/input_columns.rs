@@ -2,6 +2,7 @@
 
 use crate::formula::program::{ColumnarBuffers, InterpreterBuffers, LANES, Program};
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Python, Value};
+use crate::rank::entity_terms::{EntityTerms, entity_index};
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError};
 use crate::schema::current_name;
@@ -103,6 +104,7 @@ pub struct ColumnScratch {
     columns: Vec<usize>,
     /// A block of each input whose values are by entity.
     gathered: Vec<Vec<f64>>,
+    entity_terms: EntityTerms,
     /// The rows of a block of each mixed input that are integers, as bits.
     masks: Vec<Vec<u64>>,
     /// The inputs of one row.
@@ -159,17 +161,27 @@ impl Program {
         scratch.gathered.resize_with(self.inputs().len().max(scratch.gathered.len()), Vec::new);
         scratch.masks.resize_with(scratch.gathered.len(), Vec::new);
         let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
+        scratch.entity_terms.evaluate(self, inputs.clone(), scores.len(), &mut scratch.columnar);
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
-            for (input, (gathered, mask)) in inputs.clone().zip(scratch.gathered.iter_mut().zip(&mut scratch.masks)) {
-                input.gather(rows.clone(), gathered, mask);
+            let gathered = scratch.gathered.iter_mut().zip(&mut scratch.masks);
+            for (slot, (input, (gathered, mask))) in inputs.clone().zip(gathered).enumerate() {
+                if scratch.entity_terms.is_empty() || scratch.entity_terms.is_read_outside(self, slot) {
+                    input.gather(rows.clone(), gathered, mask);
+                }
+            }
+            if !scratch.entity_terms.is_empty() {
+                scratch.entity_terms.gather(&entity_index(inputs.clone())[rows.clone()]);
             }
             let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
             let gathered = scratch.gathered.iter().zip(&scratch.masks);
             let views =
                 inputs.clone().zip(gathered).map(|(input, (gathered, mask))| input.view(rows.clone(), gathered, mask));
-            let inexact = if inputs.clone().any(InputColumn::is_inexact) { &ALL_LANES[..] } else { &[] };
-            columnar.evaluate_views(views, scores.len(), inexact);
+            let is_inexact = inputs.clone().any(InputColumn::is_inexact);
+            let fallback = if is_inexact { &ALL_LANES[..] } else { scratch.entity_terms.fallback_rows() };
+            let terms = scratch.entity_terms.ranges();
+            let values = scratch.entity_terms.views();
+            columnar.evaluate_views(views, self.code_range(), terms, values, scores.len(), fallback);
             scratch.columnar = columnar.into_buffers();
             let results = scratch.columnar.results();
             scores.copy_from_slice(results.lanes());

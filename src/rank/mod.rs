@@ -3,6 +3,7 @@
 //! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a [`Ranking`].
 
 mod compare;
+mod entity_terms;
 mod evaluate;
 #[doc(hidden)]
 pub mod explain;

@@ -90,7 +90,7 @@ impl Partition {
     /// Appends the results of the next rows from the columnar executor, whose lanes are these rows. `interpreted` are the
     /// results of the lanes that it left to the interpreter, ascending.
     ///
-    /// The lanes are appended all at once only if each holds an `int` or a `float`, or failed.
+    /// The lanes are appended all at once only if each holds a `float` or an `int` that is a double, or failed.
     pub(super) fn extend(
         &mut self,
         results: &LaneResults,
@@ -102,7 +102,7 @@ impl Partition {
             None => results.lane_type() == Some(LaneType::Bool),
         };
         let ResultColumn::Python(column) = &mut self.results else { return };
-        if has_bools || interpreted.iter().any(|(_, result)| result.is_ok()) {
+        if has_bools || results.has_large_integers() || interpreted.iter().any(|(_, result)| result.is_ok()) {
             let mut interpreted = interpreted.into_iter().peekable();
             for lane in 0..results.lanes().len() {
                 self.push(match interpreted.next_if(|(next_lane, _)| *next_lane == lane) {

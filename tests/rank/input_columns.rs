@@ -23,8 +23,24 @@ fn borrow(column: &OwnedColumn) -> InputColumn<'_> {
 
 /// Compares the scores and errors of all rows with the interpreter's; returns the number of errors.
 fn compare(program: &Program, columns: &[(&str, OwnedColumn)], rows: usize, scratch: &mut ColumnScratch) -> usize {
-    let read = |name: &str| program.inputs().iter().any(|input| **input == *name);
-    let borrowed: Vec<_> = columns.iter().filter(|(name, _)| read(name)).map(|(n, c)| (*n, borrow(c))).collect();
+    compare_with(
+        program,
+        columns,
+        columns.iter().map(|(name, column)| (*name, borrow(column))).collect(),
+        rows,
+        scratch,
+    )
+}
+
+/// Compares as [`compare`] does, for columns that are borrowed already.
+fn compare_with(
+    program: &Program,
+    columns: &[(&str, OwnedColumn)],
+    mut borrowed: Vec<(&str, InputColumn<'_>)>,
+    rows: usize,
+    scratch: &mut ColumnScratch,
+) -> usize {
+    borrowed.retain(|(name, _)| program.inputs().iter().any(|input| **input == **name));
     let (mut scores, mut errors) = (vec![f64::NAN; rows], Vec::new());
     program.score_columns(&borrowed, scratch, &mut scores, &mut errors).unwrap();
     let mut failed = errors.iter().peekable();
@@ -99,6 +115,39 @@ fn columns_of_every_type_give_the_bits_of_the_interpreter() {
     }
     eprintln!("{values} values of {formulas} formulas: the same in all bits, {errors} errors the same");
     assert!(errors * 2 < values);
+}
+
+/// Terms of one entity are evaluated once for each, where there are many rows.
+#[test]
+fn columns_of_the_same_entities_give_the_bits_of_the_interpreter() {
+    let cases = setting("JSF_REFEREE_CASES", 200_000) as usize;
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_124));
+    let (schema, mut scratch) = (schema(), ColumnScratch::new());
+    let (mut values, mut errors, mut formulas) = (0, 0, 0);
+    while values < cases {
+        let rows = 1500 + random.below(1500) as usize;
+        let entities = 1 + random.below(1300);
+        let index: Vec<u32> = (0..rows).map(|_| random.below(entities) as u32).collect();
+        let integers = INTEGERS.iter().map(|&name| (name, OwnedColumn::random(&mut random, rows, true)));
+        let mut columns: Vec<_> = integers.collect();
+        let of_entities = |random: &mut Generator| (0..entities).map(|_| random.moderate()).collect::<Vec<_>>();
+        let numbers: Vec<_> = NUMBERS.iter().map(|&name| (name, of_entities(&mut random))).collect();
+        columns
+            .extend(numbers.iter().map(|(name, values)| (*name, OwnedColumn::ByEntity(index.clone(), values.clone()))));
+        for _ in 0..10 {
+            let text = Writer::formula(&mut random).tokens.join(" ");
+            let Some(program) = Formula::parse(&text).ok().and_then(|formula| formula.compile(&schema).ok()) else {
+                continue;
+            };
+            let one_index = columns.iter().map(|(name, column)| match column {
+                OwnedColumn::ByEntity(_, values) => (*name, InputColumn::ByEntity { index: &index, values }),
+                other => (*name, borrow(other)),
+            });
+            errors += compare_with(&program, &columns, one_index.collect(), rows, &mut scratch);
+            (values, formulas) = (values + rows, formulas + 1);
+        }
+    }
+    eprintln!("{values} values of {formulas} formulas: the same in all bits, {errors} errors the same");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod trace;
 
 use std::sync::Arc;
 
+pub(crate) use columnar::Terms;
 #[doc(hidden)]
 pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneResults, LaneType};
 #[doc(hidden)]
@@ -85,6 +86,11 @@ impl Program {
     /// The number of instructions.
     pub(crate) fn instruction_count(&self) -> usize {
         self.code.len()
+    }
+
+    /// All instructions.
+    pub(crate) fn code_range(&self) -> std::ops::Range<usize> {
+        0..self.code.len()
     }
 
     /// The work of an evaluation in columns for each row, in simple operations.

@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod formulas;
+pub mod large_integers;
 pub mod operations;
 pub mod text;
 

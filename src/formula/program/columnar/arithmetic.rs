@@ -1,5 +1,6 @@
 //! Operators on lanes.
 
+use crate::formula::program::columnar::double_double::{DoubleDouble, MAX_EXPONENT, ONE};
 use crate::formula::program::columnar::kernels::Broadcast;
 use crate::formula::program::columnar::vector::{
     Entry, LaneBuffer, LaneType, LaneTypes, LaneTypesRef, Operand, Vector,
@@ -27,20 +28,21 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     fn unary_kernel(&mut self, op: UnaryOperator, x: Operand<'_>) -> Vector<'i> {
-        let zero = Operand { lanes: Broadcast::Same(0.0), types: LaneTypesRef::All(LaneType::Int), bound: 0.0 };
+        let zero = Operand::ZERO;
         match op {
             UnaryOperator::Not => self.comparison(x.lanes, Broadcast::Same(0.0), |x, zero| x == zero),
+            _ if x.is_large() => self.large_unary(op, x),
             // the negation of a float is not a difference: 0.0 - 0.0 is 0.0, not -0.0
             UnaryOperator::Minus if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, |x| -x),
             UnaryOperator::Minus if x.types.is_integer() => {
-                self.integer_preserving(zero, x, x.bound, |zero, x| zero - x)
+                self.integer_preserving(zero, x, x.bound, |zero, x| zero - x, DoubleDouble::subtract)
             }
             UnaryOperator::Plus if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, |x| x),
-            UnaryOperator::Plus => self.integer_preserving(zero, x, x.bound, |_, x| x),
+            UnaryOperator::Plus => self.integer_preserving(zero, x, x.bound, |_, x| x, |_, x| x),
             UnaryOperator::Invert if x.types.is_integer() => {
-                self.integer_preserving(zero, x, x.bound + 1.0, |_, x| -1.0 - x)
+                self.integer_preserving(zero, x, x.bound + 1.0, |_, x| -1.0 - x, |_, x| ONE.add(x).negate())
             }
-            _ => self.each_lane(|python, lane| python.unary(op, &x.types.at(lane).value(x.lanes.at(lane)))),
+            _ => self.each_lane(|python, lane| python.unary(op, &x.value(lane))),
         }
     }
 
@@ -61,10 +63,19 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     fn binary_kernel(&mut self, op: BinaryOperator, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
+        if x.is_large() || y.is_large() { self.large_binary(op, x, y) } else { self.small_binary(op, x, y) }
+    }
+
+    /// `x op y` without integers beyond 2^53 in the operands.
+    pub(super) fn small_binary(&mut self, op: BinaryOperator, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         match op {
-            BinaryOperator::Add => self.integer_preserving(x, y, x.bound + y.bound, |x, y| x + y),
-            BinaryOperator::Subtract => self.integer_preserving(x, y, x.bound + y.bound, |x, y| x - y),
-            BinaryOperator::Multiply => self.integer_preserving(x, y, x.bound * y.bound, |x, y| x * y),
+            BinaryOperator::Add => self.integer_preserving(x, y, x.bound + y.bound, |x, y| x + y, DoubleDouble::add),
+            BinaryOperator::Subtract => {
+                self.integer_preserving(x, y, x.bound + y.bound, |x, y| x - y, DoubleDouble::subtract)
+            }
+            BinaryOperator::Multiply => {
+                self.integer_preserving(x, y, x.bound * y.bound, |x, y| x * y, DoubleDouble::multiply)
+            }
             BinaryOperator::Divide => self.division(x, y),
             BinaryOperator::Power => self.power(x, y),
             _ => self.each_lane(|python, lane| python.binary(op, &x.value(lane), &y.value(lane))),
@@ -89,7 +100,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
                 }
             }
         }
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
+        Vector::from_floats(lanes)
     }
 
     pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllLanesFallBack> {
@@ -115,8 +126,18 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         if let (Entry::Scalar(x), Entry::Scalar(y)) = (x, y) {
             return self.python.compare(op, x, y).ok().map(|holds| Entry::Scalar(Value::Bool(holds)));
         }
-        let x = x.operand()?.lanes;
-        let y = y.operand()?.lanes;
+        let x = x.operand()?;
+        let y = y.operand()?;
+        if x.is_large() || y.is_large() {
+            let order = self.large_function(x, y, DoubleDouble::order);
+            let result = self.compare_lanes(op, Broadcast::Each(&order), Broadcast::Same(0.0));
+            self.scratch.recycle_lanes(order);
+            return result;
+        }
+        self.compare_lanes(op, x.lanes, y.lanes)
+    }
+
+    fn compare_lanes(&mut self, op: ComparisonOperator, x: Broadcast<'_>, y: Broadcast<'_>) -> Option<Entry<'i>> {
         Some(Entry::Vector(match op {
             ComparisonOperator::Equal => self.comparison(x, y, |x, y| x == y),
             ComparisonOperator::NotEqual => self.comparison(x, y, |x, y| x != y),
@@ -136,24 +157,26 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         kernels::zip(x, y, &mut lanes, move |x, y| if holds(x, y) { 1.0 } else { 0.0 }, |_, _, _| false);
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Bool), bound: 1.0 }
+        Vector::new(lanes, LaneTypes::All(LaneType::Bool), 1.0)
     }
 
     /// A function from floats to floats that cannot fail.
     pub(super) fn float_function(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| f(x), |_, _, _| false);
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
+        Vector::from_floats(lanes)
     }
 
     /// An operation that is an integer for two integers and otherwise a float. `bound` is the greatest magnitude of an
-    /// integer result; results that can reach 2^53 are checked. Adding zero turns an integer -0.0 into 0.0.
+    /// integer result; results that can reach 2^53 are checked, and computed by `large` if one does. Adding zero turns an
+    /// integer -0.0 into 0.0.
     pub(super) fn integer_preserving(
         &mut self,
         x: Operand<'_>,
         y: Operand<'_>,
         bound: f64,
         f: impl Fn(f64, f64) -> f64 + Copy,
+        large: impl Fn(DoubleDouble, DoubleDouble) -> DoubleDouble + Copy,
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let types = if x.types.is_all(LaneType::Float) || y.types.is_all(LaneType::Float) {
@@ -163,7 +186,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             if bound < MAX_EXACT_FLOAT {
                 kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, _| false);
             } else if kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| is_too_large(r)) {
-                self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| is_too_large(r));
+                self.scratch.recycle_lanes(lanes);
+                return self.large_integers(x, y, large);
             }
             LaneTypes::All(LaneType::Int)
         } else {
@@ -172,7 +196,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             self.normalize_integers(&mut lanes, &types);
             LaneTypes::Each(types)
         };
-        Vector { lanes: LaneBuffer::Owned(lanes), types, bound: bound.min(MAX_EXACT_FLOAT) }
+        Vector::new(lanes, types, bound.min(MAX_EXACT_FLOAT))
     }
 
     /// Integer where both are integers, else float.
@@ -240,7 +264,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         }
         self.results.fall_back(&mask);
         self.scratch.recycle_bytes(mask);
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::Each(types), bound: MAX_EXACT_FLOAT }
+        Vector::new(lanes, LaneTypes::Each(types), MAX_EXACT_FLOAT)
     }
 
     /// Pushes a result; without one every lane of the present branch falls back.
@@ -255,12 +279,20 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
 impl<'i> ColumnarExecutor<'_, 'i> {
     /// `x ** y`: integer where both are integers and `y` is not negative, else float.
-    pub(super) fn power(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
+    fn power(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         if x.types.is_integer() && y.types.is_integer() {
             match y.lanes {
-                Broadcast::Same(2.0) => return self.integer_preserving(x, x, x.bound * x.bound, |x, y| x * y),
+                Broadcast::Same(2.0) => {
+                    return self.integer_preserving(x, x, x.bound * x.bound, |x, y| x * y, DoubleDouble::multiply);
+                }
                 Broadcast::Same(3.0) => {
-                    return self.integer_preserving(x, x, x.bound * x.bound * x.bound, |x, _| x * x * x);
+                    let bound = x.bound * x.bound * x.bound;
+                    return self.integer_preserving(x, x, bound, |x, _| x * x * x, |x, _| x.multiply(x).multiply(x));
+                }
+                Broadcast::Same(exponent)
+                    if (4.0..=MAX_EXPONENT).contains(&exponent) && x.bound.powi(exponent as i32) >= MAX_EXACT_FLOAT =>
+                {
+                    return self.large_power(x, exponent as u32);
                 }
                 _ => {}
             }
@@ -291,7 +323,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             (Broadcast::Same(x), Broadcast::Same(y)) => lanes.fill(c_math::pow(x, y)),
         }
         self.fall_back_unless_finite(&lanes);
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
+        Vector::from_floats(lanes)
     }
 
     /// Infinite and NaN results fall back.
@@ -309,7 +341,7 @@ fn is_too_large(integer: f64) -> bool {
 }
 
 /// The exact reciprocal of a power of two, with which multiplication gives the same double as division.
-fn reciprocal(divisor: f64) -> Option<f64> {
+pub(super) fn reciprocal(divisor: f64) -> Option<f64> {
     let is_power_of_two = divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
     Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
 }

@@ -1,9 +1,7 @@
 //! Function calls on lanes.
 
 use crate::formula::program::columnar::kernels::Broadcast;
-use crate::formula::program::columnar::vector::{
-    Entry, LaneBuffer, LaneType, LaneTypes, LaneTypesRef, Operand, Vector,
-};
+use crate::formula::program::columnar::vector::{Entry, LaneType, LaneTypes, Operand, Vector};
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, Function, MAX_EXACT_FLOAT, Python, Raised, Value};
@@ -58,10 +56,13 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     fn call_unary(&mut self, function: Function, x: Operand<'_>) -> Option<Vector<'i>> {
-        let zero = Operand { lanes: Broadcast::Same(0.0), types: LaneTypesRef::All(LaneType::Int), bound: 0.0 };
         Some(match function {
             Function::Abs if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, f64::abs),
-            Function::Abs => self.integer_preserving(zero, x, x.bound, |_, x| x.abs()),
+            Function::Abs if x.is_large() && x.types.is_integer() => {
+                self.large_integers(Operand::ZERO, x, |_, x| x.magnitude())
+            }
+            Function::Abs if x.is_large() => return None,
+            Function::Abs => self.integer_preserving(Operand::ZERO, x, x.bound, |_, x| x.abs(), |_, x| x.magnitude()),
             Function::Fabs => self.float_function(x.lanes, f64::abs),
             Function::Float => self.float_function(x.lanes, |x| x),
             Function::Sqrt => self.finite_function(x.lanes, f64::sqrt),
@@ -97,7 +98,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             }
         }
         self.fall_back_unless_finite(&lanes);
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
+        Vector::from_floats(lanes)
     }
 
     /// A rounding to an integer; lanes without a result below 2^53 fall back.
@@ -106,7 +107,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         if kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| is_inexact(r)) {
             self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| is_inexact(r));
         }
-        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Int), bound: MAX_EXACT_FLOAT }
+        Vector::new(lanes, LaneTypes::All(LaneType::Int), MAX_EXACT_FLOAT)
     }
 
     /// `max` and `min`: the first item to which no later item is preferred.
@@ -134,6 +135,9 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         best: Operand<'_>,
         is_better: impl Fn(f64, f64) -> bool + Copy,
     ) -> Vector<'i> {
+        if item.is_large() || best.is_large() {
+            return self.large_preferred(item, best, is_better);
+        }
         let mut lanes = self.scratch.lanes(self.rows);
         kernels::zip(
             item.lanes,
@@ -144,7 +148,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         );
         let types =
             self.select_types(item.types, best.types, |mask| kernels::test(item.lanes, best.lanes, mask, is_better));
-        Vector { lanes: LaneBuffer::Owned(lanes), types, bound: item.bound.max(best.bound) }
+        Vector::new(lanes, types, item.bound.max(best.bound))
     }
 }
 

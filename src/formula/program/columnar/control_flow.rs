@@ -2,7 +2,7 @@
 //! branches are joined.
 
 use crate::formula::program::columnar::kernels::Broadcast;
-use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneTypes, LaneTypesRef, Vector};
+use crate::formula::program::columnar::vector::{Entry, LaneTypes, LaneTypesRef, Operand, Vector};
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, Frame, Next, kernels};
 use crate::python::{BooleanOperator, ComparisonOperator, Value};
 
@@ -140,10 +140,10 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         let lanes = match entry {
             Entry::Scalar(value) => return Truth::Same(value.truth()),
             Entry::Sequence { items, .. } => return Truth::Same(!items.is_empty()),
-            Entry::Vector(vector) => vector.lanes.as_slice(),
+            Entry::Vector(vector) => vector.operand().lanes,
         };
         let mut mask = self.scratch.bytes(self.rows);
-        kernels::test(Broadcast::Each(lanes), Broadcast::Same(0.0), &mut mask, |x, zero| x != zero);
+        kernels::test(lanes, Broadcast::Same(0.0), &mut mask, |x, zero| x != zero);
         let true_lanes = self.active_lanes_in(&mask, |mask| mask);
         let false_lanes = self.active_lanes_in(&mask, |mask| mask ^ 1);
         let any_true = kernels::any_byte(&true_lanes);
@@ -159,12 +159,19 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
     /// `x` in the lanes of the mask, `y` in the others; `None` if one of them is not a number.
     fn select(&mut self, mask: &[u8], x: &Entry<'i>, y: &Entry<'i>) -> Option<Vector<'i>> {
-        let x = x.operand()?;
-        let y = y.operand()?;
+        Some(self.select_lanes(mask, x.operand()?, y.operand()?))
+    }
+
+    pub(super) fn select_lanes(&mut self, mask: &[u8], x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         let types = self.select_types(x.types, y.types, |copy| copy.copy_from_slice(mask));
-        let mut lanes = self.scratch.lanes(self.rows);
-        kernels::select(mask, x.lanes, y.lanes, &mut lanes);
-        Some(Vector { lanes: LaneBuffer::Owned(lanes), types, bound: x.bound.max(y.bound) })
+        let is_large = x.is_large() || y.is_large();
+        let mut lanes = self.scratch.lanes(if is_large { 2 * self.rows } else { self.rows });
+        let (high, low) = lanes.split_at_mut(self.rows);
+        kernels::select(mask, x.lanes, y.lanes, high);
+        if is_large {
+            kernels::select(mask, x.low, y.low, low);
+        }
+        Vector::new(lanes, types, x.bound.max(y.bound))
     }
 
     /// The types of `x` in the lanes of a mask, of `y` in the others. `fill_mask` is not called if all lanes have one

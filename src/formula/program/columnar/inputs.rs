@@ -1,8 +1,9 @@
 //! Loads the inputs of a block: columns in any encoding become lanes of doubles with their types.
 
+use crate::formula::program::columnar::double_double::{DoubleDouble, LEAST_LARGE_BOUND};
 use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypes, Vector};
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
-use crate::python::{ColumnValues, IntMask, MAX_EXACT_FLOAT};
+use crate::python::{ColumnValues, IntMask, MAX_EXACT_FLOAT, Value};
 
 impl ColumnarExecutor<'_, '_> {
     /// Pushes an input; a missing one is a `NameError`.
@@ -10,14 +11,23 @@ impl ColumnarExecutor<'_, '_> {
         let Some(&view) = self.views.get(slot) else { return self.fail_active_lanes() };
         let (lanes, bound) = match view.values {
             ColumnValues::Constant(lane) => match view.ints {
-                IntMask::All => return self.push_scalar(Ok::<_, ()>(LaneType::Int.value(lane))),
-                IntMask::None => return self.push_scalar(Ok::<_, ()>(LaneType::Float.value(lane))),
-                IntMask::Bits(_) => (LaneBuffer::Owned(self.filled_lanes(lane)), lane.abs()),
+                IntMask::All => return self.push_scalar(Ok::<_, ()>(Value::Int(lane as i64))),
+                IntMask::None => return self.push_scalar(Ok::<_, ()>(Value::Float(lane))),
+                IntMask::Bits(_) => (LaneBuffer::Owned(self.filled_lanes(lane)), lane.abs().min(MAX_EXACT_FLOAT)),
             },
             ColumnValues::I8(small) => (self.widened_lanes(small), magnitude(i8::MIN)),
             ColumnValues::I16(small) => (self.widened_lanes(small), magnitude(i16::MIN)),
             ColumnValues::I32(small) => (self.widened_lanes(small), magnitude(i32::MIN)),
-            ColumnValues::I64(integers) => self.lanes_of_integers(integers),
+            ColumnValues::I64(integers) => {
+                if integers.len() < self.rows {
+                    return self.fail_active_lanes();
+                }
+                let (lanes, bound) = self.lanes_of_integers(integers);
+                if bound >= LEAST_LARGE_BOUND && !matches!(view.ints, IntMask::All) {
+                    return self.fail_active_lanes();
+                }
+                (lanes, bound)
+            }
             ColumnValues::F64(lanes) => {
                 (LaneBuffer::Borrowed(lanes.get(..self.rows).unwrap_or(lanes)), MAX_EXACT_FLOAT)
             }
@@ -40,22 +50,15 @@ impl ColumnarExecutor<'_, '_> {
         LaneBuffer::Owned(lanes)
     }
 
-    /// The integers as lanes, and the magnitude that none of them exceeds. Integers beyond 2^53 fall back.
+    /// The integers as the nearest doubles, followed by what these lack if one of them is not exact, and the magnitude that
+    /// none of them exceeds.
     fn lanes_of_integers(&mut self, integers: &[i64]) -> (LaneBuffer<'static>, f64) {
         let integers = integers.get(..self.rows).unwrap_or(integers);
         let mut lanes = self.scratch.lanes(integers.len());
-        let mut bound = kernels::convert_integers(integers, &mut lanes);
-        if bound > MAX_EXACT_FLOAT {
-            let mut mask = self.scratch.bytes(self.rows);
-            mask.fill(0);
-            for ((mask, lane), integer) in mask.iter_mut().zip(&mut lanes).zip(integers) {
-                if integer.unsigned_abs() > MAX_EXACT_FLOAT as u64 {
-                    (*mask, *lane) = (1, 0.0);
-                }
-            }
-            self.results.fall_back(&mask);
-            self.scratch.recycle_bytes(mask);
-            bound = MAX_EXACT_FLOAT;
+        let bound = kernels::convert_integers(integers, &mut lanes);
+        if bound >= LEAST_LARGE_BOUND {
+            let numbers = integers.iter().map(|integer| DoubleDouble::from_value(&Value::Int(*integer)));
+            lanes.extend(numbers.map(|number| number.map_or(0.0, |number| number.low)));
         }
         (LaneBuffer::Owned(lanes), bound)
     }

@@ -1,5 +1,7 @@
 //! The loops over lanes: one pass each, without branches, so that the compiler vectorizes them.
 
+use crate::formula::program::columnar::double_double::DoubleDouble;
+use crate::formula::program::columnar::vector::Operand;
 use crate::simd::dispatch;
 
 /// One number for all lanes, or one for each.
@@ -16,6 +18,22 @@ impl Broadcast<'_> {
             Self::Same(number) => number,
             Self::Each(numbers) => numbers.get(lane).copied().unwrap_or(f64::NAN),
         }
+    }
+
+    /// The lanes from `start` on, of which `rest` holds a copy if they are fewer than a block.
+    #[inline(always)]
+    fn block<'a>(&'a self, start: usize, rest: &'a mut [f64; BLOCK]) -> &'a [f64; BLOCK] {
+        match self {
+            Self::Same(number) => rest.fill(*number),
+            Self::Each(numbers) => {
+                let numbers = numbers.get(start..).unwrap_or(&[]);
+                if let Some(block) = numbers.first_chunk() {
+                    return block;
+                }
+                rest.iter_mut().zip(numbers).for_each(|(lane, number)| *lane = *number);
+            }
+        }
+        rest
     }
 }
 
@@ -70,6 +88,63 @@ pub(super) fn zip(
             fails(x, y, f(x, y))
         }
     }
+}
+
+/// The lanes that [`zip_double_doubles`] loads at once.
+const BLOCK: usize = 64;
+
+/// `high + low = f(x, y)` in every lane, for integers beyond 2^53.
+#[inline]
+pub(super) fn zip_double_doubles(
+    x: Operand<'_>,
+    y: Operand<'_>,
+    high: &mut [f64],
+    low: &mut [f64],
+    f: impl Fn(DoubleDouble, DoubleDouble) -> DoubleDouble + Copy,
+) {
+    dispatch(
+        #[inline(always)]
+        move || {
+            let mut rest = [[0.0; BLOCK]; 4];
+            let [x_high_rest, x_low_rest, y_high_rest, y_low_rest] = &mut rest;
+            let blocks = high.chunks_mut(BLOCK).zip(low.chunks_mut(BLOCK));
+            for (start, (high, low)) in (0..).step_by(BLOCK).zip(blocks) {
+                let x_high = x.lanes.block(start, x_high_rest);
+                let x_low = x.low.block(start, x_low_rest);
+                let y_high = y.lanes.block(start, y_high_rest);
+                let y_low = y.low.block(start, y_low_rest);
+                let mut highs = [0.0; BLOCK];
+                let mut lows = [0.0; BLOCK];
+                for lane in 0..BLOCK {
+                    let x = DoubleDouble { high: x_high[lane], low: x_low[lane] };
+                    let y = DoubleDouble { high: y_high[lane], low: y_low[lane] };
+                    let result = f(x, y);
+                    highs[lane] = result.high;
+                    lows[lane] = result.low;
+                }
+                high.copy_from_slice(&highs[..high.len()]);
+                low.copy_from_slice(&lows[..low.len()]);
+            }
+        },
+    );
+}
+
+/// The greatest magnitude of the lanes that are not NaN, and whether any is NaN.
+#[inline]
+pub(super) fn bound(lanes: &[f64]) -> (f64, bool) {
+    dispatch(
+        #[inline(always)]
+        move || {
+            let mut bits = 0;
+            let mut any_nan = 0;
+            for &lane in lanes {
+                any_nan |= u64::from(lane.is_nan());
+                // the bits of magnitudes are in their order
+                bits = bits.max(if lane.is_nan() { 0 } else { lane.abs().to_bits() as i64 });
+            }
+            (f64::from_bits(bits as u64), any_nan != 0)
+        },
+    )
 }
 
 /// `out = x * high + x * low`, the sum rounded once. Call it only if the processor has fused multiply-add vectors.
@@ -212,7 +287,7 @@ pub(super) fn convert_integers(integers: &[i64], out: &mut [f64]) -> f64 {
                 out.iter_mut().zip(integers).for_each(|(out, &integer)| *out = integer as f64);
             }
             // the double nearest to greater bits can be less than they are
-            if bits >> 53 != 0 { f64::INFINITY } else { bits as f64 + 1.0 }
+            if bits >> 53 != 0 { -(i64::MIN as f64) } else { bits as f64 + 1.0 }
         },
     )
 }

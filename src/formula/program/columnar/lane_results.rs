@@ -1,14 +1,17 @@
 //! The results of a formula for one block of jobs.
 
+use crate::formula::program::columnar::double_double::DoubleDouble;
 use crate::formula::program::columnar::kernels;
 use crate::formula::program::columnar::kernels::Broadcast;
-use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypesRef, Operand, Scratch, Vector};
+use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypesRef, Scratch, Vector};
 use crate::python::Value;
 
 /// The results of a formula for one block of jobs, one lane for each job.
 #[derive(Debug, Default)]
 pub struct LaneResults {
     lanes: Vec<f64>,
+    /// What the nearest double of each integer lacks; empty if no integer is beyond 2^53.
+    low: Vec<f64>,
     lane_type: Option<LaneType>,
     /// The type tag of each lane, if they differ.
     types: Vec<u8>,
@@ -16,7 +19,7 @@ pub struct LaneResults {
 }
 
 impl LaneResults {
-    /// The numbers; those of lanes that fall back are meaningless.
+    /// The numbers, of integers beyond 2^53 the nearest doubles; those of lanes that fall back are meaningless.
     pub fn lanes(&self) -> &[f64] {
         &self.lanes
     }
@@ -24,6 +27,11 @@ impl LaneResults {
     /// 1 for every lane that falls back to the interpreter, else 0.
     pub fn fallback(&self) -> &[u8] {
         &self.fallback
+    }
+
+    /// Whether an integer can be beyond 2^53, so that only [`LaneResults::value`] is exact.
+    pub fn has_large_integers(&self) -> bool {
+        !self.low.is_empty()
     }
 
     /// The lanes that fall back to the interpreter.
@@ -49,13 +57,15 @@ impl LaneResults {
             Some(lane_type) => lane_type,
             None => LaneType::from_tag(*self.types.get(lane)?),
         };
-        (*self.fallback.get(lane)? == 0).then_some(lane_type.value(*self.lanes.get(lane)?))
+        let number = DoubleDouble { high: *self.lanes.get(lane)?, low: self.low.get(lane).copied().unwrap_or(0.0) };
+        (*self.fallback.get(lane)? == 0).then(|| lane_type.value(number))
     }
 
     /// Starts a block of so many lanes. The inputs of the `inexact` lanes are not all doubles, so that these fall back.
     pub(super) fn reset(&mut self, lanes: usize, inexact: &[usize]) {
         self.lanes.resize(lanes, 0.0);
         self.lane_type = Some(LaneType::Float);
+        self.low.clear();
         self.fallback.clear();
         self.fallback.resize(lanes, 0);
         inexact.iter().filter(|&&lane| lane < lanes).for_each(|&lane| self.fallback[lane] = 1);
@@ -76,15 +86,21 @@ impl LaneResults {
         match result.operand() {
             // a sequence is not a number
             None => self.fall_back_all(),
-            Some(Operand { lanes, types, .. }) => {
-                self.store_types(types);
-                if let Broadcast::Same(number) = lanes {
+            Some(operand) => {
+                self.store_types(operand.types);
+                if let Broadcast::Same(number) = operand.lanes {
                     self.lanes.fill(number);
+                }
+                if operand.is_large() {
+                    self.low.extend((0..self.lanes.len()).map(|lane| operand.low.at(lane)));
                 }
             }
         }
         match &mut result {
-            Entry::Vector(Vector { lanes: LaneBuffer::Owned(lanes), .. }) => std::mem::swap(&mut self.lanes, lanes),
+            Entry::Vector(Vector { lanes: LaneBuffer::Owned(lanes), .. }) => {
+                std::mem::swap(&mut self.lanes, lanes);
+                self.lanes.truncate(self.fallback.len());
+            }
             Entry::Vector(Vector { lanes: LaneBuffer::Borrowed(lanes), .. }) => self.lanes.copy_from_slice(lanes),
             Entry::Scalar(_) | Entry::Sequence { .. } => {}
         }

@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`LaneResults`] leaves: a
 //! number for every lane that could be computed, bit for bit that of the interpreter, and a list of the lanes that fall
-//! back to the interpreter: those that would raise an error, an integer that reaches 2^53, a value that is not a
+//! back to the interpreter: those that would raise an error, an integer that reaches 2^104, a value that is not a
 //! number, NaN. A lane that falls back without need costs time and nothing else.
 //!
 //! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes: an error counts only in
@@ -12,13 +12,18 @@
 mod arithmetic;
 mod calls;
 mod control_flow;
+mod double_double;
 mod inputs;
 mod kernels;
 mod lane_results;
+mod terms;
 mod vector;
 
 pub use lane_results::LaneResults;
+pub use terms::Terms;
 pub use vector::{LANES, LaneType};
+
+use std::ops::Range;
 
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
@@ -131,13 +136,18 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `inputs` are in the order of
     /// [`Program::inputs`], `inexact` lists the rows in which an input is not exact.
     pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &LaneResults {
-        self.evaluate_views(inputs.iter().copied(), rows, inexact)
+        let code = self.program.code_range();
+        self.evaluate_views(inputs.iter().copied(), code, &[], std::iter::empty(), rows, inexact)
     }
 
-    /// Evaluates a block as [`evaluate`](Self::evaluate) does.
+    /// Evaluates the instructions of a range as [`evaluate`](Self::evaluate) does all of them. The values of the terms in
+    /// it are given beside the inputs.
     pub fn evaluate_views(
         &mut self,
         inputs: impl Iterator<Item = ColumnView<'i>>,
+        code: Range<usize>,
+        terms: &[Range<usize>],
+        values: impl Iterator<Item = ColumnView<'i>>,
         rows: usize,
         inexact: &[usize],
     ) -> &LaneResults {
@@ -145,8 +155,9 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         self.results.reset(self.rows, inexact);
         self.views.clear();
         self.views.extend(inputs);
+        self.views.extend(values);
         self.python.begin();
-        let result = if self.program.refused.is_some() { Err(AllLanesFallBack) } else { self.run() };
+        let result = if self.program.refused.is_some() { Err(AllLanesFallBack) } else { self.run(code, terms) };
         match result {
             Ok(entry) => self.results.store(entry, &mut self.scratch),
             Err(AllLanesFallBack) => self.results.fall_back_all(),
@@ -161,15 +172,20 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         ColumnarBuffers { views: emptied(views), stack: emptied(stack), frames: emptied(frames), results, scratch }
     }
 
-    fn run(&mut self) -> Result<Entry<'i>, AllLanesFallBack> {
+    fn run(&mut self, code: Range<usize>, terms: &[Range<usize>]) -> Result<Entry<'i>, AllLanesFallBack> {
         let program = self.program;
-        let mut at = 0;
+        let mut at = code.start;
         loop {
-            self.join(at)?;
-            let Some(instruction) = program.code.get(at as usize) else { break };
+            self.join(at as u32)?;
+            let Some(instruction) = program.code.get(at).filter(|_| at < code.end) else { break };
+            if let Some(term) = terms.iter().position(|term| term.start == at) {
+                self.input(program.inputs.len() + term)?;
+                at = terms[term].end;
+                continue;
+            }
             at = match self.step(instruction)? {
                 Next::Following => at + 1,
-                Next::Jump(index) => index,
+                Next::Jump(index) => index as usize,
             };
         }
         self.pop()

@@ -1,5 +1,6 @@
 //! The stack entries of the columnar executor, and the pool of their memory.
 
+use crate::formula::program::columnar::double_double::{DoubleDouble, LEAST_LARGE_BOUND};
 use crate::formula::program::columnar::kernels::Broadcast;
 use crate::python::{MAX_EXACT_FLOAT, Value};
 
@@ -29,11 +30,12 @@ impl LaneType {
 
     /// The Python value of this type and number.
     #[inline]
-    pub fn value(self, lane: f64) -> Value {
+    pub(super) fn value(self, number: DoubleDouble) -> Value {
         match self {
-            Self::Float => Value::Float(lane),
-            Self::Int => Value::Int(lane as i64),
-            Self::Bool => Value::Bool(lane != 0.0),
+            Self::Float => Value::Float(number.high),
+            Self::Int if number.high.abs() < MAX_EXACT_FLOAT => Value::Int(number.high as i64),
+            Self::Int => number.to_value(),
+            Self::Bool => Value::Bool(number.high != 0.0),
         }
     }
 }
@@ -54,9 +56,10 @@ pub(super) enum Entry<'i> {
     },
 }
 
-/// A number for each lane; integers are below 2^53 in magnitude.
+/// A number for each lane.
 #[derive(Debug)]
 pub(super) struct Vector<'i> {
+    /// The numbers. If an integer can be beyond 2^53, the nearest doubles, and then what each of them lacks.
     pub(super) lanes: LaneBuffer<'i>,
     pub(super) types: LaneTypes,
     /// The magnitude that no integer of the lanes exceeds.
@@ -81,14 +84,28 @@ pub(super) enum LaneTypes {
 #[derive(Clone, Copy)]
 pub(super) struct Operand<'a> {
     pub(super) lanes: Broadcast<'a>,
+    pub(super) low: Broadcast<'a>,
     pub(super) types: LaneTypesRef<'a>,
     pub(super) bound: f64,
 }
 
 impl Operand<'_> {
+    /// The integer 0.
+    pub(super) const ZERO: Self = Self {
+        lanes: Broadcast::Same(0.0),
+        low: Broadcast::Same(0.0),
+        types: LaneTypesRef::All(LaneType::Int),
+        bound: 0.0,
+    };
+
+    /// Whether an integer can be beyond 2^53, so that its double alone is not exact.
+    pub(super) fn is_large(&self) -> bool {
+        self.bound >= LEAST_LARGE_BOUND
+    }
+
     /// The value of one lane.
     pub(super) fn value(&self, lane: usize) -> Value {
-        self.types.at(lane).value(self.lanes.at(lane))
+        self.types.at(lane).value(DoubleDouble { high: self.lanes.at(lane), low: self.low.at(lane) })
     }
 }
 
@@ -120,16 +137,23 @@ impl LaneTypesRef<'_> {
 
 impl<'i> Entry<'i> {
     /// The numbers of a scalar or a vector; `None` if a lane cannot hold the value.
+    #[inline]
     pub(super) fn operand(&self) -> Option<Operand<'_>> {
         match self {
             Self::Scalar(value) => {
-                let (lane, kind) = match value {
-                    Value::Float(x) => (*x, LaneType::Float),
-                    Value::Int(i) if i.unsigned_abs() <= MAX_EXACT_FLOAT as u64 => (*i as f64, LaneType::Int),
-                    Value::Bool(truth) => (f64::from(u8::from(*truth)), LaneType::Bool),
-                    _ => return None,
+                let (lane, low, kind, bound) = match value {
+                    Value::Float(x) => (*x, 0.0, LaneType::Float, 0.0),
+                    Value::Int(i) if i.unsigned_abs() <= MAX_EXACT_FLOAT as u64 => {
+                        (*i as f64, 0.0, LaneType::Int, i.unsigned_abs() as f64)
+                    }
+                    Value::Bool(truth) => (f64::from(u8::from(*truth)), 0.0, LaneType::Bool, 1.0),
+                    _ => {
+                        let DoubleDouble { high, low } = DoubleDouble::from_value(value)?;
+                        (high, low, LaneType::Int, high.abs().max(LEAST_LARGE_BOUND))
+                    }
                 };
-                Some(Operand { lanes: Broadcast::Same(lane), types: LaneTypesRef::All(kind), bound: lane.abs() })
+                let types = LaneTypesRef::All(kind);
+                Some(Operand { lanes: Broadcast::Same(lane), low: Broadcast::Same(low), types, bound })
             }
             Self::Vector(vector) => Some(vector.operand()),
             Self::Sequence { .. } => None,
@@ -140,7 +164,7 @@ impl<'i> Entry<'i> {
     pub(super) fn value(&self, lane: usize) -> Value {
         match self {
             Self::Scalar(value) => value.clone(),
-            Self::Vector(vector) => vector.value(lane),
+            Self::Vector(vector) => vector.operand().value(lane),
             Self::Sequence { items, is_list } => {
                 let items = items.iter().map(|item| item.value(lane)).collect();
                 if *is_list { Value::list(items) } else { Value::tuple(items) }
@@ -164,31 +188,44 @@ impl<'i> Entry<'i> {
     pub(super) fn recycle(self, scratch: &mut Scratch) {
         match self {
             Self::Scalar(_) => {}
-            Self::Vector(vector) => {
-                if let LaneBuffer::Owned(lanes) = vector.lanes {
-                    scratch.recycle_lanes(lanes);
-                }
-                if let LaneTypes::Each(types) = vector.types {
-                    scratch.recycle_bytes(types);
-                }
-            }
+            Self::Vector(vector) => vector.recycle(scratch),
             Self::Sequence { items, .. } => items.into_iter().for_each(|item| item.recycle(scratch)),
         }
     }
 }
 
 impl Vector<'_> {
+    pub(super) fn new(lanes: Vec<f64>, types: LaneTypes, bound: f64) -> Self {
+        Self { lanes: LaneBuffer::Owned(lanes), types, bound }
+    }
+
+    pub(super) fn from_floats(lanes: Vec<f64>) -> Self {
+        Self::new(lanes, LaneTypes::All(LaneType::Float), MAX_EXACT_FLOAT)
+    }
+
+    #[inline]
     pub(super) fn operand(&self) -> Operand<'_> {
         let types = match &self.types {
             LaneTypes::All(kind) => LaneTypesRef::All(*kind),
             LaneTypes::Each(types) => LaneTypesRef::Each(types),
         };
-        Operand { lanes: Broadcast::Each(self.lanes.as_slice()), types, bound: self.bound }
+        let lanes = self.lanes.as_slice();
+        if self.bound >= LEAST_LARGE_BOUND {
+            let (high, low) = lanes.split_at(lanes.len() / 2);
+            return Operand { lanes: Broadcast::Each(high), low: Broadcast::Each(low), types, bound: self.bound };
+        }
+        Operand { lanes: Broadcast::Each(lanes), low: Broadcast::Same(0.0), types, bound: self.bound }
     }
 
-    fn value(&self, lane: usize) -> Value {
-        let number = self.lanes.as_slice().get(lane).copied().unwrap_or(f64::NAN);
-        self.operand().types.at(lane).value(number)
+    /// Returns the memory to the pool.
+    #[inline]
+    pub(super) fn recycle(self, scratch: &mut Scratch) {
+        if let LaneBuffer::Owned(lanes) = self.lanes {
+            scratch.recycle_lanes(lanes);
+        }
+        if let LaneTypes::Each(types) = self.types {
+            scratch.recycle_bytes(types);
+        }
     }
 }
 
