@@ -16,6 +16,7 @@ pub mod check;
 pub mod cycle;
 mod defects;
 pub mod duration;
+pub mod duration_notation;
 pub mod entity;
 pub mod files;
 pub mod number_format;

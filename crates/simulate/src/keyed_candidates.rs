@@ -1,6 +1,6 @@
 //! The waiting jobs as candidates of a cycle, in the order of keys that are computed for this cycle.
 
-use jsf_openpbs::cycle::{Candidates, Wanted};
+use jsf_openpbs::cycle::{Candidates, MostProcessors, Wanted};
 
 use super::workload::WorkloadJob;
 
@@ -22,13 +22,13 @@ pub(super) fn tie(key: Key) -> u32 {
 
 /// The candidates of one cycle. Where only those that fit can start, one of the others at a time is known: the first, which the
 /// scheduler may promise a start.
-pub(super) struct KeyedCandidates<'c> {
+pub(super) struct KeyedCandidates<'c, F> {
     /// The keys of the jobs that fit. Sorted backwards once `scans` is beyond [`SCANS`].
     keys: &'c mut Vec<Key>,
-    /// The keys of those that do not.
-    others: &'c [Key],
-    /// The first of the others that was not returned.
-    next_other: Option<Key>,
+    /// The first of those that do not and were not returned.
+    other: NextOther,
+    /// Finds the first of them after a key.
+    other_after: F,
     scans: u32,
     is_filtered: bool,
     jobs: &'c [WorkloadJob],
@@ -36,27 +36,48 @@ pub(super) struct KeyedCandidates<'c> {
     jobs_of_ties: &'c [u32],
 }
 
-impl<'c> KeyedCandidates<'c> {
+/// The next of the jobs that do not fit.
+#[derive(Debug, Clone, Copy)]
+enum NextOther {
+    Known(Option<Key>),
+    /// It is looked for when it is asked for, which it mostly is not.
+    After(Key),
+}
+
+impl<'c, F: Fn(Key) -> Option<Key>> KeyedCandidates<'c, F> {
+    /// `keys` are those of the jobs that fit, and `first_other` is that of the first one that does not.
     pub(super) fn new(
         keys: &'c mut Vec<Key>,
-        others: &'c [Key],
+        first_other: Option<Key>,
+        other_after: F,
         jobs: &'c [WorkloadJob],
         jobs_of_ties: &'c [u32],
     ) -> Self {
-        let next_other = others.iter().min().copied();
-        Self { keys, others, next_other, scans: 0, is_filtered: false, jobs, jobs_of_ties }
+        Self {
+            keys,
+            other: NextOther::Known(first_other),
+            other_after,
+            scans: 0,
+            is_filtered: false,
+            jobs,
+            jobs_of_ties,
+        }
     }
 
     fn job_of(&self, key: Key) -> u32 {
-        self.jobs_of_ties.get(tie(key) as usize).copied().unwrap_or(tie(key))
+        job_of(self.jobs_of_ties, key)
     }
 
     /// The first job, whether it fits or not.
     fn next_of_all(&mut self) -> Option<u32> {
         let fitting = self.first_index();
-        let other = self.next_other.filter(|other| fitting.is_none_or(|index| *other < self.keys[index]));
-        if let Some(other) = other {
-            self.next_other = self.others.iter().filter(|key| **key > other).min().copied();
+        let other = match self.other {
+            NextOther::Known(other) => other,
+            NextOther::After(key) => (self.other_after)(key),
+        };
+        self.other = NextOther::Known(other);
+        if let Some(other) = other.filter(|other| fitting.is_none_or(|index| *other < self.keys[index])) {
+            self.other = NextOther::After(other);
             return Some(self.job_of(other));
         }
         self.scans += 1;
@@ -81,11 +102,11 @@ impl<'c> KeyedCandidates<'c> {
     }
 
     /// The next job that may start. What is free only gets less in a cycle, so the others are left out once.
-    fn next_that_may_start(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+    fn next_that_may_start(&mut self, most: MostProcessors) -> Option<u32> {
         let (jobs, ties) = (self.jobs, self.jobs_of_ties);
         let may_start = |key: Key| {
-            let job = &jobs[ties.get(tie(key) as usize).copied().unwrap_or(tie(key)) as usize];
-            i64::from(job.processors) <= wanted.most_processors(job.walltime)
+            let job = &jobs[job_of(ties, key) as usize];
+            i64::from(job.processors) <= most.of(job.walltime)
         };
         if !self.is_filtered {
             self.keys.retain(|key| may_start(*key));
@@ -101,11 +122,15 @@ impl<'c> KeyedCandidates<'c> {
     }
 }
 
-impl Candidates for KeyedCandidates<'_> {
+fn job_of(jobs_of_ties: &[u32], key: Key) -> u32 {
+    if jobs_of_ties.is_empty() { tie(key) } else { jobs_of_ties[tie(key) as usize] }
+}
+
+impl<F: Fn(Key) -> Option<Key>> Candidates for KeyedCandidates<'_, F> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
         match wanted {
             Wanted::Any => self.next_of_all(),
-            Wanted::ThatMayStart { .. } => self.next_that_may_start(wanted),
+            Wanted::ThatMayStart { .. } => self.next_that_may_start(wanted.most()),
         }
     }
 

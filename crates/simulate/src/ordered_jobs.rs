@@ -1,7 +1,7 @@
 //! Waiting jobs whose order never changes: a tree over all jobs of the workload in that order, in which the next one that fits
 //! is found without looking at those that do not.
 
-use jsf_openpbs::cycle::{Candidates, Wanted};
+use jsf_openpbs::cycle::{Candidates, MostProcessors, Wanted};
 
 use super::workload::WorkloadJob;
 
@@ -21,8 +21,8 @@ impl Least {
     }
 
     /// Whether a job of the part may be wanted.
-    fn may_be_wanted(self, wanted: &Wanted<'_>) -> bool {
-        self.processors != i64::MAX && self.processors <= wanted.most_processors(self.walltime)
+    fn may_be_wanted(self, most: MostProcessors) -> bool {
+        self.processors != i64::MAX && self.processors <= most.of(self.walltime)
     }
 }
 
@@ -79,8 +79,8 @@ impl OrderedJobs {
     }
 
     /// The first place from this one on whose job is wanted.
-    fn find(&self, from: usize, wanted: &Wanted<'_>) -> Option<usize> {
-        let is_wanted = |node: usize| self.least[node].may_be_wanted(wanted);
+    fn find(&self, from: usize, most: MostProcessors) -> Option<usize> {
+        let is_wanted = |node: usize| self.least[node].may_be_wanted(most);
         let mut node = self.leaves + from;
         if from >= self.leaves {
             return None;
@@ -119,7 +119,7 @@ pub(super) struct OrderedCandidates<'j> {
 
 impl Candidates for OrderedCandidates<'_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
-        let place = self.jobs.find(self.next, wanted)?;
+        let place = self.jobs.find(self.next, wanted.most())?;
         self.next = place + 1;
         self.jobs.jobs.get(place).copied()
     }

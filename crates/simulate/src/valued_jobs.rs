@@ -106,9 +106,8 @@ pub(super) struct ValuedJobs<'p> {
     waiting_of_entity: Vec<u32>,
     scratch: ColumnScratch,
     failed: Vec<(usize, ScoreError)>,
-    /// The keys of the jobs that fit, and of the others.
+    /// The keys of the jobs that fit.
     keys: Vec<Key>,
-    other_keys: Vec<Key>,
     /// The job of each tie, if they differ.
     jobs_of_ties: Vec<u32>,
     /// By job of the workload, for [`SortedCandidates`].
@@ -155,7 +154,6 @@ impl<'p> ValuedJobs<'p> {
             scratch: ColumnScratch::new(),
             failed: Vec::new(),
             keys: Vec::new(),
-            other_keys: Vec::new(),
             jobs_of_ties,
             subjobs: Vec::new(),
             values_by_job: Vec::new(),
@@ -269,17 +267,50 @@ impl<'p> ValuedJobs<'p> {
         if order.takes_turns || order.by_fair_share {
             return self.decide_sorted(cycle, order, fairshare, outcome);
         }
-        let (mut keys, mut others) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.other_keys));
+        let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
-        others.clear();
         // where eligibility is noted, every job is decided
         let fitting = if self.has_accrual() { i64::MAX } else { free };
-        for (key, processors) in self.keys(order) {
-            if processors <= fitting { keys.push(key) } else { others.push(key) }
-        }
+        let first_other = match order.places.is_empty() && order.ties.is_empty() && self.threshold.is_none() {
+            true => self.split_by_value(fitting, &mut keys),
+            false => self.split_by_key(fitting, order, &mut keys),
+        };
+        let other_after = |after: Key| {
+            let others = self.keys(order).filter(|(key, processors)| *processors > fitting && *key > after);
+            others.map(|(key, _)| key).min()
+        };
         let jobs = self.workload.jobs();
-        cycle.run(&mut KeyedCandidates::new(&mut keys, &others, jobs, &self.jobs_of_ties), outcome);
-        (self.keys, self.other_keys) = (keys, others);
+        let mut candidates = KeyedCandidates::new(&mut keys, first_other, other_after, jobs, &self.jobs_of_ties);
+        cycle.run(&mut candidates, outcome);
+        self.keys = keys;
+    }
+
+    /// Collects the keys of the jobs that fit, and returns the first of the others.
+    fn split_by_key(&self, fitting: i64, order: &OrderRules, keys: &mut Vec<Key>) -> Option<Key> {
+        let mut first_other: Option<Key> = None;
+        for (key, processors) in self.keys(order) {
+            match processors <= fitting {
+                true => keys.push(key),
+                false => first_other = Some(first_other.map_or(key, |first| first.min(key))),
+            }
+        }
+        first_other
+    }
+
+    /// The same where nothing but the value and the submission orders the jobs: the others are compared by their values, of
+    /// which no key is made.
+    fn split_by_value(&self, fitting: i64, keys: &mut Vec<Key>) -> Option<Key> {
+        let mut first_other: Option<usize> = None;
+        let mut highest = f64::NEG_INFINITY;
+        for (row, (&value, &processors)) in self.values.iter().zip(&self.processors).enumerate() {
+            if processors <= fitting {
+                keys.push(key(0, double_key(value), self.jobs[row]));
+            } else if value > highest || first_other.is_none() {
+                highest = value;
+                first_other = Some(row);
+            }
+        }
+        first_other.map(|row| key(0, double_key(self.values[row]), self.jobs[row]))
     }
 
     /// Lets a cycle decide the jobs of queues that take turns, or that fair share orders again after each start.

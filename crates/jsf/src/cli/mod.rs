@@ -6,7 +6,6 @@ mod check;
 mod compare;
 mod cycle;
 mod document;
-mod duration;
 mod explain;
 mod fatal_error;
 mod help;

@@ -24,13 +24,40 @@ pub enum Wanted<'a> {
     },
 }
 
+/// The most processors with which a job can start on a machine that is one count of processors.
+#[derive(Debug, Clone, Copy)]
+pub struct MostProcessors {
+    /// For a job that ends before the first start that is promised.
+    free: i64,
+    /// For a job with at least this walltime.
+    overlapping: i64,
+    least_overlapping_walltime: i64,
+}
+
+impl MostProcessors {
+    /// The most processors of a job of a walltime; more than these are too many, and these may be if several starts are
+    /// promised.
+    pub fn of(&self, walltime: i64) -> i64 {
+        if walltime >= self.least_overlapping_walltime { self.overlapping } else { self.free }
+    }
+}
+
 impl Wanted<'_> {
-    /// The most processors with which a job of a walltime can start, on a machine that is one count of processors.
-    pub fn most_processors(&self, walltime: i64) -> i64 {
+    /// The most processors with which jobs can start, on a machine that is one count of processors; on another one no more than
+    /// a bound.
+    pub fn most(&self) -> MostProcessors {
         match self {
-            Self::Any => i64::MAX,
+            Self::Any => MostProcessors { free: i64::MAX, overlapping: i64::MAX, least_overlapping_walltime: i64::MAX },
             Self::ThatMayStart { now, machine, reservations } => {
-                reservations.least_free(now + walltime).min(machine.free(0))
+                let free = machine.free(0);
+                match reservations.first().filter(|_| machine.is_one_count()) {
+                    None => MostProcessors { free, overlapping: free, least_overlapping_walltime: i64::MAX },
+                    Some((start, beside)) => MostProcessors {
+                        free,
+                        overlapping: free.min(beside),
+                        least_overlapping_walltime: start - now + 1,
+                    },
+                }
             }
         }
     }

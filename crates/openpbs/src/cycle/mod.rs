@@ -12,7 +12,7 @@ mod machine;
 mod reservations;
 mod totals;
 
-pub use candidates::{Candidates, JobOrder, SortedCandidates, Wanted};
+pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{Machine, Part, Placement, Request};
 

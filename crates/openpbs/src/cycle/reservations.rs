@@ -39,11 +39,10 @@ impl Event {
 }
 
 impl Reservations {
-    /// The least that is free of the first amount, on a machine that is one count, at the starts of the reserved jobs before a
-    /// time.
-    pub(super) fn least_free(&self, before: i64) -> i64 {
-        let started = self.jobs.iter().filter(|reserved| reserved.start < before);
-        started.map(|reserved| reserved.free[0]).min().unwrap_or(i64::MAX)
+    /// The first start that is promised, and what is free of the first amount beside that job then, on a machine that is one
+    /// count.
+    pub(super) fn first(&self) -> Option<(i64, i64)> {
+        self.jobs.iter().map(|reserved| (reserved.start, reserved.free[0])).min()
     }
 
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the reserved jobs their places

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::duration::parse_duration;
+use jsf_openpbs::duration_notation::parse_duration;
 
 use super::{JobArgs, QueueArgs, TextArgs, page_path};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use jsf_site::UsageChange;
 
-use crate::cli::duration::parse_duration;
+use jsf_openpbs::duration_notation::parse_duration;
 
 use super::{SiteArgs, TextArgs, listed_name, page_path};
 

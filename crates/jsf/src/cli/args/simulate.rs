@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use jsf_simulate::{Backfill, MAX_JOBS};
 use jsf_site::StartingUsage;
 
-use crate::cli::duration::parse_duration;
+use jsf_openpbs::duration_notation::parse_duration;
 
 use super::{CsvArgs, FormulaArgs, SiteArgs, TextArgs, page_path};
 

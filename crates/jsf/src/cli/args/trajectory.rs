@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::duration::parse_duration;
+use jsf_openpbs::duration_notation::parse_duration;
 
 use super::{CsvArgs, JobArgs, QueueArgs, TextArgs};
 

@@ -1,6 +1,6 @@
 //! Durations in the notations of PBS and of Slurm, and with a unit.
 
-use jsf_openpbs::duration::{DurationError, seconds};
+use crate::duration::{DurationError, seconds};
 
 /// The units that a number may have, in seconds.
 const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
