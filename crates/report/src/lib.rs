@@ -19,6 +19,7 @@ mod decides;
 pub mod document;
 pub mod explain;
 mod finding;
+mod goals;
 mod groups;
 mod ordered_writer;
 mod printable;

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use crate::goals::goals_json;
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Distribution, EntityUse, Fairness, GroupStatistics, Period, Schedule, Statistics, Summary, Validation, Workload,
-    WorkloadJob,
+    Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, Schedule, Statistics, Summary, Validation,
+    Workload, WorkloadJob,
 };
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -36,6 +37,8 @@ pub struct SimulationReport<'a> {
     pub checked: Option<&'a Checked>,
     /// The jobs for which the formula fails, if there are any.
     pub failing: Option<&'a FailingJobs>,
+    /// The goals, as this side meets them.
+    pub goals: &'a [JudgedGoal],
     /// What the simulation does without, a line each.
     pub warnings: &'a [String],
     /// What is shown above the tables: a heading and a text each.
@@ -107,6 +110,7 @@ impl<'a> SimulationReport<'a> {
             ("sizes", groups_json(&statistics.sizes)),
             ("lengths", groups_json(&statistics.lengths)),
             ("over_time", statistics.periods.iter().map(period_json).collect()),
+            ("goals", goals_json(self.goals)),
             ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
             ("too_large", json!(too_large)),
             ("errors", errors.collect()),

@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Verdict;
-use jsf_simulate::{Fairness, GroupStatistics, Statistics, Summary, Validation};
+use jsf_simulate::{Fairness, GroupStatistics, JudgedGoal, Statistics, Summary, Validation};
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::goals::{goals_section, missed};
 use crate::simulated_change::SimulatedChangeReport;
 use crate::simulated_effect::effect;
 use crate::simulation::{JobLine, SimulationReport};
@@ -35,6 +36,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     sections.extend(warning_sections(errors_first(found, report.warnings.to_vec()), has_waits(report)));
     sections.extend(Section::findings(findings));
     if has_waits(report) {
+        sections.extend(goals_section(OldNew { old: report.goals, new: report.goals }));
         sections.extend(all_jobs_sections(&[report], None));
         sections.extend(over_time(&[("new", "", report)]));
         sections.extend(class_sections(statistics));
@@ -48,7 +50,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     Document {
         command: "jsf simulate",
         title: title(report),
-        headline: headline(report),
+        headline: with_goals(headline(report), report.goals),
         facts,
         sections,
         read_on: "--report FILE.html",
@@ -64,6 +66,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     sections.extend(warning_sections(change_warnings(report), has_effect));
     sections.extend(Section::findings(findings));
     if has_effect {
+        sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
         sections.extend(all_jobs_sections(&[old, new], Some(difference)));
         sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
         let classes = difference_sections(difference, report.sides.map(|side| side.statistics));
@@ -86,10 +89,18 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     Document {
         command: "jsf simulate",
         title: title(old),
-        headline: change_headline(report),
+        headline: with_goals(change_headline(report), new.goals),
         facts,
         sections,
         read_on: "--report FILE.html",
+    }
+}
+
+/// A headline after the goals that are missed.
+fn with_goals(headline: String, goals: &[JudgedGoal]) -> String {
+    match missed(goals) {
+        Some(missed) => format!("{missed}. {headline}"),
+        None => headline,
     }
 }
 

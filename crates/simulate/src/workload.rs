@@ -264,6 +264,15 @@ impl Workload {
         self.machine_processors
     }
 
+    /// What a job has of an input that was taken from the logs; 0 if the logs do not have it.
+    pub(super) fn amount(&self, job: &WorkloadJob, name: &str) -> Value {
+        match self.input(name).and_then(|index| self.amounts(job).get(index)) {
+            Some(amount) if amount.is_int => Value::Int(amount.value as i64),
+            Some(amount) => Value::Float(amount.value),
+            None => Value::Int(0),
+        }
+    }
+
     /// What each job has of an input that was taken from the logs.
     pub fn amounts_of(&self, name: &str) -> Option<Vec<f64>> {
         let index = self.input(name)?;

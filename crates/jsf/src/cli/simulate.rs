@@ -1,6 +1,7 @@
 //! `jsf simulate`
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Once;
@@ -19,7 +20,10 @@ use jsf_report::simulation::SimulationReport;
 use jsf_report::{
     FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, waiting_time,
 };
-use jsf_simulate::{Decay, Difference, Fairness, Observer, Statistics, Validation, Workload, WorkloadModel, generate};
+use jsf_simulate::{
+    Decay, Difference, Fairness, Goals, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Observer, Statistics, Validation,
+    Workload, WorkloadModel, generate,
+};
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
@@ -50,6 +54,8 @@ struct Log {
     workload: Workload,
     /// The log with other names, if it is to be anonymous.
     anonymous: Option<Workload>,
+    /// The goals by which a simulation is judged.
+    goals: Option<Goals>,
 }
 
 impl Log {
@@ -90,7 +96,7 @@ impl Names<'_> {
         let SimulateArgs { site, workload, .. } = self.arguments;
         let given_site = site.given_site().map(|site| site.path);
         let mut paths = given_site.iter().chain(site.files.paths()).chain(workload);
-        if let Some(Log { workload, anonymous: Some(anonymous) }) = self.log {
+        if let Some(Log { workload, anonymous: Some(anonymous), .. }) = self.log {
             for (names, others) in
                 [(workload.entities(), anonymous.entities()), (workload.groups(), anonymous.groups())]
             {
@@ -127,7 +133,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let sources = formulas(arguments, &site)?;
     let log = read_log(arguments, &site, &[&sources.old, &sources.new])?;
     let Some(old) = simulate(arguments, &site, &log, &sources.old, None)? else { return Ok(Outcome::Findings) };
-    let new = simulate(arguments, &site, &log, &sources.new, Some(&old.simulated))?;
+    let new = simulate(arguments, &site, &log, &sources.new, Some(&old))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
     let workload = log.shown();
     let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
@@ -152,7 +158,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         SimulateFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
         SimulateFormatName::Human | SimulateFormatName::Swf => write_text(&document, arguments.text, out)?,
     }
-    Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
+    Ok(if old.is_fine && new.is_fine && meets_goals(&new) { Outcome::Fine } else { Outcome::Findings })
 }
 
 /// A workload simulated under one formula.
@@ -160,6 +166,8 @@ struct Side {
     simulated: SimulatedQueue,
     statistics: Statistics,
     fairness: Option<Fairness>,
+    /// The goals, as it meets them.
+    goals: Vec<JudgedGoal>,
     /// The result of checking the formula: with the queue of the site if it cannot work there, else without jobs.
     checked: Checked,
     /// The jobs for which it fails.
@@ -186,6 +194,7 @@ fn side_report<'a>(
         fairness: side.fairness.as_ref(),
         validation: None,
         processors: side.simulated.processors,
+        goals: &side.goals,
         checked: Some(&side.checked),
         failing: side.failing.as_ref(),
         warnings: &side.warnings,
@@ -224,7 +233,12 @@ fn write_side(
         SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         SimulateFormatName::Swf => report.write_swf(out)?,
     }
-    Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
+    Ok(if side.is_fine && meets_goals(side) { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Whether no goal is missed.
+fn meets_goals(side: &Side) -> bool {
+    side.goals.iter().all(|goal| goal.is_met)
 }
 
 /// Whether two formulas are to be compared.
@@ -251,17 +265,35 @@ fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<FormulaText>
 }
 
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
-    let workload = read_workload(arguments, site, sources)?;
+    let goals = read_goals(arguments, site)?;
+    let workload = read_workload(arguments, site, sources, goals.as_ref())?;
     // the simulation needs the names: they choose the shares and the limits
     let anonymous = arguments.anonymise.then(|| {
         let mut anonymous = workload.clone();
         anonymous.anonymise();
         anonymous
     });
-    Ok(Log { workload, anonymous })
+    Ok(Log { workload, anonymous, goals })
 }
 
-fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Workload, CliError> {
+/// Reads the goals that simulations are judged by.
+fn read_goals(arguments: &SimulateArgs, site: &Site) -> Result<Option<Goals>, CliError> {
+    let Some(path) = &arguments.goals else { return Ok(None) };
+    let name = path.display().to_string();
+    let failed = |error: std::io::Error| CliError::content(format!("cannot read `{name}`: {error}"));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_GOALS_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let text = String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{name}` is not UTF-8 text")))?;
+    Goals::parse(&name, &text, site.schema()).map(Some).map_err(CliError::content)
+}
+
+fn read_workload(
+    arguments: &SimulateArgs,
+    site: &Site,
+    sources: &[&FormulaText],
+    goals: Option<&Goals>,
+) -> Result<Workload, CliError> {
     let SimulateArgs { load, seed, .. } = *arguments;
     if let (Some(jobs), Some(processors)) = (arguments.generate, arguments.processors) {
         let _progress = Progress::start("generating the workload");
@@ -271,7 +303,8 @@ fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]
     let logs: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
-    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
+    let mut formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
+    formulas.extend(goals.into_iter().flat_map(Goals::conditions));
     let workload = site.open_workload(&logs, &formulas)?;
     drop(progress);
     Names { arguments, log: None }.without_all(&workload.faults().messages()).iter().for_each(warn);
@@ -319,13 +352,13 @@ fn simulate(
     site: &Site,
     log: &Log,
     source: &FormulaText,
-    before: Option<&SimulatedQueue>,
+    before: Option<&Side>,
 ) -> Result<Option<Side>, CliError> {
     let workload = &log.workload;
     let names = Names { arguments, log: Some(log) };
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
-    let interrupted = before.filter(|before| !before.schedule.is_complete);
+    let interrupted = before.map(|before| &before.simulated).filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
     let found = site.lint(formula);
     if !arguments.format.is_document() || arguments.text.full {
@@ -338,7 +371,7 @@ fn simulate(
         decay_factor: arguments.decay_factor,
         processors: arguments.processors,
         backfill: arguments.backfill,
-        usage: arguments.usage,
+        usage: arguments.starting_usage().unwrap_or_default(),
         ..SimulateRequest::new(formula, workload, &mut counter)
     });
     drop(counter);
@@ -346,7 +379,7 @@ fn simulate(
         Err(SiteError::NotArithmetic) => return Ok(None),
         simulated => simulated?,
     };
-    let shown = before.map_or(&[][..], |before| &before.warnings);
+    let shown = before.map_or(&[][..], |before| &before.simulated.warnings);
     let warnings = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
     let warnings: Vec<String> = warnings.map(|warning| names.without(warning)).collect();
     if !arguments.format.is_document() {
@@ -366,6 +399,16 @@ fn simulate(
     let statistics = Statistics::new(log.shown(), &simulated.schedule, simulated.processors, warm_up(arguments));
     let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
     let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
+    let goals = log.goals.as_ref().map_or_else(Vec::new, |goals| {
+        let run = JudgedRun {
+            workload,
+            schedule: &simulated.schedule,
+            statistics: &statistics,
+            fairness: fairness.as_ref(),
+            warm_up: warm_up(arguments),
+        };
+        goals.judge(&run, before.map(|before| &*before.goals))
+    });
     let is_fine = !fails && !found.iter().any(|found| found.severity == Severity::Error);
     let mut findings = drawn(source, &submitted, &found);
     let failures =
@@ -377,7 +420,7 @@ fn simulate(
     for found in &mut checked.findings {
         found.message = names.without(&found.message);
     }
-    Ok(Some(Side { simulated, statistics, fairness, checked, failing, warnings, findings, is_fine }))
+    Ok(Some(Side { simulated, statistics, fairness, goals, checked, failing, warnings, findings, is_fine }))
 }
 
 /// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows.
@@ -394,7 +437,7 @@ fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_
 fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
     let is_read = !arguments.site.files_from(is_stdin).is_empty();
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let files = arguments.site.files().ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
+    let files = arguments.files().ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
     Site::from_files(files, arguments.site.rules(None)).ok()
 }
 
@@ -447,7 +490,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         Some(_) => None,
         None => arguments.formula.formula_file.as_deref().map(FormulaText::source).transpose()?,
     };
-    let files = formula.into_iter().fold(arguments.site.files()?, |files, formula| files.with(Role::Formula, formula));
+    let files = formula.into_iter().fold(arguments.files()?, |files, formula| files.with(Role::Formula, formula));
     let files = files.without(Role::Queue);
     if !has_tree(&files) {
         let options = [

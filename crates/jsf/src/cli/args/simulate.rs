@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jsf_simulate::{Backfill, MAX_JOBS};
-use jsf_site::StartingUsage;
+use jsf_site::{Role, SiteFiles, StartingUsage};
 
 use jsf_openpbs::duration_notation::parse_duration;
+
+use crate::cli::CliError;
 
 use super::{CsvArgs, FormulaArgs, SiteArgs, TextArgs, page_path};
 
@@ -82,6 +84,9 @@ Examples:
     mut_arg("queues", |queues| {
         queues.help("The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
     }),
+    mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
+        "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
+    )),
     mut_arg("numbers", |numbers| numbers.help(
         "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; \
          decimal is not available here"
@@ -144,9 +149,6 @@ pub struct SimulateArgs {
     /// sched_config]
     #[arg(long, value_enum, value_name = "MODE")]
     pub backfill: Option<Backfill>,
-    /// The usage that the entities begin with
-    #[arg(long, value_enum, default_value_t, value_name = "USAGE")]
-    pub usage: StartingUsage,
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
@@ -156,6 +158,12 @@ pub struct SimulateArgs {
     /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
+    /// Judge the waits by the goals in this file
+    ///
+    /// TOML with a `[[goal]]` each: name, jobs (a condition such as `walltime <= 3600`), queue, entity or group, measure,
+    /// statistic, at_most or at_least; exit code 1 if the (new) formula misses one
+    #[arg(long, value_name = "FILE")]
+    pub goals: Option<PathBuf>,
     /// Leave out the first jobs
     ///
     /// Those submitted within this time of the first, while the machine fills up, are not in the statistics
@@ -186,6 +194,18 @@ pub struct SimulateArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
+}
+
+impl SimulateArgs {
+    /// The usage that the entities begin with, if --usage is one of its names and not a file.
+    pub fn starting_usage(&self) -> Option<StartingUsage> {
+        StartingUsage::from_str(self.site.files.get(Role::Usage)?.to_str()?, false).ok()
+    }
+
+    /// The files of the site.
+    pub fn files(&self) -> Result<SiteFiles, CliError> {
+        self.site.files_without(self.starting_usage().map(|_| Role::Usage))
+    }
 }
 
 /// The formats of a simulation.

@@ -189,6 +189,11 @@ impl FileArgs {
         self.0.contains_key(&role)
     }
 
+    /// The path for a role.
+    pub fn get(&self, role: Role) -> Option<&Path> {
+        self.0.get(&role).map(PathBuf::as_path)
+    }
+
     /// The paths.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.values()
@@ -343,7 +348,13 @@ impl SiteArgs {
 
     /// The files, without a formula's.
     pub fn files(&self) -> Result<SiteFiles, CliError> {
-        let given: SiteFiles = self.files.0.iter().map(|(role, path)| (*role, path.into())).collect();
+        self.files_without(None)
+    }
+
+    /// The files, without the one that is given for a role.
+    pub fn files_without(&self, role: Option<Role>) -> Result<SiteFiles, CliError> {
+        let given = self.files.0.iter().filter(|(of, _)| Some(**of) != role);
+        let given: SiteFiles = given.map(|(role, path)| (*role, path.into())).collect();
         let given = given.declaring(self.resource.clone());
         Ok(match self.given_site() {
             Some(site) => site.open()?.replaced_by(given),

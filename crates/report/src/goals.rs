@@ -1,0 +1,76 @@
+//! Goals that a simulation is judged by, as a table and as JSON.
+
+use job_sort_formula::rank::OldNew;
+use jsf_simulate::{JudgedGoal, Measure};
+use serde_json::{Value as Json, json};
+
+use crate::document::{Cell, Column, Section, Table};
+use crate::words::{count, duration, percent, significant};
+
+/// The goals of one side as JSON.
+pub(super) fn goals_json(goals: &[JudgedGoal]) -> Json {
+    let goals = goals.iter().map(|goal| {
+        json!({
+            "name": goal.name,
+            "measure": goal.measure.to_string(),
+            "jobs": goal.jobs,
+            "value": goal.value,
+            "limit": goal.limit,
+            "met": goal.is_met,
+        })
+    });
+    goals.collect()
+}
+
+/// The table of the goals of one formula, or of two; `None` without goals.
+pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Section<'a>> {
+    let OldNew { old, new } = sides;
+    let has_old = !std::ptr::eq(old, new);
+    if new.is_empty() {
+        return None;
+    }
+    let mut columns = vec![Column::text("goal", 12), Column::number("jobs", 4)];
+    if has_old {
+        columns.push(Column::text("old", 6));
+    }
+    columns.extend([
+        Column::text(if has_old { "new" } else { "value" }, 6),
+        Column::text("limit", 8),
+        Column::text("met", 3),
+    ]);
+    let table = Table::new(columns, new.len(), move |index| {
+        let goal = &new[index];
+        let mut cells = vec![Cell::text(&*goal.name), Cell::Count(goal.jobs)];
+        if has_old {
+            cells.push(Cell::prose(
+                old.get(index).map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
+            ));
+        }
+        let bound = if goal.is_most { "at most" } else { "at least" };
+        cells.extend([
+            Cell::prose(format!("{} ({})", value_in_words(goal.measure, goal.value), goal.measure)),
+            Cell::prose(format!("{bound} {}", value_in_words(goal.measure, goal.limit))),
+            Cell::text(if goal.is_met { "yes" } else { "no" }),
+        ]);
+        cells
+    });
+    let brief = missed(new).unwrap_or_else(|| "all goals are met".to_owned());
+    Some(Section::new("goals").in_brief(brief).table(table))
+}
+
+/// The goals that are missed, for the headline; `None` if all are met.
+pub(super) fn missed(goals: &[JudgedGoal]) -> Option<String> {
+    let missed: Vec<&str> = goals.iter().filter(|goal| !goal.is_met).map(|goal| &*goal.name).collect();
+    let first = missed.first()?;
+    let others = if missed.len() > 1 { format!(" and {}", count(missed.len() - 1, "other")) } else { String::new() };
+    Some(format!("{} of {} missed: {first}{others}", missed.len(), count(goals.len(), "goal")))
+}
+
+fn value_in_words(measure: Measure, value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(value) if measure.is_duration() => duration(value),
+        Some(value) if measure.is_fraction() => percent(value),
+        Some(value) => significant(value),
+    }
+}

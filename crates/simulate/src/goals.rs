@@ -1,0 +1,558 @@
+//! Goals: service levels that a schedule is judged by, read from TOML.
+
+use std::fmt;
+
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::duration_notation::parse_duration;
+use serde::Deserialize;
+use thiserror::Error;
+use toml::Spanned;
+
+use super::fairness::Fairness;
+use super::schedule::Schedule;
+use super::statistics::{Distribution, Statistics, bounded_slowdown, wait_of};
+use super::workload::{Workload, WorkloadJob};
+
+/// The longest file of goals, in bytes.
+pub const MAX_GOALS_BYTES: usize = 1 << 20;
+/// The most goals in a file.
+const MAX_GOALS: usize = 1000;
+
+/// A file of goals.
+///
+/// ```
+/// use jsf_simulate::Goals;
+/// use job_sort_formula::Schema;
+///
+/// let text = "[[goal]]\nname = \"short jobs start soon\"\njobs = \"walltime <= 3600\"\nmeasure = \"wait\"\n\
+///     statistic = \"p95\"\nat_most = \"1h\"\n";
+/// let goals = Goals::parse("goals.toml", text, &Schema::openpbs())?;
+/// assert_eq!(goals.goals[0].name, "short jobs start soon");
+/// # Ok::<(), jsf_simulate::GoalsError>(())
+/// ```
+#[derive(Debug)]
+pub struct Goals {
+    /// The goals, in the order of the file.
+    pub goals: Vec<Goal>,
+    /// What a fit makes as small or as large as it can, once the goals are met.
+    pub objective: Option<Objective>,
+}
+
+/// A goal.
+#[derive(Debug)]
+pub struct Goal {
+    /// Its name.
+    pub name: String,
+    /// The condition on the jobs; `None`: all jobs.
+    pub condition: Option<Condition>,
+    /// The name of the queue, the entity or the group of the jobs.
+    pub member: Option<(Member, String)>,
+    /// What is measured.
+    pub measure: Measure,
+    /// The limit.
+    pub limit: Limit,
+}
+
+/// A condition on jobs in the language of formulas.
+#[derive(Debug)]
+pub struct Condition {
+    /// The condition.
+    pub formula: Formula,
+    program: Program,
+}
+
+/// What the jobs of a goal have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Member {
+    /// The queue.
+    Queue,
+    /// The fair-share entity.
+    Entity,
+    /// The group or account.
+    Group,
+}
+
+/// What a goal measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// A statistic over the jobs.
+    OfJobs(JobMeasure, Statistic),
+    /// One number of the whole run.
+    OfRun(RunMeasure),
+}
+
+/// A number that each job has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobMeasure {
+    /// The seconds from submission to start.
+    Wait,
+    /// `max(1, (wait + run) / max(run, 10 s))`.
+    BoundedSlowdown,
+    /// The seconds from submission to end.
+    Turnaround,
+}
+
+/// A statistic over jobs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The least value that this percentage of the jobs does not exceed, 1..=100.
+    Percentile(u8),
+    /// The fraction of the jobs whose value is at most this, 0..=1.
+    Within(f64),
+}
+
+/// One number of a whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunMeasure {
+    /// The fraction of the processors in use, 0..=1.
+    Utilisation,
+    /// Jain's index of used by promised processor time, 0..=1.
+    Jain,
+    /// The Hoover index of used and promised processor time, 0..=1.
+    Hoover,
+    /// The seconds from the first submission to the last end.
+    Makespan,
+    /// The mean number of waiting jobs.
+    MeanQueue,
+}
+
+/// The limit of a goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// Whether the value is to be at most the limit, else at least.
+    pub is_most: bool,
+    /// The number.
+    pub amount: LimitAmount,
+}
+
+/// The number of a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LimitAmount {
+    /// This number; seconds for a duration.
+    Number(f64),
+    /// This many times the value of the old side of a comparison.
+    OfOld(f64),
+}
+
+/// What a fit makes as small or as large as it can.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objective {
+    /// Its words, such as `mean bounded_slowdown`.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// Whether it is to be as small as possible, else as large.
+    pub is_minimised: bool,
+}
+
+/// A goal judged by a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedGoal {
+    /// The name of the goal.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// The number of jobs that it is about.
+    pub jobs: usize,
+    /// The value; `None` without a job, or without shares for an index of fairness.
+    pub value: Option<f64>,
+    /// Whether the value is to be at most the limit, else at least.
+    pub is_most: bool,
+    /// The limit; `None` if it refers to an old side that there is not.
+    pub limit: Option<f64>,
+    /// Whether the goal is met. One without a job or without a limit is.
+    pub is_met: bool,
+}
+
+/// A file of goals that cannot be read.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct GoalsError(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    goal: Vec<Spanned<GoalTable>>,
+    objective: Option<Spanned<ObjectiveTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GoalTable {
+    name: String,
+    jobs: Option<Spanned<String>>,
+    queue: Option<String>,
+    entity: Option<String>,
+    group: Option<String>,
+    measure: Spanned<String>,
+    statistic: Option<Spanned<StatisticValue>>,
+    at_most: Option<Spanned<LimitValue>>,
+    at_least: Option<Spanned<LimitValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectiveTable {
+    minimise: Option<Spanned<String>>,
+    maximise: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StatisticValue {
+    Name(String),
+    Within { within: LimitNumber },
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LimitValue {
+    Number(LimitNumber),
+    OfOld { old: f64 },
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LimitNumber {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+}
+
+/// Where something stands in a file.
+type Span = std::ops::Range<usize>;
+/// What is wrong, and where.
+type Fault = (Span, String);
+
+impl Goals {
+    /// Reads goals from TOML. `name` is the file's name in messages, and conditions use the names of `schema`.
+    ///
+    /// # Errors
+    /// The text is not TOML, has an unknown key, or a value that is not what the key expects: says the line and what is expected.
+    pub fn parse(name: &str, text: &str, schema: &Schema) -> Result<Self, GoalsError> {
+        if text.len() > MAX_GOALS_BYTES {
+            return Err(GoalsError(format!("`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals")));
+        }
+        let file: File = toml::from_str(text).map_err(|error| GoalsError(format!("`{name}`: {error}")))?;
+        if file.goal.is_empty() && file.objective.is_none() {
+            return Err(GoalsError(format!("`{name}` has no goal: expected at least one `[[goal]]`")));
+        }
+        if file.goal.len() > MAX_GOALS {
+            return Err(GoalsError(format!("`{name}` has more than {MAX_GOALS} goals")));
+        }
+        let at_line = |(span, message): Fault| {
+            let line = text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1);
+            GoalsError(format!("`{name}`, line {line}: {message}"))
+        };
+        let goals: Result<Vec<Goal>, Fault> = file.goal.into_iter().map(|goal| goal_of(goal, schema)).collect();
+        let objective = file.objective.map(objective_of).transpose();
+        Ok(Self { goals: goals.map_err(at_line)?, objective: objective.map_err(at_line)? })
+    }
+
+    /// The conditions, whose names a log is read for.
+    pub fn conditions(&self) -> impl Iterator<Item = &Formula> {
+        self.goals.iter().filter_map(|goal| Some(&goal.condition.as_ref()?.formula))
+    }
+
+    /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
+    pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
+        let olds = (0..self.goals.len()).map(|index| old.and_then(|old| old.get(index)).and_then(|goal| goal.value));
+        self.goals.iter().zip(olds).map(|(goal, old)| goal.judge(run, old)).collect()
+    }
+}
+
+/// A run of a workload that goals judge.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedRun<'a> {
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// When they start.
+    pub schedule: &'a Schedule,
+    /// The statistics of the whole run.
+    pub statistics: &'a Statistics,
+    /// How the use compares with the shares, where there are any.
+    pub fairness: Option<&'a Fairness>,
+    /// The seconds after the first submission in which jobs do not count.
+    pub warm_up: i64,
+}
+
+impl JudgedRun<'_> {
+    /// The value of a measure, and the number of jobs that it is about.
+    fn value(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> (usize, Option<f64>) {
+        match measure {
+            Measure::OfRun(measure) => (self.statistics.summary.jobs, self.of_run(measure)),
+            Measure::OfJobs(measure, statistic) => {
+                let jobs = self.workload.jobs();
+                let begin = jobs.first().map_or(0, |job| job.submit.saturating_add(self.warm_up));
+                let counted = (0..jobs.len()).filter(|&job| jobs[job].submit >= begin && is_concerned(&jobs[job]));
+                let mut values: Vec<f64> = counted.filter_map(|job| self.of_job(measure, job)).collect();
+                (values.len(), statistic.of(&mut values))
+            }
+        }
+    }
+
+    fn of_run(&self, measure: RunMeasure) -> Option<f64> {
+        let summary = &self.statistics.summary;
+        match measure {
+            RunMeasure::Utilisation => Some(summary.utilisation),
+            RunMeasure::Makespan => Some(summary.makespan as f64),
+            RunMeasure::MeanQueue => Some(summary.mean_queue),
+            RunMeasure::Jain => self.fairness.and_then(|fairness| fairness.jain),
+            RunMeasure::Hoover => self.fairness.map(|fairness| fairness.hoover),
+        }
+    }
+
+    fn of_job(&self, measure: JobMeasure, job: usize) -> Option<f64> {
+        let wait = wait_of(self.workload, self.schedule, job)?;
+        let run = self.workload.jobs()[job].duration();
+        Some(match measure {
+            JobMeasure::Wait => wait as f64,
+            JobMeasure::BoundedSlowdown => bounded_slowdown(wait, run),
+            JobMeasure::Turnaround => (wait + run) as f64,
+        })
+    }
+
+    /// The value of an objective.
+    pub fn objective(&self, objective: &Objective) -> Option<f64> {
+        self.value(objective.measure, |_| true).1
+    }
+}
+
+impl Statistic {
+    /// The statistic of some values; `None` of none.
+    fn of(self, values: &mut [f64]) -> Option<f64> {
+        if values.is_empty() {
+            return None;
+        }
+        Some(match self {
+            Self::Mean => Distribution::new(values).mean,
+            Self::Within(limit) => values.iter().filter(|value| **value <= limit).count() as f64 / values.len() as f64,
+            Self::Percentile(percentage) => {
+                values.sort_unstable_by(f64::total_cmp);
+                let rank = (values.len() * usize::from(percentage)).div_ceil(100);
+                values[rank.max(1) - 1]
+            }
+        })
+    }
+}
+
+impl Goal {
+    fn judge(&self, run: &JudgedRun<'_>, old: Option<f64>) -> JudgedGoal {
+        let workload = run.workload;
+        let member = self.member.as_ref().map(|(member, name)| {
+            let names = match member {
+                Member::Queue => workload.queues(),
+                Member::Entity => workload.entities(),
+                Member::Group => workload.groups(),
+            };
+            (*member, names.iter().position(|other| **other == **name))
+        });
+        let is_member = |job: &WorkloadJob| match member {
+            None => true,
+            Some((Member::Queue, index)) => index == Some(job.queue as usize),
+            Some((Member::Entity, index)) => index == Some(job.entity as usize),
+            Some((Member::Group, index)) => index == Some(job.group as usize),
+        };
+        let is_concerned = |job: &WorkloadJob| {
+            is_member(job) && self.condition.as_ref().is_none_or(|condition| condition.holds(workload, job))
+        };
+        let (jobs, value) = run.value(self.measure, is_concerned);
+        let limit = match self.limit.amount {
+            LimitAmount::Number(limit) => Some(limit),
+            LimitAmount::OfOld(times) => old.map(|old| old * times),
+        };
+        let is_met = match (value, limit) {
+            (Some(value), Some(limit)) if self.limit.is_most => value <= limit,
+            (Some(value), Some(limit)) => value >= limit,
+            // nothing is missed where there is no job, and an index of fairness needs shares
+            (None, _) => jobs == 0,
+            // without an old side, a limit that refers to it limits nothing
+            (_, None) => true,
+        };
+        let Limit { is_most, .. } = self.limit;
+        JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, value, is_most, limit, is_met }
+    }
+}
+
+impl Condition {
+    fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
+        let formula = Formula::parse(text).map_err(|error| format!("the condition `{text}` is not valid: {error}"))?;
+        let program = formula.compile(schema).map_err(|error| format!("the condition `{text}`: {error}"))?;
+        Ok(Self { formula, program })
+    }
+
+    /// Whether it holds for a job. It does not where Python raises an exception.
+    fn holds(&self, workload: &Workload, job: &WorkloadJob) -> bool {
+        let input = |name: &Box<str>| match &**name {
+            "ncpus" => Value::Int(job.processors.into()),
+            "walltime" => Value::Int(job.walltime),
+            name => workload.amount(job, name),
+        };
+        let inputs: Vec<Value> = self.program.inputs().iter().map(input).collect();
+        self.program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).is_some_and(|value| value != 0.0)
+    }
+}
+
+fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
+    let whole = goal.span();
+    let GoalTable { name, jobs, queue, entity, group, measure, statistic, at_most, at_least } = goal.into_inner();
+    let condition = jobs.map(|jobs| {
+        let span = jobs.span();
+        Condition::parse(jobs.get_ref(), schema).map_err(|message| (span, message))
+    });
+    let condition = condition.transpose()?;
+    let members = [(Member::Queue, queue), (Member::Entity, entity), (Member::Group, group)];
+    let mut members = members.into_iter().filter_map(|(member, name)| Some((member, name?)));
+    let member = members.next();
+    if members.next().is_some() {
+        return Err((whole, format!("goal `{name}` has several of `queue`, `entity` and `group`: give one")));
+    }
+    let measure = measure_of(&measure, statistic.as_ref())?;
+    if matches!(measure, Measure::OfRun(_)) && (condition.is_some() || member.is_some()) {
+        return Err((whole, format!("goal `{name}` measures the whole run, which is not of some jobs")));
+    }
+    let (is_most, limit) = match (at_most, at_least) {
+        (Some(limit), None) => (true, limit),
+        (None, Some(limit)) => (false, limit),
+        _ => return Err((whole, format!("goal `{name}` needs one limit: `at_most` or `at_least`"))),
+    };
+    let span = limit.span();
+    let amount = match limit.into_inner() {
+        LimitValue::OfOld { old } => LimitAmount::OfOld(old),
+        LimitValue::Number(number) => LimitAmount::Number(number.value().map_err(|message| (span, message))?),
+    };
+    Ok(Goal { name, condition, member, measure, limit: Limit { is_most, amount } })
+}
+
+/// The measure of a name and, for one of jobs, a statistic.
+fn measure_of(name: &Spanned<String>, statistic: Option<&Spanned<StatisticValue>>) -> Result<Measure, Fault> {
+    let of_jobs = match name.get_ref().as_str() {
+        "wait" => JobMeasure::Wait,
+        "bounded_slowdown" => JobMeasure::BoundedSlowdown,
+        "turnaround" => JobMeasure::Turnaround,
+        run => {
+            let measure = match run {
+                "utilisation" => RunMeasure::Utilisation,
+                "jain" => RunMeasure::Jain,
+                "hoover" => RunMeasure::Hoover,
+                "makespan" => RunMeasure::Makespan,
+                "mean_queue" => RunMeasure::MeanQueue,
+                _ => {
+                    let expected = "expected wait, bounded_slowdown, turnaround, utilisation, jain, hoover, makespan or mean_queue";
+                    return Err((name.span(), format!("`{run}` is not a measure, {expected}")));
+                }
+            };
+            return match statistic {
+                Some(statistic) => Err((statistic.span(), format!("`{run}` is one number, without a statistic"))),
+                None => Ok(Measure::OfRun(measure)),
+            };
+        }
+    };
+    let Some(statistic) = statistic else {
+        return Err((name.span(), format!("`{}` needs a `statistic`, such as \"mean\" or \"p95\"", name.get_ref())));
+    };
+    let parsed = match statistic.get_ref() {
+        StatisticValue::Name(name) => statistic_of(name),
+        StatisticValue::Within { within } => within.value().map(Statistic::Within),
+    };
+    Ok(Measure::OfJobs(of_jobs, parsed.map_err(|message| (statistic.span(), message))?))
+}
+
+fn statistic_of(name: &str) -> Result<Statistic, String> {
+    let percentage = || name.strip_prefix('p')?.parse().ok().filter(|percentage| (1..=100).contains(percentage));
+    match name {
+        "mean" => Ok(Statistic::Mean),
+        "median" => Ok(Statistic::Percentile(50)),
+        "max" => Ok(Statistic::Percentile(100)),
+        _ => percentage().map(Statistic::Percentile).ok_or_else(|| {
+            format!("`{name}` is not a statistic, expected mean, median, p1 to p100, max or {{ within = \"1h\" }}")
+        }),
+    }
+}
+
+fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> {
+    let whole = objective.span();
+    let (is_minimised, text) = match objective.into_inner() {
+        ObjectiveTable { minimise: Some(text), maximise: None } => (true, text),
+        ObjectiveTable { minimise: None, maximise: Some(text) } => (false, text),
+        _ => return Err((whole, "the objective needs one of `minimise` and `maximise`".to_owned())),
+    };
+    let name = text.get_ref().trim().to_owned();
+    let (statistic, measure) = match name.split_once(char::is_whitespace) {
+        Some((statistic, measure)) => (Some(statistic.to_owned()), measure.trim().to_owned()),
+        None => (None, name.clone()),
+    };
+    let statistic = statistic.map(|statistic| Spanned::new(text.span(), StatisticValue::Name(statistic)));
+    let measure = measure_of(&Spanned::new(text.span(), measure), statistic.as_ref())?;
+    Ok(Objective { name, measure, is_minimised })
+}
+
+impl LimitNumber {
+    fn value(&self) -> Result<f64, String> {
+        match self {
+            Self::Integer(number) => Ok(*number as f64),
+            Self::Float(number) if number.is_finite() => Ok(*number),
+            Self::Float(number) => Err(format!("{number} is not a limit")),
+            Self::Text(text) => parse_duration(text).map(|seconds| seconds as f64),
+        }
+    }
+}
+
+impl Measure {
+    /// Whether its values are seconds.
+    pub fn is_duration(self) -> bool {
+        match self {
+            Self::OfJobs(JobMeasure::BoundedSlowdown, _) | Self::OfJobs(_, Statistic::Within(_)) => false,
+            Self::OfJobs(..) => true,
+            Self::OfRun(measure) => measure == RunMeasure::Makespan,
+        }
+    }
+
+    /// Whether its values are fractions, 0..=1.
+    pub fn is_fraction(self) -> bool {
+        let of_run = [RunMeasure::Utilisation, RunMeasure::Jain, RunMeasure::Hoover];
+        match self {
+            Self::OfJobs(_, statistic) => matches!(statistic, Statistic::Within(_)),
+            Self::OfRun(measure) => of_run.contains(&measure),
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (measure, statistic) = match self {
+            Self::OfRun(measure) => {
+                return f.write_str(match measure {
+                    RunMeasure::Utilisation => "utilisation",
+                    RunMeasure::Jain => "jain",
+                    RunMeasure::Hoover => "hoover",
+                    RunMeasure::Makespan => "makespan",
+                    RunMeasure::MeanQueue => "mean queue",
+                });
+            }
+            Self::OfJobs(measure, statistic) => (measure, statistic),
+        };
+        let measure = match measure {
+            JobMeasure::Wait => "wait",
+            JobMeasure::BoundedSlowdown => "bounded slowdown",
+            JobMeasure::Turnaround => "turnaround",
+        };
+        match statistic {
+            Statistic::Mean => write!(f, "mean {measure}"),
+            Statistic::Percentile(50) => write!(f, "median {measure}"),
+            Statistic::Percentile(100) => write!(f, "longest {measure}"),
+            Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
+            Statistic::Within(_) => write!(f, "jobs within {measure}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
