@@ -1,5 +1,6 @@
 //! The speed of `jsf simulate`: a million generated jobs under a formula with fair share, the cost against the length of the
-//! queue, and the reference simulator in Python on the same small workload.
+//! queue, long queues under formulas whose order changes or not, and the reference simulator in Python on the same small
+//! workload.
 //!
 //! ```sh
 //! cargo bench --bench simulation
@@ -60,6 +61,50 @@ fn measure(program: &Program, jobs: usize, load: f64) {
     );
 }
 
+/// Formulas by which a long queue is simulated: the first two keep their order while jobs wait.
+const LONG_QUEUE_FORMULAS: [&str; 5] = [
+    "ncpus",
+    "eligible_time",
+    "eligible_time/3600 + ncpus/100",
+    "(eligible_time/walltime)**3*ncpus",
+    "eligible_time**3/walltime**3*ncpus",
+];
+
+/// The time for a workload under a formula, and a hash of the starts, by which two builds are compared.
+fn measure_starts(name: &str, formula: &str, workload: &Workload) {
+    let parsed = Formula::parse(formula).expect("a formula");
+    let program = parsed.compile(&Schema::openpbs()).expect("a program");
+    let mut rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
+    rules.order.follows_submission = follows_submission(parsed.expr());
+    let start = Instant::now();
+    let schedule = simulate(&program, workload, rules, None, &mut ()).expect("a schedule");
+    let seconds = start.elapsed().as_secs_f64();
+    let mean_queue = Statistics::new(workload, &schedule, PROCESSORS, 0).summary.mean_queue;
+    let starts = (0..workload.jobs().len()).map(|job| schedule.start(job).unwrap_or(-1));
+    let hash = starts.fold(0_u64, |hash, start| hash.wrapping_mul(0x0100_0000_01b3) ^ start as u64);
+    println!(
+        "{name}, {:>6} jobs, {formula:<36} {seconds:>7.2} s; mean queue {mean_queue:>7.0}; starts {hash:016x}",
+        workload.jobs().len()
+    );
+}
+
+/// A workload whose jobs are all submitted at once.
+fn at_once(jobs: usize) -> Workload {
+    let model = generate(&WorkloadModel { jobs, processors: PROCESSORS, ..WorkloadModel::default() });
+    let mut builder = WorkloadBuilder::new();
+    for (index, job) in model.jobs().iter().enumerate() {
+        let logged = LoggedJob {
+            id: model.id(index),
+            run: job.run,
+            walltime: Some(job.walltime),
+            processors: job.processors.into(),
+            ..LoggedJob::default()
+        };
+        builder.push(&logged).expect("a job");
+    }
+    builder.finish()
+}
+
 /// The largest memory of the process so far, in MB; `None` where the system does not say.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -81,6 +126,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         rules: &[],
         checked: None,
         failing: None,
+        goals: &[],
         warnings: &[],
         processors: 256,
     };
@@ -120,6 +166,13 @@ fn main() {
     for load in [0.6, 0.7, 0.8, 0.85, 0.95, 1.05] {
         measure(&program, jobs / 10, load);
     }
+    for jobs in [25_000, 50_000, 100_000] {
+        let workload = at_once(jobs);
+        LONG_QUEUE_FORMULAS[..2].iter().for_each(|formula| measure_starts("at once", formula, &workload));
+    }
+    let workload =
+        generate(&WorkloadModel { jobs: 450_000, processors: PROCESSORS, load: 0.97, ..WorkloadModel::default() });
+    LONG_QUEUE_FORMULAS.iter().for_each(|formula| measure_starts("long queue", formula, &workload));
     let workload =
         generate(&WorkloadModel { jobs: COMPARED, processors: PROCESSORS, load: 1.1, ..WorkloadModel::default() });
     let (schedule, first) = run(&program, &workload);

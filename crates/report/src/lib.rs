@@ -37,6 +37,7 @@ pub mod simulation;
 mod simulation_charts;
 mod simulation_document;
 mod simulation_failures;
+mod simulation_log;
 mod simulation_tables;
 pub mod trajectory;
 mod trajectory_svg;

@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 use super::csv_writer::{guarded, write_csv};
 use super::printable;
 use super::simulation_failures::FailingJobs;
+use super::simulation_log::{cut_json, left_out_json};
 
 /// One simulated side, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +114,8 @@ impl<'a> SimulationReport<'a> {
             ("goals", goals_json(self.goals)),
             ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
             ("too_large", json!(too_large)),
+            ("left_out", left_out_json(self)),
+            ("cut", cut_json(self)),
             ("errors", errors.collect()),
             ("skipped_lines", json!(self.workload.faults().count())),
             ("complete", json!(self.schedule.is_complete)),
@@ -151,7 +154,7 @@ impl<'a> SimulationReport<'a> {
         write_csv(&["id", "entity", "queue", "processors", "submit", "start", "end", "wait"], records, out)
     }
 
-    /// Writes the jobs that start in the Standard Workload Format, with their simulated waits. Ids and names that are not
+    /// Writes the jobs that start in the Standard Workload Format, with their simulated waits and run times. Ids and names that are not
     /// numbers are numbered.
     ///
     /// # Errors
@@ -168,7 +171,8 @@ impl<'a> SimulationReport<'a> {
             let group = &groups[job.group as usize];
             let queue = &queues[job.queue as usize];
             let wait = line.start - job.submit;
-            let WorkloadJob { submit, run, processors, walltime, .. } = job;
+            let WorkloadJob { submit, processors, walltime, .. } = job;
+            let run = job.duration();
             writeln!(
                 out,
                 "{id} {submit} {wait} {run} {processors} -1 -1 {processors} {walltime} -1 1 {entity} {group} -1 {queue} -1 -1 -1"

@@ -13,6 +13,7 @@ use crate::simulated_change::SimulatedChangeReport;
 use crate::simulated_effect::effect;
 use crate::simulation::{JobLine, SimulationReport};
 use crate::simulation_charts::over_time;
+use crate::simulation_log::log_facts;
 use crate::simulation_tables::{
     all_jobs_sections, class_sections, difference_sections, periods_section, shares_section,
 };
@@ -45,6 +46,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
         sections.push(longest_waits(report));
     }
     let mut facts = first_facts(Fact::list(report.rules.iter().cloned()));
+    facts.extend(log_facts(&report));
     facts.extend(report.validation.map(validation_fact));
     facts.extend(report.fairness.map(|fairness| Fact::new("shares", fairness_words(fairness)).in_full()));
     Document {
@@ -81,6 +83,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
         sections.push(largest_changes(old, new));
     }
     let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }));
+    facts.extend(log_facts(&old));
     if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
         let sides = [("old", old), ("new", new)];
         let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));

@@ -228,8 +228,11 @@ impl Difference {
             (index, groups)
         };
         let by_class = |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, &draws, index, name));
+        let mut entities = by_name(|job| job.entity as usize, workload.entities());
+        // jobs whose entity the log does not say are not one entity
+        entities.1.retain(|(_, entity)| !entity.name.is_empty());
         let kinds = [
-            by_name(|job| job.entity as usize, workload.entities()),
+            entities,
             by_name(|job| job.group as usize, workload.groups()),
             by_name(|job| job.queue as usize, workload.queues()),
             by_class(|job| size_class(job.processors), size_class_name),

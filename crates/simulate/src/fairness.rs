@@ -101,7 +101,7 @@ impl Fairness {
         let has_shares = |entity: &&EntityUse| entity.perc.is_some_and(|perc| perc > 0.0);
         let ratios: Vec<f64> = entities.iter().filter(has_shares).filter_map(EntityUse::ratio).collect();
         let mut has_jobs = has_jobs.into_iter();
-        entities.retain(|_| has_jobs.next().unwrap_or(false));
+        entities.retain(|entity| has_jobs.next().unwrap_or(false) && !entity.name.is_empty());
         entities.sort_by(|one, other| compare_ids(&one.name, &other.name));
         let hoover = if all > 0.0 { misplaced / all } else { 0.0 };
         Self { jain: jain_index(&ratios), hoover, block_seconds, entities }

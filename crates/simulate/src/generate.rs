@@ -148,7 +148,7 @@ pub fn generate(model: &WorkloadModel) -> Workload {
             queue,
             submit,
             run,
-            walltime,
+            walltime: Some(walltime),
             processors,
             ..LoggedJob::default()
         };

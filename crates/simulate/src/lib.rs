@@ -24,9 +24,13 @@ mod generate;
 mod goals;
 mod jobs;
 mod keyed_candidates;
+mod left_out;
+mod log_rules;
+mod mentions;
 mod native;
 mod ordered_jobs;
 mod read;
+mod requested_processors;
 mod rules;
 mod sacct;
 mod schedule;
@@ -44,13 +48,16 @@ pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use generate::{WorkloadModel, generate};
 pub use goals::{Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Objective};
+pub use left_out::{Fault, Faults, LeftOutReason};
+pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 pub use read::{WorkloadFormat, read_workload};
 pub use rules::{Backfill, OrderRules, SimulationRules};
+pub use sacct::sacct_advice;
 pub use schedule::{Observer, Schedule, simulate};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
 pub use submission_order::follows_submission;
 pub use validate::Validation;
 pub use workload::{
-    Amount, Faults, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload,
+    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload,
     WorkloadBuilder, WorkloadJob, compare_ids,
 };

@@ -10,7 +10,8 @@ use jsf_openpbs::resource_amount::AmountSource;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
+use super::left_out::Fault;
+use super::workload::{Extent, LoggedAmount, LoggedJob, WorkloadBuilder};
 
 #[derive(Deserialize)]
 struct NativeJob<'a> {
@@ -45,7 +46,7 @@ pub(super) fn is_native(line: &str) -> bool {
 }
 
 /// Adds the job of a line.
-pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), &'static str> {
+pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     if line.trim().is_empty() {
         return Ok(());
     }
@@ -54,14 +55,14 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let id = match &job.id {
         Value::String(id) => Cow::Borrowed(id.as_str()),
         Value::Number(id) => Cow::Owned(id.to_string()),
-        _ => return Err("the id is neither a text nor a number"),
+        _ => return Err(Fault::from("the id is neither a text nor a number")),
     };
     let run = job.run.as_ref().and_then(whole_seconds).ok_or("no run time")?;
     let walltime = job.resources.get("walltime").and_then(whole_seconds).filter(|walltime| *walltime > 0);
     let texts = texts(&job, builder);
     let amounts: Vec<LoggedAmount<'_>> =
         texts.iter().map(|(name, text, source)| LoggedAmount { name, text, source: *source }).collect();
-    builder.push(&LoggedJob {
+    let logged = LoggedJob {
         id: &id,
         entity: &job.entity,
         user: job.user.as_ref().unwrap_or(&job.entity),
@@ -71,12 +72,13 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         queue: &job.queue,
         submit: job.submit.as_ref().and_then(Value::as_i64).ok_or("no time of submission")?,
         run,
-        walltime: walltime.unwrap_or(run),
-        processors: job.resources.get("ncpus").and_then(whole_number).ok_or("no number of processors")?,
+        walltime,
+        processors: job.resources.get("ncpus").and_then(whole_number).ok_or(Fault::NO_PROCESSORS)?,
         started: job.start,
-        is_partial: false,
+        extent: Extent::Whole,
         amounts: &amounts,
-    })
+    };
+    builder.push(&logged).map_err(Fault::from)
 }
 
 /// The texts of the amounts that are taken from the log; those that count most come last.

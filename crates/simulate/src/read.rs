@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::left_out::Fault;
 use super::sacct::SacctColumns;
+use super::swf::FIELDS;
 use super::workload::WorkloadBuilder;
 use super::{accounting, native, swf};
 
@@ -24,7 +26,7 @@ pub enum WorkloadFormat {
 
 /// A format, with what its first line says of the others.
 enum Reader {
-    Swf,
+    Swf { columns: usize },
     Accounting,
     Sacct(Box<SacctColumns>),
     Native,
@@ -34,7 +36,7 @@ impl Reader {
     /// The reader of a log in which this is the first line that is neither blank nor a comment.
     fn detect(line: &str) -> Option<Self> {
         match line {
-            _ if swf::is_swf(line) => Some(Self::Swf),
+            _ if swf::is_swf(line) => Some(Self::Swf { columns: swf::columns(line) }),
             _ if accounting::is_accounting(line) => Some(Self::Accounting),
             _ if native::is_native(line) => Some(Self::Native),
             _ => SacctColumns::from_heading(line).map(|columns| Self::Sacct(Box::new(columns))),
@@ -43,17 +45,17 @@ impl Reader {
 
     fn format(&self) -> WorkloadFormat {
         match self {
-            Self::Swf => WorkloadFormat::Swf,
+            Self::Swf { .. } => WorkloadFormat::Swf,
             Self::Accounting => WorkloadFormat::Accounting,
             Self::Sacct(_) => WorkloadFormat::Sacct,
             Self::Native => WorkloadFormat::Native,
         }
     }
 
-    fn read_line(&self, line: &str, place: &str, builder: &mut WorkloadBuilder) -> Result<(), &'static str> {
+    fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         match self {
-            Self::Swf => swf::read_line(line, builder),
-            Self::Accounting => accounting::read_line(line, place, builder),
+            Self::Swf { columns } => swf::read_line(line, *columns, builder),
+            Self::Accounting => accounting::read_line(line, builder),
             Self::Sacct(columns) => columns.read_line(line, builder),
             Self::Native => native::read_line(line, builder),
         }
@@ -91,12 +93,19 @@ pub fn read_workload(
             }
         }
         if let Some(reader) = &reader
-            && let Err(kind) = reader.read_line(line, &place(number), builder)
+            && let Err(fault) = reader.read_line(line, builder)
         {
-            builder.faults().add(kind, || place(number));
+            builder.faults().add(fault, || place(number));
         }
         true
     })?;
+    if let Some(Reader::Swf { columns }) = &reader
+        && *columns > FIELDS
+    {
+        builder.note(format!(
+            "`{name}` has {columns} columns; those after the first {FIELDS}, which are the format's, are not read"
+        ));
+    }
     if reader.is_some() {
         for number in unknown {
             builder.faults().add("not a line of this format", || place(number));

@@ -1,15 +1,48 @@
-//! Reads what `sacct --parsable2` (`-P`) prints: a line of column names, then a line for each job, separated by `|`.
+//! Reads what `sacct --parsable2` (`-P`) prints: a line of column names, then a line for each job, separated by `|` or by
+//! another `--delimiter`.
 //!
-//! Steps, such as `12.batch`, are not jobs. A job holds `AllocCPUS` processors, which is at least what it asks for. Times
-//! are those of the cluster's clock; where it changes to summer time, waits across the change are an hour off.
+//! A name may contain the separator, so that its line has more fields than there are columns. If one column only is such a
+//! text, the fields too many are its own; if such columns come after all others, nothing else moves. Any other line of that
+//! kind is left out.
+//!
+//! Steps, such as `12.batch`, are not jobs. Times are those of the cluster's clock; where it changes to summer time, waits
+//! across the change are an hour off.
 
 use jsf_openpbs::duration::seconds;
 
-use super::workload::{LoggedJob, WorkloadBuilder};
+use super::left_out::{Fault, LeftOutReason};
+use super::log_rules::Cancelled;
+use super::workload::{Extent, LoggedJob, WorkloadBuilder};
 
-/// The indices of the columns that are used.
+/// The columns whose texts users choose.
+const TEXTS: [&str; 14] = [
+    "jobname",
+    "comment",
+    "admincomment",
+    "systemcomment",
+    "workdir",
+    "submitline",
+    "constraints",
+    "extra",
+    "stdin",
+    "stdout",
+    "stderr",
+    "container",
+    "licenses",
+    "wckey",
+];
+const TOO_FEW: &str = "not as many fields as the first line has";
+const TOO_MANY: &str = "more fields than the first line has, because a name contains the separator: give the columns with \
+                        names last, as in `sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,\
+                        ElapsedRaw,TimelimitRaw,ReqCPUS,AllocCPUS,State,JobName`, or another `--delimiter`";
+/// What `sacct` must be told to print a log.
+const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
+                       ReqCPUS,AllocCPUS,State,JobName`";
+
+/// The columns of a log, by their indices.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SacctColumns {
+    separator: String,
     id: usize,
     user: Option<usize>,
     account: Option<usize>,
@@ -22,7 +55,13 @@ pub(super) struct SacctColumns {
     elapsed_raw: Option<usize>,
     limit: Option<usize>,
     limit_raw: Option<usize>,
-    processors: Vec<usize>,
+    state: Option<usize>,
+    requested: Option<usize>,
+    allocated: Vec<usize>,
+    /// The columns whose texts users choose.
+    texts: Vec<usize>,
+    /// One more than the last column that is used.
+    used_end: usize,
     count: usize,
 }
 
@@ -30,9 +69,11 @@ impl SacctColumns {
     /// The columns that a line names; `None` if it is no such line, or lacks the id, a time of submission, a length or the
     /// processors.
     pub(super) fn from_heading(line: &str) -> Option<Self> {
-        let names: Vec<String> = line.trim_end().split('|').map(str::to_ascii_lowercase).collect();
+        let separator = separator(line)?;
+        let names: Vec<String> = line.trim_end().split(separator).map(str::to_ascii_lowercase).collect();
         let find = |name: &str| names.iter().position(|known| known == name);
-        let columns = Self {
+        let mut columns = Self {
+            separator: separator.to_owned(),
             id: find("jobid").or_else(|| find("jobidraw"))?,
             user: find("user"),
             account: find("account"),
@@ -45,25 +86,48 @@ impl SacctColumns {
             elapsed_raw: find("elapsedraw"),
             limit: find("timelimit"),
             limit_raw: find("timelimitraw"),
-            processors: ["alloccpus", "ncpus", "reqcpus"].into_iter().filter_map(find).collect(),
+            state: find("state"),
+            requested: find("reqcpus"),
+            allocated: ["alloccpus", "ncpus"].into_iter().filter_map(find).collect(),
+            texts: (0..names.len()).filter(|&index| TEXTS.contains(&&*names[index])).collect(),
+            used_end: 0,
             count: names.len(),
         };
+        columns.used_end = columns.used_columns().max().map_or(0, |last| last + 1);
         let has_length = columns.elapsed_raw.or(columns.elapsed).or(columns.start.and(columns.end)).is_some();
-        let is_usable = columns.submit.or(columns.eligible).is_some() && has_length && !columns.processors.is_empty();
+        let has_processors = columns.requested.is_some() || !columns.allocated.is_empty();
+        let is_usable = columns.submit.or(columns.eligible).is_some() && has_length && has_processors;
         is_usable.then_some(columns)
     }
 
+    fn used_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let names = [self.user, self.account, self.partition, self.state, self.requested];
+        let times = [self.submit, self.eligible, self.start, self.end];
+        let lengths = [self.elapsed, self.elapsed_raw, self.limit, self.limit_raw];
+        let optional = names.into_iter().chain(times).chain(lengths).flatten();
+        optional.chain([self.id]).chain(self.allocated.iter().copied())
+    }
+
+    /// The fields of a line, one for each column that is used.
+    fn fields<'l>(&self, line: &'l str) -> Result<Vec<&'l str>, &'static str> {
+        let mut fields: Vec<&str> = line.split(&*self.separator).collect();
+        let surplus = fields.len().checked_sub(self.count).ok_or(TOO_FEW)?;
+        match *self.texts {
+            _ if surplus == 0 => {}
+            [first, ..] if first >= self.used_end => {}
+            [text] => _ = fields.drain(text..text + surplus),
+            _ => return Err(TOO_MANY),
+        }
+        Ok(fields)
+    }
+
     /// Adds the job of a line.
-    pub(super) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), &'static str> {
+    pub(super) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         let line = line.trim_end_matches(['\r', '\n']);
         if line.is_empty() {
             return Ok(());
         }
-        let fields: Vec<&str> = line.split('|').collect();
-        // `--parsable` ends each line with a separator
-        if fields.len() != self.count && fields.len() != self.count + 1 {
-            return Err("not as many fields as the first line has");
-        }
+        let fields = self.fields(line)?;
         let field = |column: Option<usize>| column.and_then(|column| fields.get(column)).copied().unwrap_or("");
         let id = fields[self.id];
         if id.contains('.') || id.eq_ignore_ascii_case("jobid") {
@@ -72,18 +136,32 @@ impl SacctColumns {
         let [submit, eligible, start, end] =
             [self.submit, self.eligible, self.start, self.end].map(|column| time(field(column)));
         let submit = eligible.or(submit).ok_or("no time of submission")?;
-        if self.start.is_some() && start.is_none() {
-            return Err("the job did not start");
+        let state = field(self.state);
+        if state.starts_with("REVOKED") {
+            return Err(Fault::new(LeftOutReason::Moved, "the job was moved to another cluster"));
         }
+        let has_started = self.start.is_none() || start.is_some();
         if self.end.is_some() && end.is_none() {
-            return Err("the job has not ended");
+            return Err(match has_started {
+                true => Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"),
+                false => Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log"),
+            });
+        }
+        if has_started && state.starts_with("REQUEUED") {
+            return Err(Fault::new(LeftOutReason::Rerun, "an execution after which the job was queued again"));
         }
         let between = || start.zip(end).map(|(start, end)| end - start);
         let run = number(field(self.elapsed_raw)).or_else(|| duration(field(self.elapsed))).or_else(between);
-        let run = run.ok_or("no run time")?;
+        let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
+        if is_cancelled && builder.rules.cancelled == Cancelled::LeaveOut {
+            return Err(Fault::CANCELLED);
+        }
+        let run = if is_cancelled { Some(0) } else { run };
         let limit = number(field(self.limit_raw)).and_then(|minutes| minutes.checked_mul(60));
         let limit = limit.or_else(|| duration(field(self.limit))).filter(|limit| *limit > 0);
-        let positive = |&column: &usize| number(fields[column]).filter(|processors| *processors > 0);
+        let positive = |column: usize| number(fields[column]).filter(|processors| *processors > 0);
+        let requested = self.requested.and_then(positive);
+        let allocated = self.allocated.iter().copied().find_map(positive);
         let job = LoggedJob {
             id,
             entity: field(self.user),
@@ -93,15 +171,33 @@ impl SacctColumns {
             group: field(self.account),
             queue: field(self.partition),
             submit,
-            run,
-            walltime: limit.unwrap_or(run),
-            processors: self.processors.iter().find_map(positive).ok_or("no number of processors")?,
-            started: start,
-            is_partial: false,
+            run: run.ok_or("no run time")?,
+            walltime: limit,
+            processors: builder.rules.processors_of.choose(requested, allocated).ok_or(Fault::NO_PROCESSORS)?,
+            started: start.filter(|_| !is_cancelled),
+            extent: Extent::Whole,
             amounts: &[],
         };
-        builder.push(&job)
+        builder.push(&job).map_err(Fault::from)
     }
+}
+
+/// What separates the names in a line of column names: what follows the first one, unless that is blanks.
+fn separator(line: &str) -> Option<&str> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let line = line.trim_end();
+    let start = line.find(|letter| !is_name(letter)).filter(|start| *start > 0)?;
+    let length = line[start..].find(is_name)?;
+    let separator = &line[start..start + length];
+    (separator == "\t" || !separator.starts_with(char::is_whitespace)).then_some(separator)
+}
+
+/// How to get a log from `sacct`, for a text that looks like its output and cannot be used.
+pub fn sacct_advice(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| !line.trim().is_empty())?.trim_start();
+    let has_names = line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
+    let has_fields = line.split('|').count() > 5;
+    (has_names || has_fields).then(|| format!("of sacct, give what {COMMAND} prints, with its first line"))
 }
 
 fn number(field: &str) -> Option<i64> {

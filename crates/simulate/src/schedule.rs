@@ -72,7 +72,7 @@ impl Schedule {
 ///
 /// let mut builder = WorkloadBuilder::new();
 /// for (id, processors, run) in [("1", 2, 60), ("2", 3, 30), ("3", 1, 30)] {
-///     builder.push(&LoggedJob { id, run, walltime: run, processors, ..LoggedJob::default() })?;
+///     builder.push(&LoggedJob { id, run, walltime: Some(run), processors, ..LoggedJob::default() })?;
 /// }
 /// let workload = builder.finish();
 /// let program = Formula::parse("eligible_time")?.compile(&Schema::openpbs())?;

@@ -193,9 +193,12 @@ impl Statistics {
             groups.sort_by(|one, other| compare_ids(&one.name, &other.name));
             groups
         };
+        let mut entities = by_name(workload.entities(), |job| job.entity);
+        // jobs whose entity the log does not say are not one entity
+        entities.retain(|entity| !entity.name.is_empty());
         Self {
             summary: summary(jobs, &started, processors),
-            entities: by_name(workload.entities(), |job| job.entity),
+            entities,
             groups: by_name(workload.groups(), |job| job.group),
             queues: by_name(workload.queues(), |job| job.queue),
             sizes: grouped(jobs, |job| size_class(job.processors), size_class_name),

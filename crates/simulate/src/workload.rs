@@ -11,6 +11,10 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
 
+use super::left_out::{Fault, Faults, LeftOutReason};
+use super::log_rules::{AssumedWalltimes, LogRules, Overrun};
+use super::mentions::{Mention, Mentions};
+
 /// The most jobs in a workload.
 pub const MAX_JOBS: usize = 50_000_000;
 /// The longest id or name, in bytes.
@@ -19,10 +23,6 @@ pub const MAX_NAME: usize = 4096;
 pub const MAX_SECONDS: i64 = 100_000_000_000;
 /// The most processors that a job may ask for.
 pub const MAX_PROCESSORS: i64 = 1_000_000_000;
-/// The most lines of one kind that are named; the others are counted.
-const MAX_NAMED: usize = 10;
-/// The most kinds of faults that are told apart.
-const MAX_KINDS: usize = 50;
 
 /// The inputs of formulas that are taken from a log, besides those that every log has.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,10 @@ pub struct LogInputs {
     pub entity: FairshareEntity,
     /// The priority of each queue, for logs that do not give `queue_priority`.
     pub queue_priorities: BTreeMap<String, i64>,
+    /// The time that a job of a queue gets if it asks for none, in seconds; that of an empty name is for all other queues.
+    pub default_walltimes: BTreeMap<String, i64>,
+    /// What is made of a log.
+    pub rules: LogRules,
 }
 
 /// The priority of the job's queue, which the queues give where the log does not.
@@ -49,6 +53,18 @@ pub struct LoggedAmount<'a> {
     pub text: &'a str,
     /// Who wrote the amount; `None` for a number that reaches the formula as it is.
     pub source: Option<AmountSource>,
+}
+
+/// How much of a job a line of a log describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Extent {
+    /// All of it.
+    #[default]
+    Whole,
+    /// A part of its execution: if no line describes all of it, its parts are joined.
+    Part,
+    /// That it was queued; it is simulated if it was then cancelled.
+    Queued,
 }
 
 /// A job as a log describes it.
@@ -68,18 +84,19 @@ pub struct LoggedJob<'a> {
     pub project: &'a str,
     /// The queue; empty if the log does not say.
     pub queue: &'a str,
-    /// When the job was submitted, in seconds of the log's clock.
+    /// When the job was submitted, in seconds of the log's clock. The smallest number for a later part of an
+    /// execution.
     pub submit: i64,
     /// How long it ran, in seconds.
     pub run: i64,
-    /// The time that it asks for, in seconds.
-    pub walltime: i64,
-    /// The processors that it asks for.
+    /// The time that it asks for, in seconds; `None` if the log does not say.
+    pub walltime: Option<i64>,
+    /// The processors that it asks for, or gets.
     pub processors: i64,
     /// When it started according to the log.
     pub started: Option<i64>,
-    /// Whether the line describes only a part of the job's execution: another line with the same id replaces it.
-    pub is_partial: bool,
+    /// What the line says of the job.
+    pub extent: Extent,
     /// Its other inputs; of several with the same name the last one counts.
     pub amounts: &'a [LoggedAmount<'a>],
 }
@@ -110,9 +127,9 @@ impl Amount {
 pub struct WorkloadJob {
     /// When the job is submitted, in seconds of the log's clock.
     pub submit: i64,
-    /// How long it would run without a limit, in seconds.
+    /// How long it ran according to the log, in seconds.
     pub run: i64,
-    /// The time that it asks for, in seconds: it is ended after this time.
+    /// The time that it asks for, in seconds.
     pub walltime: i64,
     /// The processors that it asks for.
     pub processors: u32,
@@ -133,13 +150,44 @@ pub struct WorkloadJob {
     /// The index of its amounts.
     row: u32,
     started: i64,
-    is_partial: bool,
+    extent: Extent,
+    /// Whether it may run longer than it asks for.
+    may_overrun: bool,
 }
 
 impl WorkloadJob {
-    /// How long the job runs: at most the time that it asks for.
+    /// How long the job runs: as a rule at most the time that it asks for.
     pub fn duration(&self) -> i64 {
-        self.run.min(self.walltime)
+        if self.may_overrun { self.run } else { self.run.min(self.walltime) }
+    }
+
+    /// The core seconds by which its run is cut.
+    pub fn cut(&self) -> u128 {
+        u128::from(self.processors) * (self.run - self.duration()).unsigned_abs() as u128
+    }
+
+    /// Adds another part of the same job: it is submitted as its first part is, and runs as long as all of them.
+    fn join(&mut self, other: &Self) {
+        let known = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
+        let first = |part: &Self| (known(part.submit), known(part.started), part.processors);
+        let run = (self.run + other.run).min(MAX_SECONDS);
+        let walltime = self.walltime.max(other.walltime);
+        let earliest = if first(other) < first(self) { *other } else { *self };
+        *self = Self { run, walltime, ..earliest };
+    }
+
+    /// Gives the job, which does not say how long it asks for, a default, unless it ran longer; else its run time.
+    fn assume_walltime(&mut self, default: Option<i64>, assumed: &mut AssumedWalltimes) {
+        match default.filter(|default| *default >= self.run) {
+            Some(default) => {
+                self.walltime = default;
+                assumed.defaults += 1;
+            }
+            None => {
+                self.walltime = self.run;
+                assumed.run_times += 1;
+            }
+        }
     }
 
     /// When it started according to the log.
@@ -153,8 +201,8 @@ impl WorkloadJob {
     }
 }
 
-/// Stands for a start that the log does not give.
-const UNKNOWN: i64 = i64::MIN;
+/// Stands for a time that the log does not give.
+pub(super) const UNKNOWN: i64 = i64::MIN;
 
 /// Distinct names in the order in which they were added.
 #[derive(Debug, Clone, Default)]
@@ -190,6 +238,8 @@ pub struct Workload {
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
     machine_processors: Option<u32>,
+    assumed: AssumedWalltimes,
+    notes: Vec<String>,
     faults: Faults,
 }
 
@@ -279,9 +329,19 @@ impl Workload {
         Some(self.jobs.iter().map(|job| self.amounts(job)[index].value).collect())
     }
 
-    /// What of the logs could not be read.
+    /// What of the logs is left out.
     pub fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// What jobs get that do not say how long they ask for.
+    pub fn assumed_walltimes(&self) -> AssumedWalltimes {
+        self.assumed
+    }
+
+    /// Remarks on the logs, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Replaces every name of an entity and of a group by a letter and a number, in the order of their first submission.
@@ -313,78 +373,11 @@ fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {
     ids.get(start..start + job.id_length as usize).unwrap_or("")
 }
 
-/// Lines of logs that are left out, and why: of each kind the first ones are named and all are counted.
-#[derive(Debug, Clone, Default)]
-pub struct Faults {
-    kinds: BTreeMap<&'static str, Kind>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Kind {
-    count: usize,
-    named: Vec<String>,
-}
-
-impl Faults {
-    /// Adds a line. `kind` says what is wrong with lines of its kind, and `line` names it.
-    pub fn add(&mut self, kind: &'static str, line: impl FnOnce() -> String) {
-        if self.kinds.len() == MAX_KINDS && !self.kinds.contains_key(kind) {
-            return;
-        }
-        let entry = self.kinds.entry(kind).or_default();
-        entry.count += 1;
-        if entry.named.len() < MAX_NAMED {
-            entry.named.push(line());
-        }
-    }
-
-    /// The number of lines that are left out.
-    pub fn count(&self) -> usize {
-        self.kinds.values().map(|kind| kind.count).sum()
-    }
-
-    /// The number of lines of each kind.
-    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
-        self.kinds.iter().map(|(name, kind)| (*name, kind.count))
-    }
-
-    /// A sentence for each of the named lines and, where a kind has more, one with their number.
-    pub fn messages(&self) -> Vec<String> {
-        let mut messages = Vec::new();
-        for (name, kind) in &self.kinds {
-            messages.extend(kind.named.iter().map(|line| format!("{line}: {name}")));
-            if kind.count > kind.named.len() {
-                messages.push(format!("and {} more lines: {name}", kind.count - kind.named.len()));
-            }
-        }
-        messages
-    }
-}
-
-/// What a log says of a job without saying when it ended. If it says several of these, the last one counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mention {
-    Queued,
-    Deleted,
-    Started,
-}
-
-impl Mention {
-    /// Why the job is left out.
-    fn fault(self) -> &'static str {
-        match self {
-            Self::Queued => "the job still waits at the end of the log",
-            Self::Deleted => "the job was deleted before it started",
-            Self::Started => "the job still runs at the end of the log",
-        }
-    }
-}
-
 /// Collects the jobs of one or more logs.
 #[derive(Debug, Default)]
 pub struct WorkloadBuilder {
-    /// The jobs that are mentioned without an end, with the place of the mention that counts.
-    mentioned: BTreeMap<Box<str>, (Mention, String)>,
+    /// What the logs say of jobs besides their ends.
+    mentions: Mentions,
     jobs: Vec<WorkloadJob>,
     ids: String,
     entities: Names,
@@ -399,7 +392,11 @@ pub struct WorkloadBuilder {
     /// Which attribute names the fair-share entity.
     pub(super) entity: FairshareEntity,
     queue_priorities: BTreeMap<String, i64>,
+    default_walltimes: BTreeMap<String, i64>,
+    pub(super) rules: LogRules,
     machine_processors: Option<u32>,
+    assumed: AssumedWalltimes,
+    notes: Vec<String>,
     faults: Faults,
 }
 
@@ -411,9 +408,9 @@ impl WorkloadBuilder {
 
     /// A builder without jobs, which also takes these inputs from the logs.
     pub fn with_inputs(inputs: LogInputs) -> Self {
-        let LogInputs { numbers, names, entity, queue_priorities } = inputs;
+        let LogInputs { numbers, names, entity, queue_priorities, default_walltimes, rules } = inputs;
         let inputs = names.into_iter().map(|(name, kind)| Input { name, kind, is_set: false }).collect();
-        Self { numbers, inputs, entity, queue_priorities, ..Self::default() }
+        Self { numbers, inputs, entity, queue_priorities, default_walltimes, rules, ..Self::default() }
     }
 
     /// Whether an input is taken from the logs.
@@ -441,13 +438,19 @@ impl WorkloadBuilder {
         self.machine_processors = self.machine_processors.max(Some(processors));
     }
 
-    /// Notes a job of which a line says something else than its end.
-    pub(super) fn mention(&mut self, id: &str, mention: Mention, place: &str) {
-        match self.mentioned.get_mut(id) {
-            Some((known, _)) if *known >= mention => {}
-            Some(known) => *known = (mention, place.to_owned()),
-            None => _ = self.mentioned.insert(id.into(), (mention, place.to_owned())),
-        }
+    /// Notes what a line says of a job besides its end. `time` orders the lines.
+    pub(super) fn mention(&mut self, id: &str, mention: Mention, time: u64) {
+        self.mentions.add(id, mention, time);
+    }
+
+    /// Notes that a job ended that is not simulated.
+    pub(super) fn mention_end(&mut self, id: &str) {
+        self.mentions.end(id);
+    }
+
+    /// Adds a remark on a log.
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
     }
 
     /// Adds a job.
@@ -456,10 +459,11 @@ impl WorkloadBuilder {
     /// Why the job cannot be simulated.
     pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), &'static str> {
         let is_time = |seconds: i64| (0..=MAX_SECONDS).contains(&seconds);
-        if !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
+        let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
+        if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
             return Err("the time of submission is out of range");
         }
-        if !is_time(job.run) || !is_time(job.walltime) {
+        if !is_time(job.run) || !job.walltime.is_none_or(is_time) {
             return Err("a duration is out of range");
         }
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
@@ -474,12 +478,14 @@ impl WorkloadBuilder {
         let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
         let id_start = id_start.ok_or("the workload has too many jobs")?;
         self.push_amounts(job)?;
-        self.mentioned.remove(job.id);
+        if job.extent != Extent::Queued {
+            self.mentions.end(job.id);
+        }
         self.ids.push_str(job.id);
         self.jobs.push(WorkloadJob {
             submit: job.submit,
             run: job.run,
-            walltime: job.walltime,
+            walltime: job.walltime.unwrap_or(UNKNOWN),
             processors: job.processors as u32,
             entity: self.entities.index(job.entity),
             user: self.users.index(job.user),
@@ -491,7 +497,8 @@ impl WorkloadBuilder {
             id_length: job.id.len() as u32,
             row: self.jobs.len() as u32,
             started: job.started.unwrap_or(UNKNOWN),
-            is_partial: job.is_partial,
+            extent: job.extent,
+            may_overrun: self.rules.overrun == Overrun::Keep,
         });
         Ok(())
     }
@@ -533,8 +540,7 @@ impl WorkloadBuilder {
     }
 
     /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
-    /// the jobs were added. Of several jobs with the same id one is kept: a whole execution before a part of one, then the
-    /// job that was submitted first.
+    /// the jobs were added. Of several jobs with the same id the one that was submitted first is kept.
     pub fn finish(mut self) -> Workload {
         let ids = std::mem::take(&mut self.ids);
         let count = self.inputs.len();
@@ -574,13 +580,18 @@ impl WorkloadBuilder {
             order.then_with(|| inputs(one).cmp(&inputs(other)))
         };
         let mut jobs = std::mem::take(&mut self.jobs);
+        complete(&mut jobs, &ids, &self.mentions, &mut self.faults);
+        for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
+            let default = self.default_walltimes.get(&*queues[job.queue as usize]);
+            let default = default.or_else(|| self.default_walltimes.get("")).copied();
+            job.assume_walltime(default, &mut self.assumed);
+        }
         jobs.sort_by(|one, other| by_submission(one, other).then_with(|| by_content(one, other)));
         remove_duplicates(&mut jobs, &ids, &mut self.faults);
-        if !self.mentioned.is_empty() {
+        if !self.mentions.is_empty() {
             let ended: HashSet<&str> = jobs.iter().map(|job| id_in(&ids, job)).collect();
-            let unfinished = self.mentioned.iter().filter(|(id, _)| !ended.contains(&***id));
-            for (id, (mention, place)) in unfinished {
-                self.faults.add(mention.fault(), || format!("{place}: job `{id}`"));
+            for (id, fate) in self.mentions.fates().filter(|(id, _)| !ended.contains(id)) {
+                self.faults.add(fate, || format!("job `{id}`"));
             }
         }
         let mut order =
@@ -606,6 +617,8 @@ impl WorkloadBuilder {
             inputs: self.inputs,
             amounts: self.amounts,
             machine_processors: self.machine_processors,
+            assumed: self.assumed,
+            notes: self.notes,
             faults: self.faults,
         }
     }
@@ -637,27 +650,53 @@ impl FirstUse {
     }
 }
 
-/// Keeps one of the jobs with the same id.
+/// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of its job, or dropped if a line
+/// describes all of it; a job that was only queued stays if it was cancelled.
+fn complete(jobs: &mut Vec<WorkloadJob>, ids: &str, mentions: &Mentions, faults: &mut Faults) {
+    if !mentions.is_empty() {
+        jobs.iter_mut().filter(|job| mentions.is_rerun(id_in(ids, job))).for_each(|job| job.started = UNKNOWN);
+    }
+    if jobs.iter().all(|job| job.extent == Extent::Whole) {
+        return;
+    }
+    let whole = jobs.iter().filter(|job| job.extent == Extent::Whole);
+    let whole: HashSet<&str> = whole.map(|job| id_in(ids, job)).collect();
+    let mut joined: HashMap<&str, WorkloadJob> = HashMap::new();
+    let mut kept = Vec::with_capacity(jobs.len());
+    for job in jobs.drain(..) {
+        let id = id_in(ids, &job);
+        match job.extent {
+            Extent::Whole => kept.push(job),
+            _ if whole.contains(id) => {}
+            Extent::Queued if mentions.is_cancelled(id) => kept.push(job),
+            Extent::Queued => {}
+            Extent::Part => _ = joined.entry(id).and_modify(|parts| parts.join(&job)).or_insert(job),
+        }
+    }
+    for (id, job) in joined {
+        match job.submit {
+            UNKNOWN => faults.add("no time of submission", || format!("job `{id}`")),
+            _ => kept.push(job),
+        }
+    }
+    *jobs = kept;
+}
+
+/// Keeps the first one of the jobs with the same id.
 fn remove_duplicates(jobs: &mut Vec<WorkloadJob>, ids: &str, faults: &mut Faults) {
     if jobs.is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()) {
         return;
     }
-    let mut kept: HashMap<&str, usize> = HashMap::with_capacity(jobs.len());
-    let mut is_dropped = vec![false; jobs.len()];
-    for (index, job) in jobs.iter().enumerate() {
+    let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
+    let mut kept: HashSet<&str> = HashSet::with_capacity(jobs.len());
+    jobs.retain(|job| {
         let id = id_in(ids, job);
-        let other = *kept.entry(id).or_insert(index);
-        if other == index {
-            continue;
+        let is_new = kept.insert(id);
+        if !is_new {
+            faults.add(repeated, || format!("job `{id}`"));
         }
-        let dropped = if jobs[other].is_partial && !job.is_partial { kept.insert(id, index) } else { Some(index) };
-        if let Some(dropped) = dropped {
-            is_dropped[dropped] = true;
-            faults.add("another line has the same id", || format!("job `{id}`"));
-        }
-    }
-    let mut dropped = is_dropped.into_iter();
-    jobs.retain(|_| !dropped.next().unwrap_or(false));
+        is_new
+    });
 }
 
 /// Compares ids as people order them: numbers in them by their value, everything else by its bytes.

@@ -1,6 +1,7 @@
 //! Simulated queues: recorded cases, a reference simulator in Python, and properties of every schedule.
 
 mod comparisons;
+mod logs;
 mod properties;
 mod random_workloads;
 mod reading;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Backfill, Observer, Schedule, Workload};
+use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
 use jsf_site::Site;
 use jsf_site::{FileSource, Role, SimulateRequest, SiteError, SiteFiles, SiteOptions};
 use serde::{Deserialize, Serialize};
@@ -42,9 +43,25 @@ fn read(log: &str) -> Workload {
     open_workload(&[bytes("log", log)]).expect("a log")
 }
 
+fn read_by(log: &str, rules: LogRules) -> Workload {
+    let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
+    site.open_workload(&[bytes("log", log)], &[], rules).expect("a log")
+}
+
 /// Reads logs for formulas that need nothing besides.
 fn open_workload(logs: &[FileSource]) -> Result<Workload, SiteError> {
-    Site::from_files(SiteFiles::default(), SiteOptions::default())?.open_workload(logs, &[])
+    Site::from_files(SiteFiles::default(), SiteOptions::default())?.open_workload(logs, &[], LogRules::default())
+}
+
+/// The id, entity, group, queue, submission, run time, walltime and processors of each job.
+fn described(workload: &Workload) -> Vec<String> {
+    let describe = |(index, job): (usize, &jsf_simulate::WorkloadJob)| {
+        let names = [&workload.entities()[job.entity as usize], &workload.groups()[job.group as usize]];
+        let queue = &workload.queues()[job.queue as usize];
+        let (id, [entity, group]) = (workload.id(index), names);
+        format!("{id} {entity} {group} {queue} {} {} {} {}", job.submit, job.run, job.walltime, job.processors)
+    };
+    workload.jobs().iter().enumerate().map(describe).collect()
 }
 
 impl Case {

@@ -1,9 +1,9 @@
 //! Logs of jobs: what is read of them, and what is said about the rest.
 
-use jsf_simulate::{Statistics, Workload, WorkloadBuilder, read_workload};
+use jsf_simulate::{Statistics, WorkloadBuilder, read_workload};
 
 use super::open_workload;
-use super::{Case, bytes, read};
+use super::{Case, bytes, described, read};
 
 const LINE: &str = "1 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1";
 
@@ -41,7 +41,7 @@ fn damaged_lines_are_counted_and_named() {
             "`log`, line 4: a field is not a number",
             "job `1`: another line has the same id",
             "`log`, line 2: fewer than 18 fields, expected 18 numbers",
-            "`log`, line 3: more than 18 fields, expected 18 numbers",
+            "`log`, line 3: more than 18 fields, expected 18 numbers (`cut -d ' ' -f 1-18` keeps these)",
             "`log`, line 7: no number of processors",
             "`log`, line 6: no run time",
             "`log`, line 5: no time of submission",
@@ -134,17 +134,6 @@ fn statistics_of_a_schedule_that_is_known() {
     assert_eq!(warm.summary.mean_queue, (90.0 + 140.0) / 195.0);
 }
 
-/// The id, entity, group, queue, submission, run time, walltime and processors of each job.
-fn described(workload: &Workload) -> Vec<String> {
-    let describe = |(index, job): (usize, &jsf_simulate::WorkloadJob)| {
-        let names = [&workload.entities()[job.entity as usize], &workload.groups()[job.group as usize]];
-        let queue = &workload.queues()[job.queue as usize];
-        let (id, [entity, group]) = (workload.id(index), names);
-        format!("{id} {entity} {group} {queue} {} {} {} {}", job.submit, job.run, job.walltime, job.processors)
-    };
-    workload.jobs().iter().enumerate().map(describe).collect()
-}
-
 const ACCOUNTING: &str = "\
 11/02/2026 10:00:00;L;license;floating license hour:0 day:0 month:0 max:0
 11/02/2026 10:00:01;Q;1.vm;queue=workq
@@ -181,11 +170,11 @@ fn pbs_accounting_records() {
             "`log`, line 13: the times are not in the order etime, start, end",
             "`log`, line 14: no start or end",
             "`log`, line 15: not a record `date;type;id;…`",
-            "`log`, line 4: job `4.vm`: the job still waits at the end of the log",
-            "`log`, line 7: job `3.vm`: the job still runs at the end of the log",
-            "`log`, line 8: job `2.vm`: the job was deleted before it started",
         ]
     );
+    let left_out = "1 cancelled before they ran, 1 still waiting at the end of the log, 1 still running at the end of the log, \
+                    3 damaged";
+    assert_eq!(workload.faults().summary([]).as_deref(), Some(left_out));
     // the files of two days, the later one first
     let (first, second) = ACCOUNTING.split_at(ACCOUNTING.find("11/02/2026 10:01:10").expect("a record"));
     let days = open_workload(&[bytes("log", second), bytes("log", first)]).expect("logs");
@@ -207,17 +196,12 @@ JobID|JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timel
     let workload = read(log);
     assert_eq!(
         described(&workload),
-        ["8_1 bob chem gpu 1793491200 3600 3600 2", "7 ada phys cpu 1793491210 60 3600 4"]
+        ["8_1 bob chem gpu 1793491200 3600 3600 2", "7 ada phys cpu 1793491210 60 3600 3"]
     );
     assert_eq!(workload.jobs()[1].started(), Some(1_793_491_260));
-    assert_eq!(
-        workload.faults().messages(),
-        [
-            "`log`, line 7: not as many fields as the first line has",
-            "`log`, line 5: the job did not start",
-            "`log`, line 6: the job has not ended",
-        ]
-    );
+    assert_eq!(workload.faults().messages(), ["`log`, line 7: not as many fields as the first line has"]);
+    let left_out = "1 cancelled before they ran, 1 still running at the end of the log, 1 damaged";
+    assert_eq!(workload.faults().summary([]).as_deref(), Some(left_out));
 }
 
 #[test]
@@ -229,7 +213,7 @@ fn native_ndjson() {
 {"id":4,"#;
     let workload = read(log);
     assert_eq!(described(&workload), ["1    5 60 60 2", "2.vm Bob g q 5 60 3600 4"]);
-    assert_eq!(workload.faults().kinds().map(|(_, count)| count).sum::<usize>(), 2);
+    assert_eq!(workload.faults().count(), 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use job_sort_formula::Formula;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Fairness, Schedule, Workload};
+use jsf_simulate::{Fairness, LogRules, Schedule, Workload};
 use jsf_site::{LeftOut, Site};
 use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
 
@@ -22,7 +22,7 @@ fn run(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, Sch
 
 fn simulated(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, SimulatedQueue) {
     let formula = &Formula::parse(formula).expect("a formula");
-    let workload = site.open_workload(&[bytes("log", log)], &[formula]).expect("a log");
+    let workload = site.open_workload(&[bytes("log", log)], &[formula], LogRules::default()).expect("a log");
     let mut observer = ();
     let request = SimulateRequest::new(formula, &workload, &mut observer);
     let request = SimulateRequest { processors: Some(processors), ..request };

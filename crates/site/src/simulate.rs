@@ -1,5 +1,6 @@
 //! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
 
+use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
@@ -9,11 +10,12 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType};
+use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, Observer, Schedule, UsageMeasure, Workload,
-    WorkloadBuilder, follows_submission, read_workload, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, LogRules, Observer, Schedule, UsageMeasure, Workload,
+    WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
 };
 
 use super::compression::decompressed;
@@ -103,11 +105,16 @@ pub struct SimulatedQueue {
 
 impl Site {
     /// Reads logs of jobs as one workload, with the resources and the priorities that these formulas need. Of a folder, all
-    /// files are read. What cannot be read of a log is in [`Workload::faults`].
+    /// files are read. What is left out of a log is in [`Workload::faults`].
     ///
     /// # Errors
     /// A log cannot be read, or has no job in a known format.
-    pub fn open_workload(&self, sources: &[FileSource], formulas: &[&Formula]) -> Result<Workload, SiteError> {
+    pub fn open_workload(
+        &self,
+        sources: &[FileSource],
+        formulas: &[&Formula],
+        rules: LogRules,
+    ) -> Result<Workload, SiteError> {
         let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
         names.sort_unstable();
         names.dedup();
@@ -129,8 +136,20 @@ impl Site {
                 .iter()
                 .map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0)))
                 .collect(),
+            default_walltimes: self.default_walltimes(),
+            rules,
         };
         read_logs(sources, WorkloadBuilder::with_inputs(inputs))
+    }
+
+    /// The time that a job of each queue gets if it asks for none; that of an empty name is for all other queues.
+    fn default_walltimes(&self) -> BTreeMap<String, i64> {
+        let queues = self.queues.iter().map(|(name, _)| name).chain([""]);
+        let defaults = queues.filter_map(|queue| {
+            let walltime = seconds(self.queues.default_amount(queue, "walltime")?).ok();
+            Some((queue.to_owned(), walltime.filter(|walltime| *walltime > 0)?))
+        });
+        defaults.collect()
     }
 
     /// The findings about the text of a formula and its names.
@@ -207,7 +226,8 @@ impl Site {
     fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
         match self.policy.name {
             PolicyName::Pbs => {
-                let entities = workload.entities().iter().map(|entity| &**entity);
+                // jobs without an entity are not one entity
+                let entities = workload.entities().iter().map(|entity| &**entity).filter(|entity| !entity.is_empty());
                 // the scheduler's rules take any usage, and the documented ones do without that of the tree
                 Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
             }
@@ -255,10 +275,14 @@ impl Site {
             fairshare = fairshare.with_usage_of_tree();
         }
         let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };
-        let unknown: Vec<&str> = match name {
+        let mut unknown: Vec<&str> = match name {
             PolicyName::Pbs => unknown,
             _ => fairshare.unknown_entities().map(|entity| &*workload.entities()[entity]).collect(),
         };
+        let nobody = unknown.iter().position(|entity| entity.is_empty()).map(|index| unknown.swap_remove(index));
+        if nobody.is_some() {
+            warnings.push("jobs whose user the log does not say have fair-share numbers of 0".to_owned());
+        }
         if !unknown.is_empty() {
             let consequence = match name {
                 PolicyName::Pbs => "they join the group `unknown`",
@@ -314,8 +338,10 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
     } else if format.is_none() {
+        let advice =
+            sacct_advice(&String::from_utf8_lossy(&head)).map_or_else(String::new, |advice| format!("; {advice}"));
         return Err(kind.refusal(format!(
-            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
+            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON{advice}",
             kind.description()
         )));
     }

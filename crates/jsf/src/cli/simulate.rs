@@ -305,9 +305,16 @@ fn read_workload(
     // a formula that does not parse is drawn when it is simulated
     let mut formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     formulas.extend(goals.into_iter().flat_map(Goals::conditions));
-    let workload = site.open_workload(&logs, &formulas)?;
+    let workload = site.open_workload(&logs, &formulas, arguments.log_rules())?;
     drop(progress);
-    Names { arguments, log: None }.without_all(&workload.faults().messages()).iter().for_each(warn);
+    let messages = [&*workload.faults().messages(), workload.notes()].concat();
+    Names { arguments, log: None }.without_all(&messages).iter().for_each(warn);
+    if !arguments.format.is_document() {
+        let left_out = workload.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
+        let assumed = workload.assumed_walltimes().in_words();
+        let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
+        left_out.iter().chain(&assumed).for_each(warn);
+    }
     Ok(workload)
 }
 

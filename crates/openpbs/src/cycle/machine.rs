@@ -169,7 +169,9 @@ impl Machine {
     /// A job that was to end at a time has ended.
     pub fn end(&mut self, job: u32, request: &Request<'_>, end: i64) {
         let place_of = |other: &PlannedEnd| -> Ordering { (other.time, other.job).cmp(&(end, job)) };
-        if let Ok(index) = self.ends.binary_search_by(place_of) {
+        // the end of a job that was overdue was postponed
+        let postponed = |_| self.ends.iter().position(|other| other.job == job).ok_or(());
+        if let Ok(index) = self.ends.binary_search_by(place_of).or_else(postponed) {
             let PlannedEnd { placement, .. } = self.ends.remove(index);
             let amounts = self.amounts;
             each_part(&placement, request, |pool, held| give_back(&mut self.free[range(amounts, pool)], held));

@@ -9,7 +9,7 @@ fn parse(text: &str) -> Result<Goals, String> {
 fn judged(goals: &str) -> Vec<(usize, Option<f64>, bool)> {
     let mut builder = WorkloadBuilder::new();
     for (id, queue, walltime) in [("1", "a", 100), ("2", "a", 200), ("3", "b", 300), ("4", "b", 400)] {
-        let job = LoggedJob { id, queue, run: 100, walltime, processors: 1, ..LoggedJob::default() };
+        let job = LoggedJob { id, queue, run: 100, walltime: Some(walltime), processors: 1, ..LoggedJob::default() };
         builder.push(&job).unwrap();
     }
     let workload = builder.finish();

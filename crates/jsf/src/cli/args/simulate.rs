@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jsf_simulate::{Backfill, MAX_JOBS};
+use jsf_simulate::{Backfill, Cancelled, LogRules, MAX_JOBS, Overrun, ProcessorsOf};
 use jsf_site::{Role, SiteFiles, StartingUsage};
 
 use jsf_openpbs::duration_notation::parse_duration;
@@ -35,8 +35,10 @@ Usage is the processors times the seconds that jobs hold them, and starts at 1 f
 
 A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
 `sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
-{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. A damaged line is skipped, \
-counted and reported. So is a job that asks for more processors than there are: it could never start.
+{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. What is left out is counted \
+by reason: jobs that were cancelled before they ran, that still wait or run at the end of the log, or that ask for more \
+processors than there are; executions before a rerun; reservations; damaged lines. A job that does not say how long it asks \
+for gets the default of its queue, else its run time. docs/input.md has the rules of each format.
 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
 contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
@@ -123,6 +125,36 @@ pub struct SimulateArgs {
     /// standard input
     #[arg(long, value_name = "FILE", required_unless_present = "generate")]
     pub workload: Vec<PathBuf>,
+    /// Jobs of the log that were cancelled before they ran
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        conflicts_with = "generate",
+        help_heading = "The log"
+    )]
+    pub cancelled: Cancelled,
+    /// Jobs of the log that ran longer than they asked for
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        conflicts_with = "generate",
+        help_heading = "The log"
+    )]
+    pub overrun: Overrun,
+    /// Whose number of processors counts, where the log has both
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHOSE",
+        conflicts_with = "generate",
+        help_heading = "The log"
+    )]
+    pub processors_of: ProcessorsOf,
     /// Instead of a log, generate this many jobs
     ///
     /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
@@ -205,6 +237,11 @@ impl SimulateArgs {
     /// The files of the site.
     pub fn files(&self) -> Result<SiteFiles, CliError> {
         self.site.files_without(self.starting_usage().map(|_| Role::Usage))
+    }
+
+    /// What is made of the log.
+    pub fn log_rules(&self) -> LogRules {
+        LogRules { cancelled: self.cancelled, overrun: self.overrun, processors_of: self.processors_of }
     }
 }
 

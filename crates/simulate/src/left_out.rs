@@ -1,0 +1,164 @@
+//! What of logs is not simulated, and why.
+
+use std::collections::BTreeMap;
+
+/// The most lines of one kind that are named; the others are counted.
+const MAX_NAMED: usize = 10;
+/// The most kinds of faults that are told apart.
+const MAX_KINDS: usize = 50;
+
+/// Why something in a log is not simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOutReason {
+    /// A job was cancelled, or aborted, while it waited.
+    Cancelled,
+    /// A job still waits at the end of the log.
+    Waiting,
+    /// A job still runs at the end of the log.
+    Running,
+    /// A job was moved to another server.
+    Moved,
+    /// An execution after which the job was queued again; its last execution counts.
+    Rerun,
+    /// A reservation of processors.
+    Reservation,
+    /// A line has the same id as another one.
+    Repeated,
+    /// A job has no number of processors.
+    NoProcessors,
+    /// A line cannot be read, or a job has an amount that is out of range.
+    Damaged,
+}
+
+impl LeftOutReason {
+    /// All reasons.
+    pub const ALL: [Self; 9] = [
+        Self::Cancelled,
+        Self::Waiting,
+        Self::Running,
+        Self::Moved,
+        Self::Rerun,
+        Self::Reservation,
+        Self::Repeated,
+        Self::NoProcessors,
+        Self::Damaged,
+    ];
+
+    /// The name in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Moved => "moved",
+            Self::Rerun => "rerun",
+            Self::Reservation => "reservation",
+            Self::Repeated => "repeated",
+            Self::NoProcessors => "no_processors",
+            Self::Damaged => "damaged",
+        }
+    }
+
+    /// What is said behind a number.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled before they ran",
+            Self::Waiting => "still waiting at the end of the log",
+            Self::Running => "still running at the end of the log",
+            Self::Moved => "moved to another server",
+            Self::Rerun => "executions before a rerun",
+            Self::Reservation => "reservations",
+            Self::Repeated => "with an id of another line",
+            Self::NoProcessors => "without processors",
+            Self::Damaged => "damaged",
+        }
+    }
+
+    /// Whether something is wrong with the log, so that its lines are named.
+    fn is_fault(self) -> bool {
+        matches!(self, Self::Repeated | Self::NoProcessors | Self::Damaged)
+    }
+}
+
+/// What a line of a log has that cannot be simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// Why it is left out.
+    pub reason: LeftOutReason,
+    /// What is wrong with lines of its kind.
+    pub kind: &'static str,
+}
+
+impl Fault {
+    /// A job that was cancelled while it waited.
+    pub(super) const CANCELLED: Self = Self::new(LeftOutReason::Cancelled, "the job was cancelled before it ran");
+    /// A job without a number of processors.
+    pub(super) const NO_PROCESSORS: Self = Self::new(LeftOutReason::NoProcessors, "no number of processors");
+
+    pub(super) const fn new(reason: LeftOutReason, kind: &'static str) -> Self {
+        Self { reason, kind }
+    }
+}
+
+impl From<&'static str> for Fault {
+    fn from(kind: &'static str) -> Self {
+        Self::new(LeftOutReason::Damaged, kind)
+    }
+}
+
+/// What of logs is left out, by kind: lines that are damaged are named, a few of each kind, and all are counted.
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    kinds: BTreeMap<(&'static str, LeftOutReason), Kind>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Kind {
+    count: usize,
+    named: Vec<String>,
+}
+
+impl Faults {
+    /// Adds a line, which `line` names.
+    pub fn add(&mut self, fault: impl Into<Fault>, line: impl FnOnce() -> String) {
+        let Fault { reason, kind } = fault.into();
+        if self.kinds.len() == MAX_KINDS && !self.kinds.contains_key(&(kind, reason)) {
+            return;
+        }
+        let entry = self.kinds.entry((kind, reason)).or_default();
+        entry.count += 1;
+        if reason.is_fault() && entry.named.len() < MAX_NAMED {
+            entry.named.push(line());
+        }
+    }
+
+    /// The number of lines and jobs that are left out.
+    pub fn count(&self) -> usize {
+        self.kinds.values().map(|kind| kind.count).sum()
+    }
+
+    /// The number of lines and jobs that are left out for this reason.
+    pub fn of(&self, reason: LeftOutReason) -> usize {
+        self.kinds.iter().filter(|((_, other), _)| *other == reason).map(|(_, kind)| kind.count).sum()
+    }
+
+    /// A sentence for each of the named lines and, where a kind has more, one with their number.
+    pub fn messages(&self) -> Vec<String> {
+        let mut messages = Vec::new();
+        for ((name, _), kind) in self.kinds.iter().filter(|((_, reason), _)| reason.is_fault()) {
+            messages.extend(kind.named.iter().map(|line| format!("{line}: {name}")));
+            if kind.count > kind.named.len() {
+                messages.push(format!("and {} more lines: {name}", kind.count - kind.named.len()));
+            }
+        }
+        messages
+    }
+
+    /// What is left out, in words; `None` if nothing is. `others` counts what else is left out.
+    pub fn summary(&self, others: impl IntoIterator<Item = (usize, &'static str)>) -> Option<String> {
+        let own = LeftOutReason::ALL.into_iter().map(|reason| (self.of(reason), reason.words()));
+        let parts = own.chain(others).filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, words)| format!("{count} {words}")).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

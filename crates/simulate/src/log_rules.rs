@@ -1,0 +1,82 @@
+//! What is made of a log: which of its jobs are simulated, how long they run, and how many processors they hold.
+
+/// What is made of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogRules {
+    /// Jobs that were cancelled before they ran.
+    pub cancelled: Cancelled,
+    /// Runs beyond the requested time.
+    pub overrun: Overrun,
+    /// Whose number of processors counts.
+    pub processors_of: ProcessorsOf,
+}
+
+/// What is made of a job that was cancelled before it ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Cancelled {
+    /// It is left out: nobody knows for how long it would have run.
+    #[default]
+    #[cfg_attr(feature = "clap", value(help = "They are left out and counted"))]
+    LeaveOut,
+    /// It waits for its turn, and ends as it starts.
+    #[cfg_attr(feature = "clap", value(help = "They wait for their turn, and end as they start"))]
+    Keep,
+}
+
+/// What is made of a run that is longer than the job asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Overrun {
+    /// It ends after the requested time.
+    #[default]
+    #[cfg_attr(feature = "clap", value(help = "They end after the requested time, and are counted"))]
+    Cut,
+    /// It runs as long as in the log.
+    #[cfg_attr(feature = "clap", value(help = "They run as long as in the log"))]
+    Keep,
+}
+
+/// Whose number of processors a job holds, where a log has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum ProcessorsOf {
+    /// What it asks for.
+    #[default]
+    #[cfg_attr(feature = "clap", value(help = "What the job asks for"))]
+    Requested,
+    /// What it was given, such as whole nodes.
+    #[cfg_attr(feature = "clap", value(help = "What the job was given, such as whole nodes"))]
+    Allocated,
+}
+
+impl ProcessorsOf {
+    /// The number that counts, else the other one.
+    pub(super) fn choose(self, requested: Option<i64>, allocated: Option<i64>) -> Option<i64> {
+        match self {
+            Self::Requested => requested.or(allocated),
+            Self::Allocated => allocated.or(requested),
+        }
+    }
+}
+
+/// What jobs get that do not say how long they ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AssumedWalltimes {
+    /// The jobs that get the default of their queue or of the server.
+    pub defaults: usize,
+    /// The jobs that get their run time.
+    pub run_times: usize,
+}
+
+impl AssumedWalltimes {
+    /// What is assumed, in words; `None` if nothing is.
+    pub fn in_words(self) -> Option<String> {
+        let jobs = |count: usize| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
+        let defaults = (self.defaults > 0).then(|| format!("the default of the queue for {}", jobs(self.defaults)));
+        let run_times = (self.run_times > 0)
+            .then(|| format!("the run time for {}, so that backfilling sees the future", jobs(self.run_times)));
+        let parts: Vec<String> = defaults.into_iter().chain(run_times).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

@@ -1,0 +1,90 @@
+//! What logs say of jobs besides their ends: queued, started, queued again, deleted, moved.
+
+use hashbrown::HashMap;
+
+use super::left_out::{Fault, LeftOutReason};
+
+/// What a line says of a job besides its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mention {
+    Queued,
+    Started,
+    /// An execution ended, and the job waits again.
+    Requeued,
+    /// It was deleted, or aborted by the server.
+    Deleted,
+    /// It was moved to another server.
+    Moved,
+}
+
+/// The lines about jobs, in whatever order they come.
+#[derive(Debug, Default)]
+pub(super) struct Mentions {
+    courses: HashMap<Box<str>, Course>,
+}
+
+/// The course of a job: when it last started and was queued again, 0 for never.
+#[derive(Debug, Clone, Copy, Default)]
+struct Course {
+    started: u64,
+    requeued: u64,
+    is_deleted: bool,
+    is_moved: bool,
+}
+
+impl Course {
+    /// What became of a job that did not end.
+    fn fate(&self) -> Fault {
+        match self {
+            _ if self.started > 0 && self.started >= self.requeued => {
+                Fault::new(LeftOutReason::Running, "the job still runs at the end of the log")
+            }
+            Self { is_deleted: true, .. } => Fault::CANCELLED,
+            Self { is_moved: true, .. } => Fault::new(LeftOutReason::Moved, "the job was moved to another server"),
+            _ => Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log"),
+        }
+    }
+}
+
+impl Mentions {
+    /// Adds what a line says. `time` orders the lines; it is not 0.
+    pub(super) fn add(&mut self, id: &str, mention: Mention, time: u64) {
+        let course = match self.courses.get_mut(id) {
+            Some(course) => course,
+            None => self.courses.entry(id.into()).or_default(),
+        };
+        match mention {
+            Mention::Queued => {}
+            Mention::Started => course.started = course.started.max(time),
+            Mention::Requeued => course.requeued = course.requeued.max(time),
+            Mention::Deleted => course.is_deleted = true,
+            Mention::Moved => course.is_moved = true,
+        }
+    }
+
+    /// Forgets a job that ended, unless more than its end matters.
+    pub(super) fn end(&mut self, id: &str) {
+        if self.courses.get(id).is_some_and(|course| course.requeued == 0) {
+            self.courses.remove(id);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.courses.is_empty()
+    }
+
+    /// Whether a job, which did not end, was cancelled while it waited.
+    pub(super) fn is_cancelled(&self, id: &str) -> bool {
+        self.courses.get(id).is_some_and(|course| course.fate() == Fault::CANCELLED)
+    }
+
+    /// Whether a job was queued again after an execution.
+    pub(super) fn is_rerun(&self, id: &str) -> bool {
+        self.courses.get(id).is_some_and(|course| course.requeued > 0)
+    }
+
+    /// What became of each job.
+    pub(super) fn fates(&self) -> impl Iterator<Item = (&str, Fault)> {
+        self.courses.iter().map(|(id, course)| (&**id, course.fate()))
+    }
+}
