@@ -16,8 +16,8 @@ use job_sort_formula::{Formula, Program, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_report::simulation::SimulationReport;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, Schedule, SimulationRules, Statistics, Workload, WorkloadModel,
-    generate, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics, Workload,
+    WorkloadBuilder, WorkloadModel, follows_submission, generate, simulate,
 };
 use serde_json::json;
 

@@ -39,6 +39,7 @@ mod simulation_document;
 mod simulation_failures;
 mod simulation_log;
 mod simulation_tables;
+pub mod sweep;
 pub mod trajectory;
 mod trajectory_svg;
 mod verdict;

@@ -20,7 +20,7 @@ pub use cycle::{CycleArgs, CycleFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use simulate::{SimulateArgs, SimulateFormatName};
+pub use simulate::{Param, SimulateArgs, SimulateFormatName};
 pub use site::{GivenSite, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold};
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 

@@ -23,6 +23,7 @@ mod signals;
 mod simulate;
 mod stack;
 mod standard_output;
+mod sweep;
 mod trajectory;
 mod usage_file;
 

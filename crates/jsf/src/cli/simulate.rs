@@ -34,10 +34,11 @@ use super::args::{
 use super::document::{write_as_markdown, write_text};
 use super::page::{self, drawn};
 use super::queue::draw_submitted;
+use super::sweep::{Sweep, filled};
 use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, warn, warn_all};
 
 /// Whether Ctrl-C was pressed.
-static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+pub(super) static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The exit code of a process that Ctrl-C ends.
 const INTERRUPTED: i32 = 130;
 
@@ -123,6 +124,9 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let names = Names { arguments, log: None };
     let warnings: Vec<Message> = site.warnings().iter().cloned().map(|warning| names.without_in(warning)).collect();
     warn_all(&warnings);
+    if !arguments.param.is_empty() {
+        return sweep(arguments, &site, out);
+    }
     if !is_change(arguments) {
         let source = read_formula(&arguments.formula, Some(&site))?;
         let log = read_log(arguments, &site, &[&source])?;
@@ -159,6 +163,23 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         SimulateFormatName::Human | SimulateFormatName::Swf => write_text(&document, arguments.text, out)?,
     }
     Ok(if old.is_fine && new.is_fine && meets_goals(&new) { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Simulates the formula with each combination of the values that are to be filled in.
+fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.format == SimulateFormatName::Swf {
+        return Err(CliError::usage("--format swf writes one schedule: give no --param"));
+    }
+    let template = read_formula(&arguments.formula, Some(site))?;
+    if let Some(unused) = arguments.param.iter().find(|param| !template.text.contains(&format!("{{{}}}", param.name))) {
+        return Err(CliError::usage(format!("the formula has no `{{{}}}` to fill in", unused.name)));
+    }
+    let first: Vec<String> = arguments.param.iter().filter_map(|param| param.values.first().cloned()).collect();
+    let filled = FormulaText { text: filled(&template.text, &arguments.param, &first), ..template.clone() };
+    let log = read_log(arguments, site, &[&filled])?;
+    end_simulation_at_interrupt();
+    let sweep = Sweep { arguments, site, workload: &log.workload, goals: log.goals.as_ref(), template: &template.text };
+    sweep.run(out)
 }
 
 /// A workload simulated under one formula.
@@ -448,7 +469,7 @@ fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
     Site::from_files(files, arguments.site.rules(None)).ok()
 }
 
-fn warm_up(arguments: &SimulateArgs) -> i64 {
+pub(super) fn warm_up(arguments: &SimulateArgs) -> i64 {
     arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 

@@ -190,6 +190,12 @@ pub struct SimulateArgs {
     /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
+    /// Fill values into the formula, a run each
+    ///
+    /// `a=1,2,5` or `a=1:10:4` (four values from 1 to 10) in the place of `{a}`; repeat the option for several: every
+    /// combination is simulated, and has a row
+    #[arg(long, value_name = "NAME=VALUES", value_parser = param, conflicts_with_all = ["old", "new", "old_file", "new_file", "report", "validate"])]
+    pub param: Vec<Param>,
     /// Judge the waits by the goals in this file
     ///
     /// TOML with a `[[goal]]` each: name, jobs (a condition such as `walltime <= 3600`), queue, entity or group, measure,
@@ -264,6 +270,46 @@ impl SimulateFormatName {
     /// Whether the result is written for people.
     pub fn is_document(self) -> bool {
         matches!(self, Self::Human | Self::Markdown)
+    }
+}
+
+/// The values that are filled into a formula for a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// The name in braces.
+    pub name: String,
+    /// The values, as they are written into the formula.
+    pub values: Vec<String>,
+}
+
+/// The most values of a parameter.
+const MAX_VALUES: usize = 10_000;
+
+/// Parses `a=1,2,5` or `a=1:10:4`.
+fn param(text: &str) -> Result<Param, String> {
+    let expected = || "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4".to_owned();
+    let (name, values) = text.split_once('=').ok_or_else(expected)?;
+    let name = name.trim();
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+    if !is_name || name.starts_with(|first: char| first.is_ascii_digit()) {
+        return Err(expected());
+    }
+    let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
+    let values: Vec<String> = match values.split(':').collect::<Vec<_>>()[..] {
+        [low, high, count] => {
+            let [low, high] = [low, high].map(|end| end.trim().parse::<f64>().ok().filter(|end| end.is_finite()));
+            let count =
+                count.trim().parse().ok().filter(|count| (2..=MAX_VALUES).contains(count)).ok_or_else(expected)?;
+            let (low, high) = (low.ok_or_else(expected)?, high.ok_or_else(expected)?);
+            let step = (high - low) / (count - 1) as f64;
+            (0..count).map(|index| (low + step * index as f64).to_string()).collect()
+        }
+        [list] => list.split(',').map(|value| value.trim().to_owned()).collect(),
+        _ => return Err(expected()),
+    };
+    match values.iter().find(|value| !is_number(value)) {
+        Some(value) => Err(format!("`{value}` is not a number; {}", expected())),
+        None => Ok(Param { name: name.to_owned(), values }),
     }
 }
 

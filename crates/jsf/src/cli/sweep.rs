@@ -1,0 +1,138 @@
+//! `jsf simulate --param`: one run for each combination of values that are filled into the formula.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use job_sort_formula::Formula;
+use jsf_report::sweep::{SweepReport, SweptRun};
+use jsf_simulate::{Fairness, Goals, JudgedRun, Observer, Statistics, Workload};
+use jsf_site::{SimulateRequest, Site, SiteError};
+use rayon::prelude::*;
+
+use super::args::{Param, SimulateArgs, SimulateFormatName};
+use super::document::{write_as_markdown, write_text};
+use super::simulate::{IS_INTERRUPTED, warm_up};
+use super::{CliError, Outcome, Progress};
+
+/// The most combinations of values.
+const MAX_RUNS: usize = 100_000;
+
+/// What is simulated.
+pub(super) struct Sweep<'a> {
+    pub(super) arguments: &'a SimulateArgs,
+    pub(super) site: &'a Site,
+    pub(super) workload: &'a Workload,
+    pub(super) goals: Option<&'a Goals>,
+    /// The formula, with a name in braces for each parameter.
+    pub(super) template: &'a str,
+}
+
+impl Sweep<'_> {
+    /// Simulates every combination on all cores, and writes a row for each.
+    ///
+    /// # Errors
+    /// There are too many combinations, or a formula cannot be simulated.
+    pub(super) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let combinations = combinations(&self.arguments.param)?;
+        let progress = Progress::start("simulating");
+        let ended = AtomicUsize::new(0);
+        let runs: Result<Vec<Option<SweptRun>>, CliError> = combinations
+            .par_iter()
+            .map(|values| {
+                let run = self.run_one(values);
+                progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, combinations.len());
+                run
+            })
+            .collect();
+        let runs: Vec<SweptRun> = runs?.into_iter().flatten().collect();
+        drop(progress);
+        let names: Vec<&str> = self.arguments.param.iter().map(|param| &*param.name).collect();
+        let report = SweepReport { template: self.template, names: &names, runs: &runs };
+        match self.arguments.format {
+            SimulateFormatName::Json => report.write_json(out)?,
+            SimulateFormatName::Csv => report.write_csv(out)?,
+            SimulateFormatName::Markdown => write_as_markdown(&report.document(), self.arguments.text, out)?,
+            SimulateFormatName::Human | SimulateFormatName::Swf => {
+                write_text(&report.document(), self.arguments.text, out)?;
+            }
+        }
+        let is_met = runs.iter().any(|run| run.goals.iter().all(|goal| goal.is_met));
+        Ok(if is_met { Outcome::Fine } else { Outcome::Findings })
+    }
+
+    /// One run; `None` after Ctrl-C.
+    fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
+        if IS_INTERRUPTED.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let text = filled(self.template, &self.arguments.param, values);
+        let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
+        let mut observer = Interruptible;
+        let simulated = self.site.simulate(SimulateRequest {
+            decay_period: self.arguments.decay,
+            decay_factor: self.arguments.decay_factor,
+            processors: self.arguments.processors,
+            backfill: self.arguments.backfill,
+            usage: self.arguments.starting_usage().unwrap_or_default(),
+            ..SimulateRequest::new(&formula, self.workload, &mut observer)
+        });
+        let simulated = match simulated {
+            Err(SiteError::NotArithmetic) => {
+                return Err(CliError::content(format!("`{text}` is valid Python but not arithmetic")));
+            }
+            simulated => simulated?,
+        };
+        if !simulated.schedule.is_complete {
+            return Ok(None);
+        }
+        let warm_up = warm_up(self.arguments);
+        let statistics = Statistics::new(self.workload, &simulated.schedule, simulated.processors, warm_up);
+        let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
+        let fairness = shares.map(|shares| Fairness::new(self.workload, &simulated.schedule, shares, warm_up));
+        let run = JudgedRun {
+            workload: self.workload,
+            schedule: &simulated.schedule,
+            statistics: &statistics,
+            fairness: fairness.as_ref(),
+            warm_up,
+        };
+        let goals = self.goals.map_or_else(Vec::new, |goals| goals.judge(&run, None));
+        let summary = statistics.summary;
+        let failed = simulated.schedule.errors.jobs();
+        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, goals }))
+    }
+}
+
+/// Ends a run after Ctrl-C.
+struct Interruptible;
+
+impl Observer for Interruptible {
+    fn progress(&mut self, _started: usize) -> std::ops::ControlFlow<()> {
+        match IS_INTERRUPTED.load(Ordering::Relaxed) {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Every combination of the values, the last parameter changing fastest.
+fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
+    let count = params.iter().try_fold(1_usize, |count, param| count.checked_mul(param.values.len()));
+    if count.is_none_or(|count| count > MAX_RUNS) {
+        return Err(CliError::usage(format!("the values of --param have more than {MAX_RUNS} combinations")));
+    }
+    let mut combinations = vec![Vec::new()];
+    for param in params {
+        let extended = combinations
+            .iter()
+            .flat_map(|values: &Vec<String>| param.values.iter().map(|value| [&values[..], &[value.clone()]].concat()));
+        combinations = extended.collect();
+    }
+    Ok(combinations)
+}
+
+/// The formula with values in the place of the names in braces.
+pub(super) fn filled(template: &str, params: &[Param], values: &[String]) -> String {
+    let pairs = params.iter().zip(values);
+    pairs.fold(template.to_owned(), |text, (param, value)| text.replace(&format!("{{{}}}", param.name), value))
+}
