@@ -11,6 +11,7 @@ use crate::command::command;
 
 /// The other findings of a bad example, which report the same error in another way.
 const OTHER_FINDINGS: &[(&str, &[&str])] = &[
+    ("JSF103", &["JSF209"]),
     ("JSF205", &["JSF308"]),
     ("JSF307", &["JSF308"]),
     ("JSF301", &["JSF303", "JSF402"]),

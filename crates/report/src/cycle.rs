@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
+use job_sort_formula::jobs::JobState;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
 
@@ -166,18 +167,20 @@ impl<'a> CycleReport<'a> {
         let promised = |id: &str| cycle.reserved.iter().position(|one| one.id == id || is_subjob_of(&one.id, id));
         waiting.sort_by_key(|waiting| promised(&waiting.id).unwrap_or(usize::MAX));
         let has_promise = waiting.iter().any(|waiting| promised(&waiting.id).is_some());
-        let mut columns = vec![Column::id("job", 9), Column::wrapped("why", 9)];
+        let mut columns = vec![Column::id("job", 9)];
         if has_promise {
             columns.extend([Column::text("promised at", 11), Column::text("in", 6)]);
         }
+        columns.push(Column::wrapped("why", 9));
         section.table(Table::new(columns, waiting.len(), move |index| {
             let WaitingJob { id, reason } = waiting[index];
-            let mut cells = vec![Cell::text(&**id), Cell::prose(reason.clone())];
+            let mut cells = vec![Cell::text(&**id)];
             match promised(id).map(|index| cycle.reserved[index].start) {
                 Some(start) => cells.extend([Cell::prose(moment(start)), Cell::prose(duration_of(start - cycle.at))]),
                 None if has_promise => cells.extend([Cell::prose(""), Cell::prose("")]),
                 None => {}
             }
+            cells.push(Cell::prose(reason.clone()));
             cells
         }))
     }
@@ -201,11 +204,12 @@ impl<'a> CycleReport<'a> {
                     1 => String::new(),
                     many => format!(" and {} more", many - 1),
                 };
+                let earliest = cycle.reserved.iter().map(|reserved| reserved.start).min().unwrap_or(first.start);
                 format!(
-                    ", of which {}{others} {} promised a start, the first in {}",
+                    ", of which {}{others} {} promised a start, the earliest in {}",
                     first.id,
                     if cycle.reserved.len() == 1 { "is" } else { "are" },
-                    duration_of(first.start - cycle.at)
+                    duration_of(earliest - cycle.at)
                 )
             }
         };
@@ -234,9 +238,15 @@ impl<'a> CycleReport<'a> {
             (None, None) => String::new(),
         };
         match self.waiting().is_empty() {
-            true => format!("{job} does not wait{}.", self.concerns()),
+            true => format!("{job} does not wait{}.", if self.runs(job) { ": it runs" } else { "" }),
             false => format!("{job} waits{reason}{when}{}.", self.concerns()),
         }
+    }
+
+    /// Whether a job runs before the cycle.
+    fn runs(&self, job: &str) -> bool {
+        let table = &self.cycle.table;
+        table.row(job).is_some_and(|row| table.state(row) == JobState::Running)
     }
 
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.

@@ -31,6 +31,8 @@ pub(super) struct KeyedCandidates<'c, F> {
     other_after: F,
     scans: u32,
     is_filtered: bool,
+    /// Whether those that cannot start are returned too.
+    has_all: bool,
     jobs: &'c [WorkloadJob],
     /// The job of each tie; empty if they are the same.
     jobs_of_ties: &'c [u32],
@@ -59,9 +61,15 @@ impl<'c, F: Fn(Key) -> Option<Key>> KeyedCandidates<'c, F> {
             other_after,
             scans: 0,
             is_filtered: false,
+            has_all: false,
             jobs,
             jobs_of_ties,
         }
+    }
+
+    /// Returns all jobs, where it matters how each of them is decided.
+    pub(super) fn with_all(self, has_all: bool) -> Self {
+        Self { has_all, ..self }
     }
 
     fn job_of(&self, key: Key) -> u32 {
@@ -129,6 +137,7 @@ fn job_of(jobs_of_ties: &[u32], key: Key) -> u32 {
 impl<F: Fn(Key) -> Option<Key>> Candidates for KeyedCandidates<'_, F> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
         match wanted {
+            _ if self.has_all => self.next_of_all(),
             Wanted::Any => self.next_of_all(),
             Wanted::ThatMayStart { .. } => self.next_that_may_start(wanted.most()),
         }

@@ -100,7 +100,8 @@ pub fn simulate(
         !machine.can_ever_run(job.queue, &job.request)
     };
     let too_large: Vec<usize> = (0..count).filter(is_too_large).map(|job| job as usize).collect();
-    let has_accrual = has_accrual && (limits.has_personal() || threshold.is_some());
+    let reads_eligible_time = program.inputs().iter().any(|name| **name == *"eligible_time");
+    let has_accrual = has_accrual && reads_eligible_time && (limits.has_personal() || threshold.is_some());
     let mut errors = EvaluationErrors::default();
     let waiting =
         WaitingJobs::new(program, workload, &order, threshold, has_accrual, (precision, on_error), &mut errors)?;

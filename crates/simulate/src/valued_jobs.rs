@@ -280,8 +280,8 @@ impl<'p> ValuedJobs<'p> {
             others.map(|(key, _)| key).min()
         };
         let jobs = self.workload.jobs();
-        let mut candidates = KeyedCandidates::new(&mut keys, first_other, other_after, jobs, &self.jobs_of_ties);
-        cycle.run(&mut candidates, outcome);
+        let candidates = KeyedCandidates::new(&mut keys, first_other, other_after, jobs, &self.jobs_of_ties);
+        cycle.run(&mut candidates.with_all(self.has_accrual()), outcome);
         self.keys = keys;
     }
 

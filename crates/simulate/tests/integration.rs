@@ -1,5 +1,6 @@
 //! Simulated queues: recorded cases, a reference simulator in Python, and properties of every schedule.
 
+mod candidates;
 mod comparisons;
 mod logs;
 mod properties;

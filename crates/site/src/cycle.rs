@@ -11,7 +11,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::cycle_machine::{CountedNames, CycleMachine};
-use super::simulation_rules::{LeftOut, PROCESSORS};
+use super::simulation_rules::{LeftOut, PROCESSORS, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// The most cycles that are run to estimate when a job starts.
@@ -141,7 +141,7 @@ impl Site {
             waiting,
             accrue_types: decided.accrue_types(),
             estimates,
-            backfilling: self.backfilling(None, &machine.rules),
+            backfilling: starts_in_words(&machine.rules),
             order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
             left_out: self.left_out(table.queues().iter().map(|queue| &**queue), |queue| waiting_in(&table, queue)),
             findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),

@@ -85,24 +85,11 @@ impl Site {
     /// What a cycle starts, in words.
     pub(super) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
         match backfill {
-            Some(Backfill::Easy) => return "backfill easy".to_owned(),
-            Some(Backfill::Greedy) => return "backfill greedy".to_owned(),
-            Some(Backfill::None) => return "backfill none".to_owned(),
-            None if !self.has_cycle_rules() => return "backfill easy".to_owned(),
-            None => {}
-        }
-        let queues = rules.queue_depths.iter().flatten().count();
-        match (rules.strict_ordering, rules.backfill_depth) {
-            (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
-            (true, 0) if queues == 0 => "strict_ordering True, backfill_depth 0: no backfilling".to_owned(),
-            (true, depth) => {
-                let of_queues = if queues == 0 { "" } else { " and that of queues" };
-                let fuzzy = match rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
-                    true => String::new(),
-                    false => format!(", opt_backfill_fuzzy {} s", rules.window),
-                };
-                format!("strict_ordering True, backfill_depth {depth}{of_queues}{fuzzy}")
-            }
+            Some(Backfill::Easy) => "backfill easy".to_owned(),
+            Some(Backfill::Greedy) => "backfill greedy".to_owned(),
+            Some(Backfill::None) => "backfill none".to_owned(),
+            None if !self.has_cycle_rules() => "backfill easy".to_owned(),
+            None => starts_in_words(rules),
         }
     }
 
@@ -222,6 +209,23 @@ impl Site {
             add(format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"), all);
         }
         found
+    }
+}
+
+/// What a cycle starts by these rules, in words.
+pub(super) fn starts_in_words(rules: &CycleRules) -> String {
+    let queues = rules.queue_depths.iter().flatten().count();
+    match (rules.strict_ordering, rules.backfill_depth) {
+        (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
+        (true, 0) if queues == 0 => "strict_ordering True, backfill_depth 0: no backfilling".to_owned(),
+        (true, depth) => {
+            let of_queues = if queues == 0 { "" } else { " and that of queues" };
+            let fuzzy = match rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
+                true => String::new(),
+                false => format!(", opt_backfill_fuzzy {} s", rules.window),
+            };
+            format!("strict_ordering True, backfill_depth {depth}{of_queues}{fuzzy}")
+        }
     }
 }
 

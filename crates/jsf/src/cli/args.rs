@@ -110,7 +110,7 @@ pub enum Command {
     Trajectory(TrajectoryArgs),
     /// Show the fair-share tree with the values that a policy computes
     Shares(SharesArgs),
-    /// Show which jobs start next, which are promised a start and when, and why the others wait
+    /// Show which jobs start next, and when and why the others wait
     Cycle(CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
     Simulate(SimulateArgs),

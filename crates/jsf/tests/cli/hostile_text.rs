@@ -72,6 +72,7 @@ impl Files {
         files.write("queues", format!("Queue: {HOSTILE}\n    Priority = {HOSTILE}\n    queue_type = {HOSTILE}\n\nQueue: b\n    Priority = 1{HOSTILE}\n"));
         files.write("resources", format!("{HOSTILE} type=long\nr type={HOSTILE}\n"));
         files.write("log", format!("11/22/2026 10:00:00;0080;pbs_sched;Job;{HOSTILE};Formula Evaluation = {HOSTILE}\n11/22/2026 10:00:00;0080;pbs_sched;Job;3.vm;Formula Evaluation = 1{HOSTILE}\n11/22/2026 10:00:00;0080;pbs_sched;Job;3.vm;Formula Evaluation = 9\n"));
+        files.write("nodes", format!("{{\"nodes\":{{{text}:{{\"Mom\":{text},\"state\":\"free\",\"queue\":{text},\"resources_available\":{{\"host\":{text},\"ncpus\":4,{text}:{text}}}}}}}}}"));
         files.write("formula", format!("ncpus + {HOSTILE}"));
         files.write("comment", format!("ncpus  # {HOSTILE}"));
         files
@@ -96,7 +97,7 @@ impl Files {
 }
 
 /// Every command with hostile text in its files.
-const CALLS: [&str; 46] = [
+const CALLS: [&str; 52] = [
     "rank ncpus --queue @jobs",
     "rank ncpus --queue @jobs --inputs --wide",
     "rank ncpus --queue @jobs --on-error fail",
@@ -141,12 +142,18 @@ const CALLS: [&str; 46] = [
     "replay @log ncpus --queue @jobs --tree @tree",
     "names --queue @jobs --resources @resources --queues @queues --server @server",
     "names --resources @resources",
+    "cycle ncpus --queue @jobs --processors 4 --at 5",
+    "cycle --queue @jobs --processors 1 --at 5 --job 3.vm",
+    "cycle ncpus --queue @qstat --processors 4 --at 5",
+    "cycle ncpus --queue @jobs --nodes @nodes --at 5 --full",
+    "cycle -f @formula --queue @jobs --processors 4 --at 5",
+    "cycle fairshare_factor --queue @jobs --processors 2 --at 5 --tree @tree --sched-config @sched_config --queues @queues --server @server",
     "rank ncpus --queue @formula",
     "shares --tree @log",
 ];
 
 /// Every command with hostile text in its arguments.
-const ARGUMENTS: [&str; 42] = [
+const ARGUMENTS: [&str; 45] = [
     "%",
     "--%",
     "-%",
@@ -183,6 +190,9 @@ const ARGUMENTS: [&str; 42] = [
     "explain ncpus --queue @jobs --job 3.vm --to %",
     "trajectory ncpus --queue @jobs --job 3.vm --hours %",
     "trajectory ncpus --queue @jobs --job x%",
+    "cycle % --queue @jobs --processors 4 --at 5",
+    "cycle --queue @jobs --processors 4 --at 5 --job x%",
+    "cycle --queue @jobs --processors % --at %",
     "replay % ncpus --queue @jobs",
     "names --%",
     "codes %",

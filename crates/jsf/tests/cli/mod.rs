@@ -3,6 +3,7 @@
 mod checks;
 mod commands;
 mod compare;
+mod cycle;
 mod environment;
 mod existence;
 mod exit_codes;

@@ -296,12 +296,13 @@ fn the_files_of_a_site_take_one_line_unless_all_are_asked_for() {
         let output = jsf(&[&["rank", "ncpus", "--site", "examples/site", "--top", "1"], more].concat());
         stderr(&output).lines().filter(|line| line.starts_with("jsf: site: ")).map(str::to_owned).collect::<Vec<_>>()
     };
-    let short = "jsf: site: found in `examples/site`: jobs, server, queues, resources, scheduler (-v lists the files)";
+    let short =
+        "jsf: site: found in `examples/site`: jobs, server, queues, resources, nodes, scheduler (-v lists the files)";
     assert_eq!(lines(&[]), [short]);
     assert_eq!(lines(&["--format", "csv"]), [""; 0]);
     for all in ["-v", "--verbose"] {
         let listed = lines(&[all]);
-        assert!(listed.len() == 7 && listed.iter().any(|line| line.ends_with("  qstat.json")), "{listed:?}");
-        assert!(listed[6].ends_with("  python     3.11 (assumed, as no file says it)"), "{listed:?}");
+        assert!(listed.len() == 8 && listed.iter().any(|line| line.ends_with("  qstat.json")), "{listed:?}");
+        assert!(listed[7].ends_with("  python     3.11 (assumed, as no file says it)"), "{listed:?}");
     }
 }

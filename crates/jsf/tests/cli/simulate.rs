@@ -85,7 +85,9 @@ fn the_policy_is_that_of_slurm_conf() {
     std::fs::write(&log_file, log.join("\n")).expect("written");
     let simulate = |options: &[&str]| {
         let jobs = ["simulate", "fairshare_factor", "--workload", &log_file, "--processors", "1", "--format", "json"];
-        success(&jsf(&[&jobs[..], &["--tree", "examples/slurm/sshare.txt"], options].concat()))
+        // the recorded usage would outweigh that of a few jobs
+        let tree = ["--tree", "examples/slurm/sshare.txt", "--usage", "fresh"];
+        success(&jsf(&[&jobs[..], &tree, options].concat()))
     };
     let by_conf = simulate(&["--slurm-conf", &conf]);
     assert_eq!(by_conf, simulate(&["--policy", "classic"]));

@@ -12,6 +12,9 @@ mod machine;
 mod reservations;
 mod totals;
 
+#[cfg(test)]
+mod tests;
+
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{Machine, Part, Placement, Request};

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 use super::{FormulaArgs, SiteArgs, TextArgs};
 
@@ -43,7 +44,7 @@ pub struct CycleArgs {
     #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true)]
     pub at: Option<i64>,
     /// The number of processors, instead of the nodes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::simulate::processors, allow_negative_numbers = true)]
     pub processors: Option<u32>,
     /// The site.
     #[command(flatten)]
@@ -76,7 +77,7 @@ impl CycleFormatName {
 
 /// Parses a time in seconds since 1970 or in ISO 8601.
 fn moment(text: &str) -> Result<i64, String> {
-    let in_utc = |time: DateTime| Some(time.in_tz("UTC").ok()?.timestamp().as_second());
+    let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
     let seconds = text.parse().ok();
     let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
     let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);

@@ -326,7 +326,8 @@ fn generated_jobs(text: &str) -> Result<usize, String> {
 }
 
 /// Parses the size of the machine.
-fn processors(text: &str) -> Result<u32, String> {
+/// Parses a number of processors.
+pub fn processors(text: &str) -> Result<u32, String> {
     match text.parse::<i128>() {
         Ok(..1) => Err("`--processors` must be at least 1".to_owned()),
         Ok(number) => u32::try_from(number).map_err(|_| format!("`--processors` must be at most {}", u32::MAX)),

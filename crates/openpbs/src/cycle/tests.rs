@@ -1,0 +1,466 @@
+//! One rule at a time, on machines of a few processors; and what holds for random machines and jobs.
+
+use std::collections::{HashMap as StdHashMap, VecDeque};
+
+use hashbrown::HashMap;
+use jsf_testing::random::Generator;
+
+use super::*;
+
+/// A job of user 0 in queue 0 that asks for one chunk.
+#[derive(Debug, Clone)]
+struct Job {
+    counts: Vec<u32>,
+    amounts: Vec<i64>,
+    walltime: i64,
+    queue: u32,
+    user: u32,
+    can_be_reserved: bool,
+}
+
+fn job(processors: i64, walltime: i64) -> Job {
+    Job { counts: vec![1], amounts: vec![processors], walltime, queue: 0, user: 0, can_be_reserved: true }
+}
+
+impl Job {
+    fn in_queue(self, queue: u32) -> Self {
+        Self { queue, ..self }
+    }
+
+    fn of_user(self, user: u32) -> Self {
+        Self { user, ..self }
+    }
+}
+
+struct Jobs<'j>(&'j [Job]);
+
+impl JobSource for Jobs<'_> {
+    fn job(&self, index: u32) -> CycleJob<'_> {
+        let job = &self.0[index as usize];
+        CycleJob {
+            request: Request { counts: &job.counts, amounts: &job.amounts },
+            walltime: job.walltime,
+            queue: job.queue,
+            user: job.user,
+            group: 0,
+            project: 0,
+            subjobs: 1,
+            can_be_reserved: job.can_be_reserved,
+        }
+    }
+}
+
+/// Jobs in a given order.
+struct InOrder(VecDeque<u32>);
+
+impl Candidates for InOrder {
+    fn next(&mut self, _wanted: &Wanted<'_>) -> Option<u32> {
+        self.0.pop_front()
+    }
+
+    fn started(&mut self, _job: u32) {}
+}
+
+/// What a cycle decided.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Decided {
+    started: Vec<u32>,
+    reserved: Vec<(u32, i64)>,
+    waiting: Vec<(u32, Refusal)>,
+    not_eligible: Vec<u32>,
+}
+
+impl CycleObserver for Decided {
+    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
+        match decision {
+            Decision::Starts => self.started.push(job),
+            Decision::Waits(refusal) => self.waiting.push((job, refusal)),
+        }
+        if !is_eligible {
+            self.not_eligible.push(job);
+        }
+    }
+
+    fn reserved(&mut self, Reservation { job, start }: Reservation) {
+        self.reserved.push((job, start));
+    }
+}
+
+/// A machine, what it runs, and its rules.
+struct Site {
+    machine: Machine,
+    limits: Limits,
+    rules: CycleRules,
+    /// The running jobs first, then those that wait, in their order.
+    jobs: Vec<Job>,
+    running: usize,
+}
+
+/// With strict ordering and a depth of 1, and no window.
+fn site(pools: &[Vec<i64>]) -> Site {
+    Site {
+        machine: Machine::new(pools),
+        limits: Limits::default(),
+        rules: CycleRules { strict_ordering: true, window: 0, ..CycleRules::default() },
+        jobs: Vec::new(),
+        running: 0,
+    }
+}
+
+impl Site {
+    /// Adds a job that runs from 0 on, in one pool.
+    fn running_in(mut self, pool: u32, job: Job) -> Self {
+        self.jobs.push(job);
+        self.running += 1;
+        let index = self.jobs.len() as u32 - 1;
+        let jobs = Jobs(&self.jobs);
+        let started = jobs.job(index);
+        self.machine.start(index, &started.request, Placement::Whole(pool), started.walltime);
+        self.limits.start(&started);
+        self
+    }
+
+    fn running(self, job: Job) -> Self {
+        self.running_in(0, job)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut CycleRules)) -> Self {
+        change(&mut self.rules);
+        self
+    }
+
+    /// Sets limits, before jobs run.
+    fn limits(self, limits: Vec<Limit>) -> Self {
+        Self { limits: Limits::new(limits), ..self }
+    }
+
+    /// A cycle at 0 with these waiting jobs. Its decisions call the first of them 0.
+    fn cycle(mut self, waiting: &[Job]) -> Decided {
+        self.jobs.extend_from_slice(waiting);
+        let first = self.running as u32;
+        let candidates = (first..self.jobs.len() as u32).collect();
+        let Self { mut machine, mut limits, rules, jobs, .. } = self;
+        let mut decided = Decided::default();
+        Cycle::new(0, &rules, &mut machine, &mut limits, &Jobs(&jobs)).run(&mut InOrder(candidates), &mut decided);
+        let Decided { started, reserved, waiting, not_eligible } = decided;
+        Decided {
+            started: started.into_iter().map(|job| job - first).collect(),
+            reserved: reserved.into_iter().map(|(job, start)| (job - first, start)).collect(),
+            waiting: waiting.into_iter().map(|(job, refusal)| (job - first, refusal)).collect(),
+            not_eligible: not_eligible.into_iter().map(|job| job - first).collect(),
+        }
+    }
+}
+
+fn limit(kind: LimitKind, most: i64) -> Limit {
+    Limit { queue: None, kind, amount: None, generic: Some(most), named: HashMap::new() }
+}
+
+const NOT_ENOUGH: Refusal = Refusal::NotEnoughFree(Some(0));
+
+#[test]
+fn a_job_that_ends_as_a_reserved_one_starts_does_not_delay_it() {
+    let site = || site(&[vec![4]]).running(job(2, 100));
+    let decided = site().cycle(&[job(4, 50), job(2, 100)]);
+    assert_eq!((decided.started, decided.reserved), (vec![1], vec![(0, 100)]));
+    let decided = site().cycle(&[job(4, 50), job(2, 101), job(1, 100)]);
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::DelaysReservation)]);
+    assert_eq!(decided.started, [2]);
+}
+
+#[test]
+fn a_job_that_fits_beside_a_reserved_one_may_take_any_time() {
+    let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&[job(3, 50), job(1, 1000), job(1, 1000)]);
+    assert_eq!((decided.started, decided.reserved), (vec![1], vec![(0, 100)]));
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (2, Refusal::DelaysReservation)]);
+}
+
+#[test]
+fn later_reserved_jobs_see_earlier_ones() {
+    let site = site(&[vec![4]]).with(|rules| rules.backfill_depth = 2).running(job(1, 100)).running(job(1, 200));
+    let decided = site.cycle(&[job(3, 100), job(4, 10), job(1, 150), job(2, 100)]);
+    assert_eq!(decided.reserved, [(0, 100), (1, 200)]);
+    // the first one leaves nothing from 100 to 200
+    assert_eq!(decided.waiting[2], (2, Refusal::DelaysReservation));
+    assert_eq!(decided.started, [3]);
+}
+
+#[test]
+fn ends_in_one_window_are_taken_together() {
+    let start = |window: i64, ends: [i64; 2]| {
+        let site = site(&[vec![4]]).with(|rules| rules.window = window);
+        let decided = site.running(job(3, ends[0])).running(job(1, ends[1])).cycle(&[job(3, 10)]);
+        decided.reserved[0].1
+    };
+    assert_eq!(start(60, [100, 115]), 115);
+    // a window ends with the next multiple of 60, and has it
+    assert_eq!(start(60, [100, 120]), 120);
+    assert_eq!(start(60, [100, 121]), 100);
+    assert_eq!(start(60, [120, 179]), 179);
+    assert_eq!(start(600, [100, 599]), 599);
+    assert_eq!(start(1, [100, 101]), 101);
+    assert_eq!(start(0, [100, 101]), 100);
+}
+
+#[test]
+fn chunks_are_placed_on_hosts_one_by_one() {
+    let chunks = |count: u32, processors: i64| Job { counts: vec![count], amounts: vec![processors], ..job(0, 10) };
+    let hosts = || site(&[vec![4], vec![4]]);
+    let one = |site: Site, job: Job| {
+        let decided = site.cycle(&[job]);
+        decided.waiting.first().map(|(_, refusal)| *refusal)
+    };
+    assert_eq!(one(hosts(), chunks(2, 3)), None);
+    assert_eq!(one(hosts(), chunks(4, 2)), None);
+    // one chunk is not split
+    assert_eq!(one(hosts(), chunks(1, 5)), Some(Refusal::TooLarge));
+    assert_eq!(one(hosts(), chunks(3, 3)), Some(Refusal::TooLarge));
+    // 6 are free, but 3 on one host only
+    assert_eq!(one(hosts().running_in(0, job(2, 100)), chunks(2, 3)), Some(Refusal::NotEnoughFree(None)));
+    assert_eq!(one(hosts().running_in(0, job(3, 100)), chunks(2, 3)), Some(NOT_ENOUGH));
+    let mixed = Job { counts: vec![1, 3], amounts: vec![4, 1], ..job(0, 10) };
+    assert_eq!(one(hosts(), mixed.clone()), None);
+    assert_eq!(one(hosts().running_in(1, job(2, 100)), mixed), Some(NOT_ENOUGH));
+}
+
+#[test]
+fn a_reservation_binds_the_hosts_that_were_found() {
+    // the reserved job waits for host 0; a long job may take host 1, and not host 0
+    let hosts = site(&[vec![4], vec![2]]).running_in(0, job(3, 100));
+    let decided = hosts.cycle(&[job(4, 10), job(2, 1000), job(1, 1000)]);
+    assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
+    assert_eq!(decided.waiting[1], (2, Refusal::DelaysReservation));
+}
+
+#[test]
+fn all_amounts_of_a_job_must_be_free() {
+    let with_gpus = |processors: i64, gpus: i64| Job { amounts: vec![processors, gpus], ..job(0, 10) };
+    let site = site(&[vec![8, 2]]).running(with_gpus(2, 2));
+    let decided = site.cycle(&[with_gpus(1, 3), with_gpus(1, 1), with_gpus(4, 0)]);
+    assert_eq!(decided.waiting, [(0, Refusal::TooLarge), (1, Refusal::NotEnoughFree(Some(1)))]);
+    assert_eq!(decided.started, [2]);
+}
+
+#[test]
+fn without_strict_ordering_nothing_is_reserved() {
+    let site = site(&[vec![4]]).with(|rules| rules.strict_ordering = false).running(job(2, 100));
+    let decided = site.cycle(&[job(4, 50), job(2, 1000)]);
+    assert_eq!((decided.started, decided.reserved), (vec![1], vec![]));
+}
+
+#[test]
+fn without_backfilling_the_first_job_that_does_not_start_holds_back_all() {
+    let site = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).running(job(2, 100));
+    let decided = site.cycle(&[job(1, 10), job(4, 50), job(1, 10).in_queue(1)]);
+    assert_eq!((decided.started, decided.reserved), (vec![0], vec![]));
+    assert_eq!(decided.waiting, [(1, NOT_ENOUGH), (2, Refusal::StrictOrdering)]);
+}
+
+#[test]
+fn a_job_that_can_never_run_is_not_reserved() {
+    let jobs = [job(5, 10), job(4, 10), job(1, 1000)];
+    let waiting = |decided: Decided| decided.waiting.iter().map(|(_, refusal)| *refusal).collect::<Vec<_>>();
+    let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&jobs);
+    assert_eq!(decided.reserved, [(1, 100)]);
+    assert_eq!(waiting(decided), [Refusal::TooLarge, NOT_ENOUGH, Refusal::DelaysReservation]);
+    // it still holds back the others where nothing is backfilled
+    let decided = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).cycle(&jobs);
+    assert_eq!(waiting(decided), [Refusal::TooLarge, Refusal::StrictOrdering, Refusal::StrictOrdering]);
+    let ineligible = Job { can_be_reserved: false, ..job(4, 10) };
+    let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&[ineligible, job(2, 1000)]);
+    assert_eq!((decided.reserved, decided.started), (vec![], vec![1]));
+}
+
+#[test]
+fn a_queue_of_depth_0_holds_back_itself_where_others_are_backfilled() {
+    let site = site(&[vec![4]]).with(|rules| rules.queue_depths = vec![Some(0)]).running(job(2, 100));
+    let decided = site.cycle(&[job(4, 50), job(1, 10), job(1, 10).in_queue(1)]);
+    assert_eq!((decided.started, decided.reserved), (vec![2], vec![]));
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::StrictOrdering)]);
+}
+
+#[test]
+fn a_queue_has_a_count_of_its_own() {
+    let depths = |rules: &mut CycleRules| rules.queue_depths = vec![Some(2), None];
+    let site = |server: u32| {
+        let site = site(&[vec![4]]).with(depths).with(|rules| rules.backfill_depth = server);
+        site.running(job(4, 100))
+    };
+    let jobs = [job(4, 10), job(4, 10).in_queue(1), job(4, 10), job(4, 10), job(4, 10).in_queue(1)];
+    assert_eq!(site(1).cycle(&jobs).reserved, [(0, 100), (1, 110), (2, 120)]);
+    // the depth of a queue turns backfilling on for all: the others are neither reserved nor held back
+    assert_eq!(site(0).cycle(&jobs).reserved, [(0, 100), (2, 110)]);
+}
+
+/// A machine of 8 processors, on which each user may run two jobs.
+fn two_for_each_user() -> Site {
+    site(&[vec![8]]).limits(vec![limit(LimitKind::User, 2)])
+}
+
+#[test]
+fn a_limit_counts_the_reserved_jobs_that_will_run_meanwhile() {
+    let decide = |walltime: i64| {
+        let site = two_for_each_user().running(job(6, 100).of_user(1));
+        site.cycle(&[job(4, 50), job(1, 1000), job(1, walltime)])
+    };
+    assert_eq!((decide(100).reserved, decide(100).started), (vec![(0, 100)], vec![1, 2]));
+    assert_eq!(decide(101).waiting[1], (2, Refusal::Limit(0)));
+    // a start is promised for a time at which the limit allows it
+    let site = two_for_each_user().with(|rules| rules.backfill_depth = 3).running(job(8, 100).of_user(1));
+    let decided = site.cycle(&[job(4, 50), job(2, 100), job(1, 10)]);
+    assert_eq!(decided.reserved, [(0, 100), (1, 100), (2, 150)]);
+}
+
+#[test]
+fn a_limit_that_ends_with_a_job_promises_a_start_then() {
+    // user 0 runs one job of the one that it may run; there is room all the time
+    let site = site(&[vec![8]]).limits(vec![limit(LimitKind::User, 1)]).running(job(1, 100));
+    let decided = site.cycle(&[job(1, 10), job(1, 10).of_user(1)]);
+    assert_eq!(decided.waiting, [(0, Refusal::Limit(0))]);
+    assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
+    assert_eq!(decided.not_eligible, [0]);
+}
+
+#[test]
+fn only_limits_of_users_groups_and_projects_stop_eligible_time() {
+    let refused = |kind: LimitKind| {
+        let site = site(&[vec![8]]).limits(vec![limit(kind, 1)]).running(job(1, 100));
+        let decided = site.cycle(&[job(1, 10)]);
+        assert_eq!(decided.waiting, [(0, Refusal::Limit(0))]);
+        decided.not_eligible
+    };
+    for kind in [LimitKind::User, LimitKind::Group, LimitKind::Project] {
+        assert_eq!(refused(kind), [0], "{kind:?}");
+    }
+    assert!(refused(LimitKind::All).is_empty());
+}
+
+#[test]
+fn the_third_job_of_a_user_is_not_eligible_on_a_full_machine_where_two_may_run() {
+    let site = two_for_each_user().running(job(8, 100).of_user(1));
+    let decided = site.cycle(&[job(1, 10), job(1, 10), job(1, 10), job(1, 10).of_user(2)]);
+    assert_eq!(decided.not_eligible, [2]);
+}
+
+#[test]
+fn a_named_limit_replaces_the_generic_one() {
+    let named = Limit { named: HashMap::from_iter([(0, 2)]), ..limit(LimitKind::User, 1) };
+    let jobs = [job(1, 10), job(1, 10), job(1, 10), job(1, 10).of_user(1), job(1, 10).of_user(1)];
+    let decided = site(&[vec![8]]).limits(vec![named]).with(|rules| rules.strict_ordering = false).cycle(&jobs);
+    assert_eq!(decided.started, [0, 1, 3]);
+}
+
+#[test]
+fn a_job_beyond_its_walltime_is_taken_to_end_with_the_next_second() {
+    let mut overdue = site(&[vec![4]]);
+    overdue.jobs.push(job(4, 100));
+    overdue.running = 1;
+    overdue.machine.start(0, &Request::one_chunk(&[4]), Placement::Whole(0), -20);
+    assert_eq!(overdue.cycle(&[job(4, 10)]).reserved, [(0, 1)]);
+}
+
+/// A random machine with its waiting jobs, which all take their walltimes.
+struct Random {
+    pools: Vec<Vec<i64>>,
+    rules: CycleRules,
+    jobs: Vec<Job>,
+}
+
+fn random(generator: &mut Generator, pools: u64) -> Random {
+    let amounts = 1 + generator.below(2) as usize;
+    let count = 1 + generator.below(pools);
+    let mut pool = || (0..amounts).map(|amount| 1 + generator.below(if amount == 0 { 12 } else { 3 }) as i64).collect();
+    let pools: Vec<Vec<i64>> = (0..count).map(|_| pool()).collect();
+    let chunk = |generator: &mut Generator| -> Vec<i64> {
+        let most = |amount: usize| if amount == 0 { 8 } else { 2 };
+        (0..amounts).map(|amount| generator.below(most(amount)) as i64 + i64::from(amount == 0)).collect()
+    };
+    let jobs = (0..1 + generator.below(25)).map(|_| {
+        let chunks = if generator.below(3) == 0 { 1 + generator.below(2) } else { 1 };
+        let counts = (0..chunks).map(|_| 1 + if chunks > 1 { generator.below(3) as u32 } else { 0 }).collect();
+        Job {
+            counts,
+            amounts: (0..chunks).flat_map(|_| chunk(generator)).collect(),
+            walltime: 1 + generator.below(50) as i64 * generator.pick(&[1, 1, 10]),
+            ..job(0, 0)
+        }
+    });
+    let jobs = jobs.collect();
+    let backfill_depth = generator.below(5) as u32;
+    let rules = CycleRules { strict_ordering: true, backfill_depth, window: 0, ..CycleRules::default() };
+    Random { pools, rules, jobs }
+}
+
+impl Random {
+    /// Runs cycle after cycle, each at the next end of a job. `after` gets each cycle's time, its decisions and the machine.
+    fn run(&self, mut after: impl FnMut(i64, &Decided, &Machine)) {
+        let Self { pools, rules, jobs } = self;
+        let mut machine = Machine::new(pools);
+        let mut limits = Limits::default();
+        let mut waiting: Vec<u32> = (0..jobs.len() as u32).collect();
+        let mut now = 0;
+        loop {
+            let mut decided = Decided::default();
+            let candidates = &mut InOrder(waiting.iter().copied().collect());
+            Cycle::new(now, rules, &mut machine, &mut limits, &Jobs(jobs)).run(candidates, &mut decided);
+            after(now, &decided, &machine);
+            waiting.retain(|job| !decided.started.contains(job));
+            match machine.end_next(&Jobs(jobs), |_| {}) {
+                Some(time) => now = time,
+                None => return,
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_placed_beyond_what_is_free() {
+    let mut generator = Generator(3);
+    for _ in 0..500 {
+        let case = random(&mut generator, 4);
+        case.run(|_, _, machine| {
+            let free = machine.free_amounts();
+            let total: Vec<i64> = case.pools.concat();
+            assert!(free.iter().zip(&total).all(|(free, total)| (0..=*total).contains(free)), "{free:?} of {total:?}");
+        });
+    }
+}
+
+#[test]
+fn every_job_that_fits_on_the_machine_starts_once() {
+    let mut generator = Generator(4);
+    for _ in 0..500 {
+        let mut case = random(&mut generator, 4);
+        // without backfilling a job that can never run holds back all behind it for ever
+        case.rules.backfill_depth += 1;
+        let mut started = Vec::new();
+        case.run(|_, decided, _| started.extend_from_slice(&decided.started));
+        let machine = Machine::new(&case.pools);
+        let jobs = Jobs(&case.jobs);
+        let can_run = |job: &u32| machine.can_ever_run(0, &jobs.job(*job).request);
+        let expected: Vec<u32> = (0..case.jobs.len() as u32).filter(can_run).collect();
+        started.sort_unstable();
+        assert_eq!(started, expected);
+    }
+}
+
+/// On one pool, with windows of one moment, each cycle finds the same starts again.
+#[test]
+fn promises_are_kept_where_every_job_takes_its_walltime() {
+    let mut generator = Generator(5);
+    let mut promises = 0;
+    for _ in 0..500 {
+        let case = random(&mut generator, 1);
+        let mut promised: StdHashMap<u32, i64> = StdHashMap::new();
+        case.run(|now, decided, _| {
+            for &(job, start) in &decided.reserved {
+                promises += 1;
+                assert_eq!(*promised.entry(job).or_insert(start), start, "{job} at {now}");
+            }
+            for job in &decided.started {
+                assert!(promised.get(job).is_none_or(|start| *start == now), "{job} at {now}");
+            }
+        });
+    }
+    assert!(promises > 2000, "{promises}");
+}

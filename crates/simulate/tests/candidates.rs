@@ -1,0 +1,144 @@
+//! Candidates that are found without looking at every waiting job give the same schedule as those that are sorted.
+
+use hashbrown::HashMap;
+use job_sort_formula::{Formula, Schema};
+use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Machine};
+use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
+use jsf_testing::random::Generator;
+
+const QUEUES: [&str; 3] = ["short", "long", "gpu"];
+const USERS: [&str; 4] = ["ada", "bob", "cy", "dot"];
+
+/// Formulas in pairs of equal values: those of the first never change while a job waits, so that all jobs are ordered once.
+/// Those of the second may change as far as the program tells.
+const CONSTANT: [[&str; 2]; 4] = [
+    ["ncpus", "ncpus + 0 * eligible_time"],
+    ["0", "0 * eligible_time"],
+    ["-walltime", "0 * eligible_time - walltime"],
+    ["10 * ncpus // 3 - walltime", "10 * ncpus // 3 - walltime + 0 * eligible_time"],
+];
+/// Formulas whose order changes while jobs wait.
+const CHANGING: [&str; 4] =
+    ["eligible_time", "-eligible_time", "eligible_time * ncpus", "eligible_time // 20 % 3 * 100 - walltime"];
+
+fn random_workload(generator: &mut Generator, processors: u64) -> Workload {
+    let mut builder = WorkloadBuilder::new();
+    let unit = generator.pick(&[1, 1, 10, 30]);
+    let horizon = 1 + generator.below(300) as i64;
+    for id in 1..=1 + generator.below(50) {
+        let id = id.to_string();
+        let run = generator.below(60) as i64 * unit;
+        let job = LoggedJob {
+            id: &id,
+            user: generator.pick(&USERS),
+            queue: generator.pick(&QUEUES),
+            submit: generator.below(horizon as u64) as i64 / unit * unit,
+            run,
+            walltime: Some(run.max(1) + generator.below(20) as i64 * unit),
+            processors: 1 + generator.below(processors + 2) as i64,
+            ..LoggedJob::default()
+        };
+        builder.push(&job).expect("a job");
+    }
+    builder.finish()
+}
+
+/// A machine of one count, or with GPUs, or with nodes that the last queue has for itself.
+fn random_machine(generator: &mut Generator, workload: &Workload, processors: i64) -> (Machine, Vec<i64>) {
+    let jobs = workload.jobs();
+    match generator.below(3) {
+        0 => (Machine::new(&[vec![processors]]), Vec::new()),
+        1 => {
+            let requests = jobs.iter().flat_map(|job| [job.processors.into(), generator.below(3) as i64]).collect();
+            (Machine::new(&[vec![processors, 2]]), requests)
+        }
+        _ => {
+            let pools: Vec<Vec<u32>> = (0..workload.queues().len()).map(|queue| vec![u32::from(queue == 1)]).collect();
+            (Machine::new(&[vec![processors], vec![processors]]).pools_of_queues(pools), Vec::new())
+        }
+    }
+}
+
+fn random_limit(generator: &mut Generator, queues: u64) -> Limit {
+    Limit {
+        queue: (generator.below(2) == 0).then(|| generator.below(queues) as u32),
+        kind: generator.pick(&[LimitKind::User, LimitKind::User, LimitKind::All, LimitKind::Project]),
+        amount: (generator.below(3) == 0).then_some(0),
+        generic: Some(1 + generator.below(6) as i64),
+        named: HashMap::from_iter((generator.below(3) == 0).then(|| (0, 1 + generator.below(6) as i64))),
+    }
+}
+
+fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRules {
+    let processors = 1 + generator.below(10);
+    let (machine, requests) = random_machine(generator, workload, processors as i64);
+    let queues = workload.queues().len() as u64;
+    let queue_depths = match generator.below(4) {
+        0 => (0..queues).map(|_| (generator.below(2) == 0).then(|| generator.below(3) as u32)).collect(),
+        _ => Vec::new(),
+    };
+    let cycle = CycleRules {
+        strict_ordering: generator.below(3) > 0,
+        backfill_depth: generator.below(4) as u32,
+        queue_depths,
+        window: generator.pick(&[0, 1, 60]),
+    };
+    let by_queue = generator.below(3) == 0;
+    let order = OrderRules {
+        places: if by_queue { (0..queues).map(|_| generator.below(2) as u32).collect() } else { Vec::new() },
+        ..OrderRules::default()
+    };
+    let limits = match generator.below(2) {
+        0 => (0..1 + generator.below(2)).map(|_| random_limit(generator, queues)).collect(),
+        _ => Vec::new(),
+    };
+    SimulationRules {
+        machine,
+        requests,
+        cycle,
+        order,
+        limits,
+        threshold: (generator.below(4) == 0).then(|| generator.below(5) as f64 - 1.0),
+        has_accrual: generator.below(2) == 0,
+        ..SimulationRules::new(1, jsf_simulate::Backfill::Easy)
+    }
+}
+
+/// The start of each job.
+fn run(formula: &str, workload: &Workload, rules: &SimulationRules) -> Vec<Option<i64>> {
+    let program = Formula::parse(formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+    let schedule = simulate(&program, workload, rules.clone(), None, &mut ()).expect("a schedule");
+    (0..workload.jobs().len()).map(|job| schedule.start(job)).collect()
+}
+
+/// The rules with turns of the queues of which each place has one: the same order, by comparing the jobs.
+fn sorted(rules: &SimulationRules) -> SimulationRules {
+    let order = OrderRules { takes_turns: true, ..rules.order.clone() };
+    SimulationRules { order, ..rules.clone() }
+}
+
+#[test]
+fn all_candidates_give_one_schedule() {
+    let mut generator = Generator(11);
+    let mut waits = 0;
+    for case in 0..1500 {
+        let processors = 1 + generator.below(10);
+        let workload = random_workload(&mut generator, processors);
+        let rules = random_rules(&mut generator, &workload);
+        let formulas = match generator.below(2) {
+            0 => generator.pick(&CONSTANT).to_vec(),
+            _ => vec![generator.pick(&CHANGING)],
+        };
+        let expected = run(formulas[0], &workload, &sorted(&rules));
+        for formula in &formulas {
+            assert_eq!(run(formula, &workload, &rules), expected, "case {case}: {formula}, {rules:?}");
+        }
+        if formulas == ["eligible_time"] {
+            let order = OrderRules { follows_submission: true, ..rules.order.clone() };
+            assert_eq!(run("eligible_time", &workload, &SimulationRules { order, ..rules }), expected, "case {case}");
+        }
+        let jobs = workload.jobs().iter().zip(&expected);
+        waits += jobs.filter(|(job, start)| start.is_some_and(|start| start > job.submit)).count();
+    }
+    assert!(waits > 10_000, "{waits}");
+}
