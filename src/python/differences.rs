@@ -91,6 +91,48 @@ impl PythonVersion {
     }
 }
 
+impl PythonVersion {
+    /// Which of the blanks around a backslash before the first token of a line indent the line.
+    pub(crate) fn indentation_of_continued_lines(self) -> ContinuedIndentation {
+        match self {
+            _ if self < Self::V3_9 => ContinuedIndentation::First,
+            _ if self < Self::V3_10 => ContinuedIndentation::None,
+            _ => ContinuedIndentation::Any,
+        }
+    }
+
+    /// Whether a line with nothing but backslashes that continue it, blanks and a comment is a line of its own, which is not
+    /// left out. The change log of Python 3.9.0 beta 4: "Fix a bug where a line with only a line continuation character is not
+    /// considered a blank line at tokenizer level" (bpo-40847).
+    pub(crate) fn keeps_blank_continued_lines(self) -> bool {
+        self < Self::V3_9
+    }
+
+    /// Whether the arguments of `isclose` are converted one after the other while they are bound to its parameters, so that an
+    /// error of the first of them hides a wrong call. Its Argument Clinic declaration, `double`, is parsed at once since 3.8
+    /// (bpo-36127).
+    pub(super) fn converts_while_binding(self) -> bool {
+        self < Self::V3_8
+    }
+
+    /// The same, with an argument given by name and position and with too many positional ones known only at their place. Before
+    /// Argument Clinic converted `math` for Python 3.7 (bpo-20186).
+    pub(super) fn counts_while_binding(self) -> bool {
+        self < Self::V3_7
+    }
+}
+
+/// Which blanks indent a line that backslashes continue before its first token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ContinuedIndentation {
+    /// Those before the first backslash, even of a line without a token.
+    First,
+    /// None.
+    None,
+    /// All: the change log of Python 3.10.2 (bpo-46091).
+    Any,
+}
+
 /// The texts of errors that differ from those of 3.11, by their beginnings: the first and the last minor version, the text of
 /// 3.11, and what it is there. Read off the sources of CPython.
 const OTHER_TEXTS: [(u8, u8, &str, &str); 12] = [

@@ -394,6 +394,30 @@ fn bind_extreme<'a, V>(
     Ok(Arguments::Extreme { values, key: keyword_argument(keywords, "key"), default })
 }
 
+/// The arguments that a wrong call of `isclose` has converted when it is found to be wrong, in versions that convert while
+/// they bind: those of the parameters before the one that is wrong.
+pub(super) fn converted_before_error<'a, V>(
+    python: PythonVersion,
+    positional: &'a [V],
+    keywords: &'a [(&str, V)],
+) -> Vec<&'a V> {
+    let Parameters { names, max_positional: most, required, .. } = ISCLOSE;
+    let given = positional.len();
+    if given + keywords.len() > names.len() || (given > most && !python.counts_while_binding()) {
+        return Vec::new();
+    }
+    let mut converted = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let by_name = keyword_argument(keywords, name);
+        match positional.get(index) {
+            Some(_) if index == most || (by_name.is_some() && python.counts_while_binding()) => break,
+            None if by_name.is_none() && index < required => break,
+            argument => converted.extend(argument.or(by_name)),
+        }
+    }
+    converted
+}
+
 fn keyword_argument<'a, V>(keywords: &'a [(&str, V)], name: &str) -> Option<&'a V> {
     keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
 }

@@ -30,6 +30,7 @@ pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
 pub use crate::python::complex::{KnownOrType, WithComplex};
 pub use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT};
 pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
+pub(crate) use crate::python::differences::ContinuedIndentation;
 pub use crate::python::error::{ErrorKind, Raised};
 pub use crate::python::float::binary as float_binary;
 pub(crate) use crate::python::function::bind;

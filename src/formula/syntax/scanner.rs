@@ -6,7 +6,7 @@
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
-use crate::python::PythonVersion;
+use crate::python::{ContinuedIndentation, PythonVersion};
 
 /// The greatest nesting that can be parsed on the stack of any thread.
 pub(super) const NESTING_ON_ANY_STACK: usize = 24;
@@ -157,13 +157,29 @@ impl Scanner<'_> {
     /// Skips to the first token of a line, if it has one.
     fn begin_line(&mut self) -> Result<()> {
         let start = self.position;
-        let indented = self.indentation()?;
+        let mut indented = self.skip_indentation();
+        let is_continued = self.byte() == Some(b'\\');
+        if is_continued {
+            let rest_indented = self.skip_continuations()?;
+            indented = match self.python.indentation_of_continued_lines() {
+                ContinuedIndentation::First => indented,
+                ContinuedIndentation::None => false,
+                ContinuedIndentation::Any => indented || rest_indented,
+            };
+        }
+        let is_blank = matches!(self.byte(), Some(b'#' | b'\n' | b'\r'));
+        let is_skipped = is_blank && !(is_continued && self.python.keeps_blank_continued_lines());
         let span = Span::new(start, self.position);
         match self.byte() {
-            Some(b'#' | b'\n' | b'\r') => Ok(()),
+            _ if is_skipped => Ok(()),
             // without a line end after it, a line of blanks counts as indented
             _ if indented => Err(SyntaxError::new(SyntaxErrorKind::Indented, span)),
             None => Ok(()),
+            Some(_) if is_blank && self.has_begun => Ok(()),
+            Some(_) if is_blank => {
+                let (expected, found) = ("a formula after `\\`", "a line without one".into());
+                Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, span))
+            }
             Some(_) if self.has_begun => {
                 Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.position, self.text.len())))
             }
@@ -174,25 +190,26 @@ impl Scanner<'_> {
         }
     }
 
-    /// Skips the indentation and returns whether there is one. A form feed ends the indentation before it, unless that
-    /// indentation is before a backslash that continues the line.
-    fn indentation(&mut self) -> Result<bool> {
+    /// Skips blanks and returns whether they indent the line. A form feed ends the indentation before it.
+    fn skip_indentation(&mut self) -> bool {
         let mut indented = false;
-        let mut continued = false;
-        while let Some(byte) = self.byte() {
-            let start = self.position;
-            match byte {
-                b' ' | b'\t' => indented = true,
-                b'\x0c' => indented = false,
-                b'\\' => continued |= indented,
-                _ => break,
-            }
+        while let Some(byte @ (b' ' | b'\t' | b'\x0c')) = self.byte() {
+            indented = byte != b'\x0c';
             self.position += 1;
-            if byte == b'\\' {
-                self.continuation(start)?;
-            }
         }
-        Ok(indented || continued)
+        indented
+    }
+
+    /// Skips the backslashes that continue the line, and returns whether there is an indentation after any of them.
+    fn skip_continuations(&mut self) -> Result<bool> {
+        let mut indented = false;
+        while self.byte() == Some(b'\\') {
+            let start = self.position;
+            self.position += 1;
+            self.continuation(start)?;
+            indented |= self.skip_indentation();
+        }
+        Ok(indented)
     }
 
     /// Skips the line end after a backslash; since Python 3.8 another line must follow.

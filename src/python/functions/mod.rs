@@ -7,7 +7,7 @@ mod number_theory;
 mod special;
 
 use crate::python::function::Arguments;
-use crate::python::{Function, Python, Raised, Value, float_parts, function};
+use crate::python::{Function, Python, PythonVersion, Raised, Value, float_parts, function};
 
 pub use crate::python::functions::elementary::real_function;
 
@@ -22,7 +22,8 @@ pub(super) fn call(
     let Value::Function(function) = callee else {
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
-    match function::bind(*function, python.version, positional, keywords)? {
+    let arguments = function::bind(*function, python.version, positional, keywords);
+    match arguments.map_err(|error| wrong_call(*function, positional, keywords, python.version, error))? {
         Arguments::Positional([x]) => call_with_one(*function, x, python),
         Arguments::Positional([x, y]) => call_with_two(*function, x, y, python),
         Arguments::Positional([x, y, z]) if *function == Function::Fma => elementary::fma(x, y, z).map(Value::Float),
@@ -38,6 +39,22 @@ pub(super) fn call(
             &python.fuel,
         ),
     }
+}
+
+/// The error of a wrong call, or that of an argument which is converted before the call is found to be wrong.
+#[cold]
+fn wrong_call(
+    function: Function,
+    positional: &[Value],
+    keywords: &[(&str, Value)],
+    python: PythonVersion,
+    error: Raised,
+) -> Raised {
+    if function != Function::Isclose || !python.converts_while_binding() {
+        return error;
+    }
+    let mut converted = function::converted_before_error(python, positional, keywords).into_iter();
+    converted.find_map(|argument| argument.math_argument().err()).unwrap_or(error)
 }
 
 /// Functions of one argument, and functions of any number of arguments called with one.

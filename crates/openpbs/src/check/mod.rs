@@ -179,7 +179,7 @@ impl Checked {
                 }
                 findings.extend(submitted.lines_left_out());
                 if python_source.is_none() {
-                    findings.extend(python_versions::findings_on_text(submitted.text(), schema));
+                    findings.extend(python_versions::findings_on_text(submitted.text(), &refusal.finding, schema));
                 }
                 return Self {
                     python,

@@ -22,6 +22,7 @@ mod statements;
 
 use std::fmt;
 
+use job_sort_formula::PythonVersion;
 use job_sort_formula::schema::Schema;
 
 use crate::qmgr;
@@ -144,9 +145,34 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
     };
     match statements::parse(&executed, schema.python()) {
         Ok(statements) => passes::answer(&statements, schema),
+        Err(ParseFailure::Syntax) if may_nest_strings(&executed, schema.python()) => Err(Uncertainty::StringSyntax),
         Err(ParseFailure::Syntax) => Ok(Validation::INVALID_FORMAT),
         Err(ParseFailure::Uncertain(uncertainty)) => Err(uncertainty),
     }
+}
+
+/// The first version whose f-strings can have strings in the same quotes, line ends and comments in their fields. "What's New in
+/// Python 3.12", PEP 701.
+const NESTS_STRINGS: PythonVersion = PythonVersion::new(12).unwrap();
+
+/// Whether a text that the grammar rejects may contain such an f-string: one whose first quote is not its last, or is on
+/// another line.
+fn may_nest_strings(text: &str, python: PythonVersion) -> bool {
+    python >= NESTS_STRINGS && ['"', '\''].iter().any(|quote| has_open_field(text, *quote))
+}
+
+fn has_open_field(text: &str, quote: char) -> bool {
+    let mut parts = text.split(quote).peekable();
+    while let Some(before) = parts.next() {
+        let prefix = before.trim_end_matches(['r', 'R']);
+        let is_f_string = prefix.ends_with(['f', 'F']);
+        let Some(field) = parts.peek().filter(|_| is_f_string) else { continue };
+        let is_open = field.matches('{').count() > field.matches('}').count() || field.contains(['\n', '\r']);
+        if is_open && field.contains('{') && parts.clone().count() > 1 {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a text that the grammar rejects may contain `yield` or `await` where Python allows them: in a lambda or a

@@ -4,6 +4,7 @@
 //! second line. Python compiles all of them before it executes any, so a syntax error in the last one is an error
 //! of the whole text.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use job_sort_formula::PythonVersion;
@@ -79,11 +80,18 @@ const MAX_STATEMENTS: usize = 64;
 /// The longest text, in bytes: the server has no limit, but no command line is longer.
 const MAX_LENGTH: usize = 128 * 1024;
 
+/// What Python skips between the tokens of a line.
+const BLANKS: [char; 3] = [' ', '\t', '\u{c}'];
+/// A line end that is none.
+const CONTINUED: [&str; 3] = ["\\\r\n", "\\\n", "\\\r"];
+/// The first version in which another line must follow it.
+const CONTINUES_TO_A_LINE: PythonVersion = PythonVersion::new(8).unwrap();
+
 /// Parses the text after `ans=`; the first statement assigns to `ans`.
 pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>> {
-    let text = text.trim_end_matches([' ', '\t', '\u{c}']);
-    let begins = text.trim_start_matches([' ', '\t', '\u{c}']);
-    if begins.starts_with(['\n', '\r', '#']) || text.starts_with("==") {
+    let closed = closed(text);
+    let text = closed.as_ref();
+    if first_token(text, python).starts_with(['\n', '\r', '#']) || text.starts_with("==") {
         return Err(ParseFailure::Syntax);
     }
     // `ans==1` is a comparison
@@ -92,8 +100,7 @@ pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>>
     let mut uncertain = None;
     let mut statements = Vec::new();
     // the first statement begins after `ans=`, so blanks before it are no indentation
-    let first = whole.trim_start_matches([' ', '\t', '\u{c}']);
-    for (index, line) in lines(first, python)?.into_iter().enumerate() {
+    for (index, line) in lines(first_token(whole, python), python)?.into_iter().enumerate() {
         let place = if index > 0 { Place::NewLine } else { Place::First };
         let parser = AssignmentParser { place, is_answer: compared.is_none(), python };
         match parse_line(line, parser, &mut statements) {
@@ -103,6 +110,38 @@ pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>>
         }
     }
     uncertain.map_or(Ok(statements), Err)
+}
+
+/// The text without the blanks at its end. Python ends a last line of blanks, which a backslash before it then continues to.
+fn closed(text: &str) -> Cow<'_, str> {
+    let trimmed = text.trim_end_matches(BLANKS);
+    if trimmed.len() < text.len() && trimmed.ends_with(['\n', '\r']) {
+        return format!("{trimmed}\n").into();
+    }
+    trimmed.into()
+}
+
+/// The text without the blanks and the continued line ends before it, within a line.
+fn first_token(text: &str, python: PythonVersion) -> &str {
+    let mut rest = text.trim_start_matches(BLANKS);
+    while let Some(after) = CONTINUED.iter().find_map(|continued| rest.strip_prefix(continued)) {
+        if after.is_empty() && python >= CONTINUES_TO_A_LINE {
+            return rest;
+        }
+        rest = after.trim_start_matches(BLANKS);
+    }
+    rest
+}
+
+/// A line without the backslashes after it that continue it to the next one.
+fn without_continuations(line: &str) -> &str {
+    let mut line = line;
+    while let Some(before) =
+        CONTINUED.iter().find_map(|continued| line.trim_end_matches(BLANKS).strip_suffix(continued))
+    {
+        line = before.trim_end_matches(BLANKS);
+    }
+    line
 }
 
 /// Splits the text at the line ends that end a statement.
@@ -117,11 +156,7 @@ fn lines(text: &str, python: PythonVersion) -> Result<Vec<&str>> {
             Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
             Err(SyntaxError { kind: SyntaxErrorKind::SecondLine, span }) => {
                 let (line, after) = rest.split_at(span.start as usize);
-                // a form feed sets the indentation back to 0
-                if line.ends_with([' ', '\t']) {
-                    return Err(ParseFailure::Syntax);
-                }
-                found.push(line);
+                found.push(without_continuations(line));
                 rest = after;
             }
             _ => {
@@ -160,7 +195,7 @@ fn parse_line(line: &str, mut parser: AssignmentParser, statements: &mut Vec<Sta
         if statements.len() > MAX_STATEMENTS {
             return Err(TOO_LARGE);
         }
-        let text = text.trim_start_matches([' ', '\t', '\u{c}']);
+        let text = first_token(text, parser.python);
         if parser.place != Place::First && (text.is_empty() || text.starts_with(['#', '\n', '\r'])) {
             return Ok(());
         }
@@ -240,7 +275,7 @@ impl AssignmentParser {
                 }
                 _ => return Err(ParseFailure::Syntax),
             }
-            text = after;
+            text = first_token(after, self.python);
         }
     }
 

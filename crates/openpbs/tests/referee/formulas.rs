@@ -383,6 +383,23 @@ fn compare_texts(python: &Script, texts: Vec<String>, tally: &mut Tally) {
     }
 }
 
+/// What the tokenizer's rules about lines depend on.
+const PARTS_OF_LINES: [&str; 11] = [" ", "\t", "\x0c", "\\\n", "\\\r\n", "\n", "\r", "#", "1", "(", ")"];
+
+#[test]
+fn lines_are_continued_indented_and_left_out_as_by_python() {
+    compare_all(|python, tally| {
+        let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_123));
+        let text = |random: &mut Generator| {
+            let mut parts: Vec<&str> = (0..random.below(8)).map(|_| random.pick(&PARTS_OF_LINES)).collect();
+            parts.insert(random.below(parts.len() as u64 + 1) as usize, "1");
+            parts.concat()
+        };
+        let texts = (0..python.cases(20_000)).map(|_| text(&mut random)).collect();
+        compare_texts(python, texts, tally);
+    });
+}
+
 /// Constructs of Python's expressions, valid and invalid, that random texts would hardly contain.
 ///
 /// Three known differences are not among them: the braces of an f-string and of `\\N{…}` are not parsed, and `yield` in
