@@ -197,7 +197,7 @@ impl<'a> CycleReport<'a> {
             1 => format!("{} starts now", cycle.started[0]),
             many => format!("{many} jobs start now, {} first", cycle.started[0]),
         };
-        let reserved = match cycle.reserved.first() {
+        let reserved = match cycle.reserved.iter().min_by_key(|reserved| reserved.start) {
             None => String::new(),
             Some(first) => {
                 let others = match cycle.reserved.len() {

@@ -6,7 +6,7 @@ use job_sort_formula::formula::lint::lint;
 use job_sort_formula::jobs::{Exclusion, FoundJobs, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
-use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Limits, Refusal, Reservation};
+use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refusal, Reservation};
 use jsf_openpbs::order::{Criterion, NotConsidered, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
@@ -132,7 +132,7 @@ impl Site {
             later.note(at, &observer);
         }
         let estimates = later.estimates.iter().map(|(row, start)| (table.id(*row).to_owned(), *start)).collect();
-        let waiting = decided.waiting(&machine.limits, &machine.names);
+        let waiting = decided.waiting(&machine);
         Ok(CycledQueue {
             at,
             processors,
@@ -156,6 +156,15 @@ impl Site {
         criteria.retain(|(criterion, _)| has_formula || *criterion != Criterion::Value);
         criteria.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", then ")
     }
+}
+
+/// The rows of the jobs with these ids. A subjob of which the document has only the array is found by that.
+pub fn find_jobs_or_arrays(table: &JobTable, ids: &[String]) -> FoundJobs {
+    let known = ids.iter().map(|id| match (table.find_jobs(id), id.find('['), id.find(']')) {
+        (Err(_), Some(start), Some(end)) if start < end => format!("{}[]{}", &id[..start], &id[end + 1..]),
+        _ => id.clone(),
+    });
+    table.find_all_jobs(&known.collect::<Vec<_>>())
 }
 
 /// The moment of the cycle.
@@ -267,7 +276,7 @@ impl<'t> Decided<'t> {
 
     /// The rows of these jobs that neither start nor are promised a start.
     fn rows_without_start(&self, ids: &[String]) -> Vec<usize> {
-        let FoundJobs { rows, .. } = self.table.find_all_jobs(ids);
+        let FoundJobs { rows, .. } = find_jobs_or_arrays(self.table, ids);
         rows.into_iter()
             .filter(|&row| self.refused.iter().any(|(refused, _)| *refused as usize == row))
             .filter(|&row| !self.reserved.iter().any(|(reserved, _)| *reserved as usize == row))
@@ -275,19 +284,20 @@ impl<'t> Decided<'t> {
     }
 
     /// The jobs that wait, and why.
-    fn waiting(&self, limits: &Limits, names: &CountedNames) -> Vec<WaitingJob> {
-        let first = self.refused.first().map(|(row, _)| self.table.id(*row as usize));
+    fn waiting(&self, machine: &CycleMachine) -> Vec<WaitingJob> {
+        let CycleMachine { limits, names, .. } = machine;
         let refused = self.refused.iter().map(|(row, refusal)| {
             let row = *row as usize;
             let reason = match refusal {
-                Refusal::TooLarge => "asks for more than the machine has".to_owned(),
+                Refusal::TooLarge => machine.reason_too_large(row),
                 Refusal::NotEnoughFree(lacking) => not_enough(*lacking, names),
                 Refusal::Limit(limit) => {
                     limits.get(*limit).map_or_else(String::new, |limit| limit_in_words(limit, names, &self.jobs[row]))
                 }
                 Refusal::DelaysReservation => "would delay a job that is promised a start".to_owned(),
-                Refusal::StrictOrdering => {
-                    format!("strict_ordering: {} comes first and does not start", first.unwrap_or("another job"))
+                Refusal::StrictOrdering(blocking) => {
+                    let blocking = self.table.id(*blocking as usize);
+                    format!("strict_ordering: {blocking} comes first and does not start")
                 }
             };
             WaitingJob { id: self.table.id(row).to_owned(), reason }
@@ -346,8 +356,10 @@ impl CycleObserver for Decided<'_> {
 
 fn reason_not_considered(why: &NotConsidered) -> String {
     match why {
-        NotConsidered::NoShares => "its fair-share entity has no shares".to_owned(),
-        NotConsidered::UnderThreshold { .. } => "its value does not exceed job_sort_formula_threshold".to_owned(),
+        NotConsidered::NoShares => "can never run: its fair-share entity has no shares".to_owned(),
+        NotConsidered::UnderThreshold { value, threshold } => {
+            format!("its value {value} does not exceed job_sort_formula_threshold {threshold}")
+        }
     }
 }
 
@@ -363,7 +375,7 @@ fn not_enough(lacking: Option<usize>, names: &CountedNames) -> String {
 /// A limit that a job is at, in words.
 fn limit_in_words(limit: &Limit, names: &CountedNames, job: &QueuedJob) -> String {
     let whose = match limit.kind {
-        LimitKind::All => "all jobs".to_owned(),
+        LimitKind::All => "all users together".to_owned(),
         LimitKind::User => format!("user {}", job.user),
         LimitKind::Group => format!("group {}", job.group),
         LimitKind::Project => format!("project {}", job.project),
@@ -373,8 +385,8 @@ fn limit_in_words(limit: &Limit, names: &CountedNames, job: &QueuedJob) -> Strin
         Some(_) => format!("queue {}", job.queue),
     };
     match limit.amount.and_then(|amount| names.amounts.get(amount)) {
-        None => format!("at the limit of running jobs of {whose} in {of}"),
-        Some(resource) => format!("at the limit of {resource} of {whose} in {of}"),
+        None => format!("max_run of {of}: {whose} may run no more jobs"),
+        Some(resource) => format!("max_run_res.{resource} of {of}: {whose} may use no more"),
     }
 }
 

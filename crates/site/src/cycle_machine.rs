@@ -142,6 +142,22 @@ impl CycleMachine {
         self.jobs.0.iter().map(|job| job.subjobs).collect()
     }
 
+    /// Why a job can never run, as it asks for more than there is.
+    pub(super) fn reason_too_large(&self, row: usize) -> String {
+        let request = self.jobs.job(row as u32).request;
+        let counted = self.names.amounts.iter().enumerate();
+        let lacking = counted.filter(|(amount, _)| request.total(*amount) > self.machine.total(*amount));
+        let in_words = |name: &str| if name == PROCESSORS { "processors".to_owned() } else { name.to_owned() };
+        match lacking.map(|(amount, name)| (amount, in_words(name))).next() {
+            Some((amount, name)) => format!(
+                "can never run: it asks for {} {name}, and the machine has {}",
+                request.total(amount),
+                self.machine.total(amount)
+            ),
+            None => "can never run: a chunk of it asks for more than any host has".to_owned(),
+        }
+    }
+
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when.
     pub(super) fn end_next(&mut self) -> Option<i64> {
         let Self { machine, limits, jobs, .. } = self;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::jobs::FoundJobs;
 use jsf_report::cycle::CycleReport;
-use jsf_site::{CycleRequest, CycledQueue, SiteError};
+use jsf_site::{CycleRequest, CycledQueue, SiteError, find_jobs_or_arrays};
 
 use super::args::{CycleArgs, CycleFormatName};
 use super::document::{write_as_markdown, write_text};
@@ -48,7 +48,7 @@ fn known_jobs(arguments: &CycleArgs, cycle: &CycledQueue) -> Result<Vec<String>,
     if arguments.jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let FoundJobs { rows, unmatched } = cycle.table.find_all_jobs(&arguments.jobs);
+    let FoundJobs { rows, unmatched } = find_jobs_or_arrays(&cycle.table, &arguments.jobs);
     if rows.is_empty() {
         return Err(none_exists(unmatched).into());
     }

@@ -107,8 +107,8 @@ pub enum Refusal {
     Limit(usize),
     /// It would delay a job that was promised a start.
     DelaysReservation,
-    /// A job before it does not start, and there is no backfilling.
-    StrictOrdering,
+    /// This job before it does not start, and there is no backfilling: at all, or in its queue.
+    StrictOrdering(u32),
 }
 
 /// A job that is promised a start.
@@ -143,9 +143,9 @@ pub struct Cycle<'a, S> {
     /// How many jobs of the server's and of each queue's own depth are promised a start.
     server_reserved: u32,
     queue_reserved: Vec<u32>,
-    /// Whether no other job may start, and the queues of which none may.
-    is_blocked: bool,
-    blocked_queues: Vec<u32>,
+    /// The job that holds back all others, and those that hold back the others of their queues.
+    blocked_by: Option<u32>,
+    blocked_queues: Vec<(u32, u32)>,
 }
 
 impl<'a, S: JobSource> Cycle<'a, S> {
@@ -162,7 +162,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             totals: Totals::default(),
             server_reserved: 0,
             queue_reserved: Vec::new(),
-            is_blocked: false,
+            blocked_by: None,
             blocked_queues: Vec::new(),
         }
     }
@@ -171,8 +171,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     pub fn run(&mut self, candidates: &mut impl Candidates, observer: &mut impl CycleObserver) {
         while let Some(index) = candidates.next(&self.wanted()) {
             let job = self.jobs.job(index);
-            if self.is_held_back(&job) {
-                observer.decided(index, Decision::Waits(Refusal::StrictOrdering), true);
+            if let Some(blocking) = self.held_back_by(&job) {
+                observer.decided(index, Decision::Waits(Refusal::StrictOrdering(blocking)), true);
                 continue;
             }
             match self.place(&job) {
@@ -197,7 +197,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Which candidates can still change anything.
     fn wanted(&self) -> Wanted<'_> {
-        let decides_others = self.rules.strict_ordering && !self.is_blocked && self.may_reserve();
+        let decides_others = self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve();
         match decides_others {
             true => Wanted::Any,
             false => Wanted::ThatMayStart { now: self.now, machine: self.machine, reservations: &self.reservations },
@@ -211,8 +211,11 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             || self.server_reserved < self.rules.backfill_depth
     }
 
-    fn is_held_back(&self, job: &CycleJob<'_>) -> bool {
-        self.is_blocked || self.blocked_queues.contains(&job.queue)
+    /// The job that holds back another one.
+    fn held_back_by(&self, job: &CycleJob<'_>) -> Option<u32> {
+        let in_queue =
+            || self.blocked_queues.iter().find(|(queue, _)| *queue == job.queue).map(|(_, blocking)| *blocking);
+        self.blocked_by.or_else(in_queue)
     }
 
     /// Section 3: where a job starts now, or why it does not.
@@ -251,12 +254,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// Sections 4 and 5: what a job that does not start means for the others, with strict ordering.
     fn refuse(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<Reservation> {
         if !self.rules.backfills() {
-            self.is_blocked = true;
+            self.blocked_by = Some(index);
             return None;
         }
         let queue_depth = self.rules.queue_depth(job.queue);
         if queue_depth == Some(0) {
-            self.blocked_queues.push(job.queue);
+            self.blocked_queues.push((job.queue, index));
             return None;
         }
         if refusal == Refusal::TooLarge || !job.can_be_reserved {

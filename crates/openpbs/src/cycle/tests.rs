@@ -248,12 +248,13 @@ fn without_strict_ordering_nothing_is_reserved() {
     assert_eq!((decided.started, decided.reserved), (vec![1], vec![]));
 }
 
+/// The running job has the index 0, and the waiting ones follow it.
 #[test]
 fn without_backfilling_the_first_job_that_does_not_start_holds_back_all() {
     let site = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).running(job(2, 100));
     let decided = site.cycle(&[job(1, 10), job(4, 50), job(1, 10).in_queue(1)]);
     assert_eq!((decided.started, decided.reserved), (vec![0], vec![]));
-    assert_eq!(decided.waiting, [(1, NOT_ENOUGH), (2, Refusal::StrictOrdering)]);
+    assert_eq!(decided.waiting, [(1, NOT_ENOUGH), (2, Refusal::StrictOrdering(2))]);
 }
 
 #[test]
@@ -265,7 +266,7 @@ fn a_job_that_can_never_run_is_not_reserved() {
     assert_eq!(waiting(decided), [Refusal::TooLarge, NOT_ENOUGH, Refusal::DelaysReservation]);
     // it still holds back the others where nothing is backfilled
     let decided = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).cycle(&jobs);
-    assert_eq!(waiting(decided), [Refusal::TooLarge, Refusal::StrictOrdering, Refusal::StrictOrdering]);
+    assert_eq!(waiting(decided), [Refusal::TooLarge, Refusal::StrictOrdering(0), Refusal::StrictOrdering(0)]);
     let ineligible = Job { can_be_reserved: false, ..job(4, 10) };
     let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&[ineligible, job(2, 1000)]);
     assert_eq!((decided.reserved, decided.started), (vec![], vec![1]));
@@ -276,7 +277,7 @@ fn a_queue_of_depth_0_holds_back_itself_where_others_are_backfilled() {
     let site = site(&[vec![4]]).with(|rules| rules.queue_depths = vec![Some(0)]).running(job(2, 100));
     let decided = site.cycle(&[job(4, 50), job(1, 10), job(1, 10).in_queue(1)]);
     assert_eq!((decided.started, decided.reserved), (vec![2], vec![]));
-    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::StrictOrdering)]);
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::StrictOrdering(1))]);
 }
 
 #[test]
