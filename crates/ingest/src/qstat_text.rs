@@ -24,7 +24,7 @@ use crate::table_builder::{ParsedJob, TableBuilder};
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
     let mut job: Option<TextJob<'_>> = None;
     let mut has_empty_lines = false;
     let (complete, cut) = complete_lines(text);
@@ -171,7 +171,7 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
     let (complete, cut) = complete_lines(text);
     let mut rest = if is_start_of_a_job(cut) { complete } else { text };
     while let Some(start) = find_job(rest) {

@@ -11,6 +11,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::entity::EntityAttributes;
+use jsf_openpbs::requested_processors::of_nodes;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use crate::attribute_values::{FormulaAmount, input, integer};
@@ -31,6 +32,8 @@ const MAX_RESOURCES: usize = 100_000;
 const LAST_COUNTS: &str = "the last one counts";
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";
+
+const OF_NODES: &str = "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
 
 /// The attributes of one job as its document has them.
 #[derive(Debug, Default)]
@@ -192,6 +195,9 @@ pub(super) struct TableBuilder<'a> {
     refusal: Option<ReadErrorKind>,
     /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
     has_jobs_without_user: bool,
+    /// Whether a job without `ncpus` has the processors of its `nodes`.
+    takes_nodes: bool,
+    has_jobs_with_nodes: bool,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -216,7 +222,17 @@ impl<'a> TableBuilder<'a> {
             is_full: false,
             refusal: None,
             has_jobs_without_user: false,
+            takes_nodes: false,
+            has_jobs_with_nodes: false,
         }
+    }
+
+    /// Takes the processors of `nodes` for those of a job without `ncpus`: Torque, which prints text only, has no other
+    /// request; the server of OpenPBS sets both.
+    #[must_use]
+    pub(super) fn of_torque(mut self) -> Self {
+        self.takes_nodes = true;
+        self
     }
 
     /// How many jobs were read, those that were skipped included.
@@ -310,6 +326,9 @@ impl<'a> TableBuilder<'a> {
         if self.source == AmountSource::Server && !job.has_resources {
             job.problems.push(Problem::NoResources);
         }
+        if self.takes_nodes {
+            self.add_processors_of_nodes(&mut job);
+        }
         if job.resources.len().max(job.inputs.len()) > MAX_ENTRIES {
             let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
             job.problems.push(Problem::Unreadable { reason });
@@ -402,8 +421,20 @@ impl<'a> TableBuilder<'a> {
         if self.has_jobs_without_user {
             notes.push(NO_EUSER.to_owned());
         }
+        if self.has_jobs_with_nodes {
+            notes.push(OF_NODES.to_owned());
+        }
         let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
         Ok(ParsedJobs { table: self.table, cycle_jobs, problems: self.problems, notes })
+    }
+
+    fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
+        let amount = |name: &str| job.resources.iter().find(|(resource, _)| resource == name);
+        let nodes = amount("nodes").filter(|_| amount("ncpus").is_none());
+        if let Some(processors) = nodes.and_then(|(_, nodes)| of_nodes(nodes.text()?)) {
+            self.has_jobs_with_nodes |= self.needs_resource("ncpus") || self.cycle_jobs.is_some();
+            job.resources.push((Cow::Borrowed("ncpus"), JsonScalar::String(Cow::Owned(processors.to_string()))));
+        }
     }
 
     fn resource_plan(&mut self, name: &str) -> ResourcePlan {

@@ -389,6 +389,23 @@ fn states_of_torque() {
     assert!(problems[0].contains("`job_state` is the string \"Z\""), "{problems:?}");
 }
 
+/// The processors of a job of Torque are in its `nodes`; OpenPBS has both, and its `ncpus` counts.
+#[test]
+fn processors_of_torque() {
+    let job = |id: u32, resources: &str| {
+        format!("Job Id: {id}.vm\n    Job_Name = a\n    euser = bob\n    job_state = Q\n{resources}\n\n")
+    };
+    let nodes = |nodes: &str| format!("    Resource_List.nodect = 2\n    Resource_List.nodes = {nodes}");
+    let torque = job(1, &nodes("4:ppn=8:big")) + &job(2, &nodes("a+b:ppn=2")) + &job(3, &nodes("1:ppn=x"));
+    let openpbs = job(4, &format!("    Resource_List.ncpus = 6\n{}", nodes("4:ppn=8")));
+    let read = read_all((torque + &openpbs).as_bytes(), &["ncpus"]);
+    let ncpus = read.table.column("ncpus").expect("a column");
+    assert_eq!((0..4).map(|row| ncpus.nearest_double(row)).collect::<Vec<_>>(), [32.0, 3.0, 0.0, 6.0]);
+    assert_eq!(read.notes, ["jobs without `ncpus` have that of `nodes`: the nodes times `ppn`"]);
+    let other = read_all(job(1, &nodes("4:ppn=8")).as_bytes(), &["mem"]);
+    assert!(other.notes.is_empty(), "the formula does not need it");
+}
+
 #[test]
 fn dsv_need_not_have_the_name_of_a_job() {
     let schema = Schema::openpbs();

@@ -26,6 +26,7 @@ pub mod python_string_literal;
 pub mod qmgr;
 pub mod qmgr_validation;
 pub mod replay;
+pub mod requested_processors;
 pub mod resource_amount;
 pub mod share_tree;
 pub mod size;

@@ -9,12 +9,12 @@
 
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::entity::EntityAttributes;
+use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
 use jsf_openpbs::resource_amount::AmountSource;
 
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::Cancelled;
 use super::mentions::Mention;
-use super::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
 use super::workload::{Extent, LoggedAmount, LoggedJob, WorkloadBuilder};
 
 /// Whether a line is in this format.

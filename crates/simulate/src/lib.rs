@@ -30,7 +30,6 @@ mod mentions;
 mod native;
 mod ordered_jobs;
 mod read;
-mod requested_processors;
 mod rules;
 mod sacct;
 mod schedule;

@@ -229,3 +229,62 @@ fn a_formula_that_crashes_on_the_queue_of_the_site_says_so_and_shows_no_waits() 
         }
     }
 }
+
+/// What a log has that is not simulated as it stands is told in every format.
+#[test]
+fn what_is_left_out_and_cut_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log.swf").display().to_string();
+    let lines = "\
+; MaxProcs: 8
+1 0 0 100 4 -1 -1 4 60 -1 1 7 3 -1 2 -1 -1 -1
+2 1 9 0 0 -1 -1 4 60 -1 5 7 3 -1 2 -1 -1 -1
+3 2 9 50 16 -1 -1 16 60 -1 1 7 3 -1 2 -1 -1 -1
+4 3 9 50 -1 -1 -1 -1 60 -1 1 7 3 -1 2 -1 -1 -1
+5 4 9 50 8 -1 -1 8 -1 -1 1 7 3 -1 2 -1 -1 -1
+";
+    std::fs::write(&log, lines).expect("a log");
+    let simulated = |more: &[&str]| jsf(&[&["simulate", "eligible_time", "--workload", &log], more].concat());
+    let json = |more: &[&str]| -> Value {
+        let output = simulated(&[&["--format", "json"], more].concat());
+        serde_json::from_str(&success(&output)).expect("JSON")
+    };
+    let document = json(&[]);
+    let left_out = document["left_out"].as_object().expect("an object");
+    let counted: BTreeMap<&str, u64> = left_out
+        .iter()
+        .map(|(reason, count)| (&**reason, count.as_u64().expect("a count")))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    assert_eq!(counted, BTreeMap::from([("cancelled", 1), ("no_processors", 1), ("too_large", 1)]));
+    assert!(["damaged", "rerun", "reservation", "running", "waiting"].iter().all(|reason| left_out[*reason] == 0));
+    assert_eq!(document["cut"], serde_json::json!({"jobs": 1, "core_seconds": 160}));
+    let kept = json(&["--cancelled", "keep", "--overrun", "keep"]);
+    assert_eq!((&kept["left_out"]["cancelled"], &kept["cut"]["jobs"]), (&Value::from(0), &Value::from(0)));
+    let ends = |document: &Value| -> Vec<i64> {
+        document["jobs"].as_array().expect("jobs").iter().map(|job| job["end"].as_i64().expect("an end")).collect()
+    };
+    assert_eq!((ends(&document), ends(&kept)), (vec![60, 110], vec![100, 1, 150]));
+    let text = success(&simulated(&[]));
+    for line in [
+        "left out: 1 cancelled before they ran, 1 without processors, 1 larger than the machine",
+        "cut:      1 run at the requested time, by 0.0444 core hours (20.0 %)",
+        "walltime: the run time for 1 job, so that backfilling sees the future",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let swf = simulated(&["--format", "swf"]);
+    assert!(stdout(&swf).contains("\n1 0 0 60 4 -1 -1 4 60 "), "{}", stdout(&swf));
+    assert!(stderr(&swf).contains("left out of the log: 1 cancelled before they ran, 1 without processors"));
+    // the compressed log in a folder
+    let folder = tempfile::tempdir().expect("a folder");
+    let status = std::process::Command::new("sh")
+        .args(["-c", "gzip -c \"$0\" > \"$1/a.gz\" && tail -n 1 \"$0\" | sed 's/^5/6/' > \"$1/b\"", &log])
+        .arg(folder.path())
+        .status();
+    assert!(status.expect("sh").success());
+    let folder = folder.path().display().to_string();
+    let output = jsf(&["simulate", "eligible_time", "--workload", &folder, "--format", "json"]);
+    let document: Value = serde_json::from_str(&success(&output)).expect("JSON");
+    assert_eq!((ends(&document).len(), &document["left_out"]["cancelled"]), (3, &Value::from(1)));
+}

@@ -132,6 +132,7 @@ pub struct SimulateArgs {
         default_value_t,
         value_name = "HOW",
         conflicts_with = "generate",
+        hide_short_help = true,
         help_heading = "The log"
     )]
     pub cancelled: Cancelled,
@@ -142,6 +143,7 @@ pub struct SimulateArgs {
         default_value_t,
         value_name = "HOW",
         conflicts_with = "generate",
+        hide_short_help = true,
         help_heading = "The log"
     )]
     pub overrun: Overrun,
@@ -152,6 +154,7 @@ pub struct SimulateArgs {
         default_value_t,
         value_name = "WHOSE",
         conflicts_with = "generate",
+        hide_short_help = true,
         help_heading = "The log"
     )]
     pub processors_of: ProcessorsOf,

@@ -1,7 +1,7 @@
 //! The number of processors in what PBS and Torque write of a job's request and of its hosts.
 
 /// The processors of a `select` such as `2:ncpus=8+ncpus=1`; `None` if it does not say.
-pub(super) fn of_select(select: &str) -> Option<i64> {
+pub fn of_select(select: &str) -> Option<i64> {
     total(select.split('+').map(|chunk| {
         let ncpus = chunk.split(':').find_map(|part| part.strip_prefix("ncpus=")?.parse::<i64>().ok())?;
         count(chunk).checked_mul(ncpus)
@@ -10,7 +10,7 @@ pub(super) fn of_select(select: &str) -> Option<i64> {
 
 /// The processors of Torque's `nodes`, such as `4:ppn=8:bigmem+node7:ppn=2#shared`: of a chunk without a number one node, of
 /// a node without `ppn` one processor; `None` for an empty text.
-pub(super) fn of_nodes(nodes: &str) -> Option<i64> {
+pub fn of_nodes(nodes: &str) -> Option<i64> {
     let nodes = nodes.split('#').next().filter(|nodes| !nodes.is_empty())?;
     total(nodes.split('+').map(|chunk| {
         let processors = chunk.split(':').find_map(|part| part.strip_prefix("ppn="));
@@ -19,13 +19,13 @@ pub(super) fn of_nodes(nodes: &str) -> Option<i64> {
 }
 
 /// The processors of an `exec_vnode` such as `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`.
-pub(super) fn of_exec_vnode(vnodes: &str) -> Option<i64> {
+pub fn of_exec_vnode(vnodes: &str) -> Option<i64> {
     let parts = vnodes.split(['(', ')', '+', ':']).filter_map(|part| part.strip_prefix("ncpus="));
     total(parts.map(|ncpus| ncpus.parse().ok()))
 }
 
 /// The processors of an `exec_host`: OpenPBS writes `vn1/0*4+vn2/1`, Torque `n1/0+n1/1` or `n1/0-5,7+n2/0`.
-pub(super) fn of_exec_host(hosts: &str) -> Option<i64> {
+pub fn of_exec_host(hosts: &str) -> Option<i64> {
     if hosts.is_empty() {
         return None;
     }
