@@ -127,6 +127,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         checked: None,
         failing: None,
         goals: &[],
+        without: &[],
         warnings: &[],
         processors: 256,
     };

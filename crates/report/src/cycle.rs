@@ -9,10 +9,8 @@ use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::without::{Without, without_json, without_most, without_words};
 use crate::words::{count, duration};
-
-/// The part of the jobs that something must concern so that the headline names it.
-const HEADLINE_PART: usize = 10;
 
 /// A cycle, and what is shown of it.
 #[derive(Debug, Clone, Copy)]
@@ -64,12 +62,6 @@ struct JsonEstimate<'a> {
     start: Option<i64>,
 }
 
-#[derive(Serialize)]
-struct Without<'a> {
-    what: &'a str,
-    jobs: usize,
-}
-
 impl<'a> CycleReport<'a> {
     fn is_shown(&self, id: &str) -> bool {
         self.jobs.is_empty() || self.jobs.iter().any(|job| job == id || is_subjob_of(id, job))
@@ -103,7 +95,7 @@ impl<'a> CycleReport<'a> {
             estimates: cycle.estimates.iter().map(|(id, start)| JsonEstimate { id, start: *start }).collect(),
             accrue_types: cycle.accrue_types.iter().map(|(id, kind)| (&**id, *kind)).collect(),
             rules: BTreeMap::from([("order", &*cycle.order), ("starts", &*cycle.backfilling)]),
-            without: cycle.left_out.iter().map(|one| Without { what: &one.what, jobs: one.jobs }).collect(),
+            without: without_json(&cycle.left_out),
         };
         serde_json::to_writer_pretty(&mut *out, &json)?;
         out.write_all(b"\n")
@@ -122,7 +114,7 @@ impl<'a> CycleReport<'a> {
         facts.push(Fact::new("order", cycle.order.clone()).in_full());
         facts.push(Fact::new("starts", cycle.backfilling.clone()));
         if !cycle.left_out.is_empty() {
-            facts.push(Fact::new("without", without(cycle)));
+            facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }
         let sections = [self.starting_section(), self.waiting_section()];
         Document {
@@ -252,16 +244,9 @@ impl<'a> CycleReport<'a> {
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.
     fn concerns(&self) -> String {
         let waiting = self.cycle.waiting.len() + self.cycle.started.len();
-        let concerned = self.cycle.left_out.iter().filter(|one| one.jobs * HEADLINE_PART > waiting);
-        let names: Vec<&str> = concerned.map(|one| &*one.what).collect();
-        if names.is_empty() { String::new() } else { format!(" (without {})", names.join(" and ")) }
+        let most = without_most(&self.cycle.left_out, waiting);
+        most.map_or_else(String::new, |names| format!(" (without {names})"))
     }
-}
-
-/// What the cycle does without.
-fn without(cycle: &CycledQueue) -> String {
-    let parts = cycle.left_out.iter().map(|one| format!("{} ({})", one.what, count(one.jobs, "job")));
-    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// A time in UTC.

@@ -44,6 +44,7 @@ pub mod trajectory;
 mod trajectory_svg;
 mod verdict;
 pub mod what_if;
+mod without;
 mod words;
 
 use std::collections::HashMap;
@@ -60,6 +61,7 @@ pub use sarif::Sarif;
 pub use shares_document::{SharesHead, shares_document};
 pub use simulation_document::{failing_clauses, simulated_change_document, simulation_document};
 pub use simulation_failures::FailingJobs;
+pub use without::without_words;
 pub use words::waiting_time;
 
 use job_sort_formula::diagnostic::Span;

@@ -9,6 +9,7 @@ use jsf_simulate::{
     Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, Schedule, Statistics, Summary, Validation,
     Workload, WorkloadJob,
 };
+use jsf_site::LeftOut;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -16,6 +17,7 @@ use super::csv_writer::{guarded, write_csv};
 use super::printable;
 use super::simulation_failures::FailingJobs;
 use super::simulation_log::{cut_json, left_out_json};
+use super::without::without_json;
 
 /// One simulated side, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +42,9 @@ pub struct SimulationReport<'a> {
     pub failing: Option<&'a FailingJobs>,
     /// The goals, as this side meets them.
     pub goals: &'a [JudgedGoal],
-    /// What the simulation does without, a line each.
+    /// What the site has and the simulation does without.
+    pub without: &'a [LeftOut],
+    /// The warnings about the simulation, a line each.
     pub warnings: &'a [String],
     /// What is shown above the tables: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
@@ -115,6 +119,7 @@ impl<'a> SimulationReport<'a> {
             ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
             ("too_large", json!(too_large)),
             ("left_out", left_out_json(self)),
+            ("without", json!(without_json(self.without))),
             ("cut", cut_json(self)),
             ("errors", errors.collect()),
             ("skipped_lines", json!(self.workload.faults().count())),

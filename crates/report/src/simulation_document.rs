@@ -18,6 +18,7 @@ use crate::simulation_tables::{
     all_jobs_sections, class_sections, difference_sections, periods_section, shares_section,
 };
 use crate::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
+use crate::without::without_most;
 use crate::words::{count, duration, grouped, grouped_count, percent, rough_duration, waiting_time};
 
 /// The heading of the fact that says how far the waits are from those in the log.
@@ -198,7 +199,14 @@ fn headline(report: SimulationReport<'_>) -> String {
     let failing = failing.map(|failing| capitalised(&format!("{}.", failing.clause("the formula"))));
     let constant = is_constant(report).then(|| constant_sentence("the formula"));
     let answer = has_waits(report).then(|| constant.into_iter().chain([sentence(report.statistics)]));
-    judged.into_iter().chain(failing).chain(answer.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+    let answer = answer.into_iter().flatten().chain(without_sentence(report));
+    judged.into_iter().chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
+}
+
+/// What the simulation does without, if that concerns more than a tenth of the jobs.
+fn without_sentence(report: SimulationReport<'_>) -> Option<String> {
+    let names = without_most(report.without, report.workload.jobs().len())?;
+    Some(format!("The simulation does without {names}."))
 }
 
 /// What a formula does that gives every job the same value.
@@ -218,6 +226,7 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
         sentences.extend(is_constant(new).then(|| constant_sentence("the new formula")));
         sentences.extend((is_constant(old) && !is_one).then(|| constant_sentence("the old formula")));
         sentences.push(effect(report.difference));
+        sentences.extend(without_sentence(old));
     }
     sentences.join(" ")
 }

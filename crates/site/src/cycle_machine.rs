@@ -173,6 +173,7 @@ impl CycleMachine {
         warnings: &mut Vec<Message>,
     ) {
         let mut without_start = Vec::new();
+        let mut without_place = Vec::new();
         for (row, job) in cycle.jobs.iter().enumerate() {
             if !matches!(table.state(row), JobState::Running | JobState::Exiting) {
                 continue;
@@ -182,18 +183,19 @@ impl CycleMachine {
                 without_start.push(table.id(row));
                 continue;
             };
+            if job.placed.is_empty() && self.machine.pools() > 1 {
+                without_place.push(table.id(row));
+            }
             let placement = self.placement(job, pool_of_node, &requested);
             self.machine.start(row as u32, &requested.request, placement, stime.saturating_add(requested.walltime));
             self.limits.start(&requested);
         }
-        if let Some(first) = without_start.first() {
-            warnings.push(
-                format!(
-                    "{} running jobs have no `stime` (first `{first}`), so what they hold counts as free",
-                    without_start.len()
-                )
-                .into(),
-            );
+        for (attribute, jobs) in [("stime", without_start), ("exec_vnode", without_place)] {
+            let Some(first) = jobs.first() else { continue };
+            let count = jobs.len();
+            let jobs = if count == 1 { "running job has" } else { "running jobs have" };
+            let found = format!("{count} {jobs} no `{attribute}` (first `{first}`), so what is held counts as free");
+            warnings.push(found.into());
         }
     }
 

@@ -38,6 +38,7 @@ mod summary;
 mod trajectory;
 mod tree;
 mod what_if;
+mod workload_findings;
 
 use std::io;
 use std::path::{Path, PathBuf};

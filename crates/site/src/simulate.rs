@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
-use job_sort_formula::diagnostic::{Diagnostic, Need};
+use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_openpbs::duration::seconds;
@@ -152,11 +151,6 @@ impl Site {
         defaults.collect()
     }
 
-    /// The findings about the text of a formula and its names.
-    pub fn lint(&self, formula: &Formula) -> Vec<Diagnostic> {
-        lint(formula.expr(), &self.schema)
-    }
-
     /// Runs a workload through time under a formula, by the rules of the site's scheduler.
     ///
     /// # Errors
@@ -184,6 +178,7 @@ impl Site {
         let limits = self.run_limits(workload);
         let mut jobs_in = vec![0_usize; workload.queues().len()];
         workload.jobs().iter().for_each(|job| jobs_in[job.queue as usize] += 1);
+        warnings.extend(self.unlisted_queues(workload, &jobs_in));
         let index = |queue: &str| workload.queues().iter().position(|name| **name == *queue);
         let queues = workload.queues().iter().map(|queue| &**queue);
         let left_out = self.left_out(queues, |queue| index(queue).map_or(0, |index| jobs_in[index]));
@@ -389,7 +384,7 @@ fn is_always_known(name: &str) -> bool {
 }
 
 /// The first few names, and how many more there are.
-fn few<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn few<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let mut listed: Vec<String> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
     let more = names.count();
     if more > 0 {

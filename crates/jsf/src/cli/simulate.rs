@@ -19,6 +19,7 @@ use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
 use jsf_report::{
     FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, waiting_time,
+    without_words,
 };
 use jsf_simulate::{
     Decay, Difference, Fairness, Goals, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Observer, Statistics, Validation,
@@ -193,7 +194,7 @@ struct Side {
     checked: Checked,
     /// The jobs for which it fails.
     failing: Option<FailingJobs>,
-    /// What the simulation does without, as a document shows it.
+    /// The warnings about the simulation, as a document shows them.
     warnings: Vec<String>,
     /// The findings about the formula and the warnings about its simulation, as they are shown in a terminal.
     findings: Vec<String>,
@@ -218,6 +219,7 @@ fn side_report<'a>(
         goals: &side.goals,
         checked: Some(&side.checked),
         failing: side.failing.as_ref(),
+        without: &side.simulated.left_out,
         warnings: &side.warnings,
         rules,
     }
@@ -388,7 +390,7 @@ fn simulate(
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
     let interrupted = before.map(|before| &before.simulated).filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
-    let found = site.lint(formula);
+    let found = site.lint(formula, workload);
     if !arguments.format.is_document() || arguments.text.full {
         draw_submitted(source, &submitted, found.iter().cloned());
     }
@@ -445,6 +447,10 @@ fn simulate(
     findings.extend(drawn_warnings.chain(failures).map(|text| printable(&text).into_owned()));
     let warnings = warnings.iter().map(|warning| format!("warning {warning}")).collect();
     let mut checked = check(arguments, site, &submitted)?;
+    for found in found.iter().map(|found| submitted.in_source(found.clone())) {
+        let is_known = checked.findings.iter().any(|known| (known.code, known.span) == (found.code, found.span));
+        checked.findings.extend((!is_known).then_some(found));
+    }
     for found in &mut checked.findings {
         found.message = names.without(&found.message);
     }
@@ -573,9 +579,8 @@ fn rules(
     }
     let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
     rules.extend(site.python_rule());
-    let left_out = simulated.left_out.iter().map(|left_out| format!("{} ({} jobs)", left_out.what, left_out.jobs));
-    let left_out: Vec<String> = left_out.collect();
-    rules.extend((!left_out.is_empty()).then(|| ("without", left_out.join("; "))));
+    let without = without_words(&simulated.left_out);
+    rules.extend((!without.is_empty()).then_some(("without", without)));
     rules.extend((!limits.is_empty()).then(|| ("limits", limits.join("; "))));
     rules
 }

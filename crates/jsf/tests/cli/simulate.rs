@@ -288,3 +288,75 @@ fn what_is_left_out_and_cut_is_told() {
     let document: Value = serde_json::from_str(&success(&output)).expect("JSON");
     assert_eq!((ends(&document).len(), &document["left_out"]["cancelled"]), (3, &Value::from(1)));
 }
+
+/// A log of 40 jobs of 1 to 4 processors in two queues, of which the site has one, an express queue.
+fn log_of_two_queues(folder: &std::path::Path) -> [String; 3] {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let job = |index: usize| {
+        let queue = if index.is_multiple_of(4) { "gone" } else { "express" };
+        let (submit, ncpus) = (index * 10, 1 + index % 4);
+        format!(r#"{{"id":{index},"queue":"{queue}","submit":{submit},"run":100,"resources":{{"ncpus":{ncpus}}}}}"#)
+    };
+    let log: Vec<String> = (0..40).map(job).collect();
+    [
+        write("log.ndjson", &log.join("\n")),
+        write("queues", "create queue express\nset queue express Priority = 200\n"),
+        write("sched_config", "preemptive_sched: True ALL\nstrict_ordering: True ALL\n"),
+    ]
+}
+
+#[test]
+fn what_the_simulation_does_without_is_named_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, queues, config] = log_of_two_queues(folder.path());
+    let simulate = |options: &[&str]| {
+        let context = ["simulate", "--workload", &log, "--queues", &queues, "--sched-config", &config];
+        success(&jsf(&[&context[..], &["--processors", "4"], options].concat()))
+    };
+    let what = "preemption by the jobs of express queues";
+    for formulas in [&["eligible_time"][..], &["--old", "ncpus", "--new", "eligible_time"]] {
+        let screen = simulate(formulas);
+        let headline = screen.split("\n\n").next().expect("a headline").replace('\n', " ");
+        assert!(headline.ends_with(&format!(" The simulation does without {what}.")), "{headline}");
+        assert_eq!(screen.matches("without").count(), 1, "{screen}");
+    }
+    let full = simulate(&["eligible_time", "--full"]);
+    assert!(full.contains(&format!("{what} (30 jobs)")), "{full}");
+    let document: Value = serde_json::from_str(&simulate(&["eligible_time", "--format", "json"])).expect("JSON");
+    assert_eq!(document["without"], serde_json::json!([{"what": what, "jobs": 30}]));
+}
+
+#[test]
+fn what_never_acts_on_the_jobs_of_the_log_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, queues, config] = log_of_two_queues(folder.path());
+    let formula = "100 * (ncpus >= 512) + (eligible_time if walltime < 100000 else 0)";
+    let simulate = |options: &[&str]| {
+        let context = ["simulate", formula, "--workload", &log, "--queues", &queues, "--sched-config", &config];
+        let output = jsf(&[&context[..], &["--processors", "4"], options].concat());
+        (success(&output), stderr(&output))
+    };
+    for options in [&[][..], &["--format", "markdown", "--full"]] {
+        let (screen, _) = simulate(options);
+        let text = screen.replace("\n         ", " ");
+        for found in ["JSF608", "JSF609", "for the jobs of the log"] {
+            assert!(text.contains(found), "{options:?} {found}: {screen}");
+        }
+    }
+    let (_, drawn) = simulate(&["--format", "json"]);
+    for found in [
+        "`ncpus >= 512` is always false for the jobs of the log",
+        "`ncpus` is an int from 1 to 4",
+        "`0` is never evaluated for the jobs of the log",
+        "queues of the log that the site does not have: `gone` (10 of 40 jobs); they have no limits here",
+    ] {
+        assert!(drawn.contains(found), "{found}: {drawn}");
+    }
+    // a condition that divides the jobs is not named
+    let divides = ["simulate", "100 * (ncpus >= 4) + eligible_time", "--workload", &log, "--processors", "4"];
+    assert!(!success(&jsf(&[&divides[..], &["--full"]].concat())).contains("JSF609"));
+}

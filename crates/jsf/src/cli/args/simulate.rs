@@ -15,23 +15,25 @@ use super::{CsvArgs, FormulaArgs, SiteArgs, TextArgs, page_path};
 /// `jsf simulate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Jobs are submitted as in the log. At each submission and each end of a job the waiting jobs are ordered by the formula, the \
-higher value first, then the earlier submission, then the lower id, and started as long as processors are free. A job \
-ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
-eligible_time (the time since the submission), the fair-share numbers, and the job's other resources where the log has \
-them: Resource_List.NAME in accounting records, `resources` in NDJSON. queue_priority is that of --queues. What the log \
-does not have is 0, with a warning.
+Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler decides which \
+waiting jobs start, by the rules of the site: the order (formula, threshold, fair_share, job_sort_key, by_queue, \
+round_robin), strict_ordering, the backfill_depth of server and queues, opt_backfill_fuzzy, limits (max_run, max_run_res), and \
+queues that are not started. What the site has beyond that is named in the output. Without a site the jobs are ordered by the \
+formula, the higher value first, then the earlier submission, then the lower id. docs/simulation.md has the rules.
 
-A job is skipped while as many jobs of its queue, or of its user in the queue, are running as max_run allows (from \
---queues, --server or --site).
+A job ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
+eligible_time (the time since the submission, without that for which a limit or the threshold stops it), the fair-share \
+numbers, and the job's other resources where the log has them: Resource_List.NAME in accounting records, `resources` in \
+NDJSON. queue_priority is that of --queues. What the log does not have is 0, with a warning.
 
---backfill says what happens behind the first job that does not fit:
+--backfill says, in place of the site's rules, what happens behind the first job that does not start:
   easy    later jobs start if, as far as walltimes tell, they do not delay it
   greedy  later jobs start wherever they fit
   none    later jobs wait
 
-Usage is the processors times the seconds that jobs hold them, and starts at 1 for every entity. At every multiple of \
---decay it is multiplied by --decay-factor, but does not fall below 1.
+Usage begins with that of the site, or of --usage, and grows by fairshare_usage_res; without a sched_config by the processors \
+times the seconds that jobs hold them. At every multiple of --decay it is multiplied by --decay-factor, but does not fall \
+below 1.
 
 A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
 `sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
@@ -74,17 +76,17 @@ Examples:
     mut_arg("verbose", |verbose| verbose.hide(true)),
     mut_arg("queue", |queue| queue.hide(true)),
     mut_arg("sched-priv", |folder| {
-        folder.help("The scheduler's folder sched_priv; only its shares and its decay are used")
+        folder.help("The scheduler's folder sched_priv: its shares, its usage and its sched_config")
     }),
     mut_arg("sched-config", |config| {
-        config.help("The sched_config, instead of the one in --sched-priv; only its unknown_shares and its decay are used")
+        config.help("The sched_config, instead of the one in --sched-priv: its order of jobs, backfilling, usage and decay")
     }),
     mut_arg("server", |server| server.help(
-        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given) and its max_run \
-         are used"
+        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given), its limits \
+         and its backfill_depth are used"
     )),
     mut_arg("queues", |queues| {
-        queues.help("The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
+        queues.help("The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
     }),
     mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
         "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"

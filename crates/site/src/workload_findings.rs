@@ -1,0 +1,68 @@
+//! What is found about a formula on the jobs of a log, beside what is found on the formula alone.
+
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::{Ranges, ValueSet, lint, lint_values};
+use job_sort_formula::python::Value;
+use jsf_simulate::Workload;
+
+use super::Site;
+use super::simulate::few;
+use super::simulation_rules::PROCESSORS;
+
+/// The codes of the findings about conditions with one outcome.
+const CONDITIONS: [&str; 2] = ["JSF608", "JSF609"];
+
+impl Site {
+    /// The findings about the text of a formula and its names, and about conditions that have one outcome for all jobs of a
+    /// workload.
+    pub fn lint(&self, formula: &Formula, workload: &Workload) -> Vec<Diagnostic> {
+        let expr = formula.expr();
+        let mut findings = lint(expr, &self.schema);
+        let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
+        let of_these = lint_values(expr, &self.schema, &self.ranges(formula, workload)).into_iter();
+        let is_known =
+            |found: &Diagnostic| of_any_jobs.iter().any(|known| (known.code, known.span) == (found.code, found.span));
+        let of_these = of_these.filter(|found| CONDITIONS.contains(&found.code) && !is_known(found));
+        findings.extend(
+            of_these.map(|found| Diagnostic { message: format!("{} for the jobs of the log", found.message), ..found }),
+        );
+        findings
+    }
+
+    /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what changes while jobs wait, has
+    /// the range of the schema.
+    fn ranges(&self, formula: &Formula, workload: &Workload) -> Ranges {
+        let mut ranges = Ranges::default();
+        let jobs = workload.jobs();
+        let processors = jobs.iter().map(|job| i64::from(job.processors));
+        let walltimes = jobs.iter().map(|job| job.walltime);
+        for (name, least, most) in [
+            (PROCESSORS, processors.clone().min(), processors.max()),
+            ("walltime", walltimes.clone().min(), walltimes.max()),
+        ] {
+            ranges.observe(name, least.into_iter().chain(most).map(Value::Int));
+        }
+        for name in formula.names() {
+            let Some(amounts) = workload.amounts_of(name) else { continue };
+            let least = amounts.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = amounts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let types = ranges.values(name, &self.schema).types();
+            ranges.set(name, ValueSet::between(types, least, most));
+        }
+        ranges
+    }
+
+    /// The queues of a workload that the site's documents do not list, in a warning. `jobs_in` counts the jobs by queue.
+    pub(super) fn unlisted_queues(&self, workload: &Workload, jobs_in: &[usize]) -> Option<String> {
+        let queues = workload.queues().iter().zip(jobs_in).filter(|(queue, jobs)| !queue.is_empty() && **jobs > 0);
+        let unlisted = queues.filter(|(queue, _)| self.queues.position(queue).is_none());
+        let unlisted: Vec<(&str, usize)> = unlisted.map(|(queue, jobs)| (&**queue, *jobs)).collect();
+        let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
+        let names = few(unlisted.iter().map(|(queue, _)| *queue));
+        (jobs > 0 && !self.queues.is_empty()).then(|| {
+            let all = workload.jobs().len();
+            format!("queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here")
+        })
+    }
+}
