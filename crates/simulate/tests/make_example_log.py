@@ -40,7 +40,7 @@ def log(jobs, starts):
         user, group = USERS[owner % len(USERS)]
         start = starts.get(name, submit)
         end = start + min(run, walltime)
-        queue = "short" if walltime <= 3600 else "workq"
+        queue = "express" if walltime <= 3600 else "workq"
         records.append(
             (
                 end,
