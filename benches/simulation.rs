@@ -123,6 +123,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         statistics: &statistics,
         fairness: None,
         validation: None,
+        shake: None,
         rules: &[],
         checked: None,
         failing: None,

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Difference, GroupDifference, MeanChange, Validation};
+use jsf_simulate::{Difference, GroupDifference, MeanChange, Shake, Validation};
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
-use super::simulation::{SimulationReport, core_seconds};
+use super::simulation::{SimulationReport, core_seconds, shake_json, validation_json};
 
 /// The header of the comma-separated values.
 const CSV_HEADER: [&str; 10] =
@@ -22,6 +22,8 @@ pub struct SimulatedChangeReport<'a> {
     pub difference: &'a Difference,
     /// How far the waits under the old formula are from those in the log, if it has them.
     pub validation: Option<&'a Validation>,
+    /// What moved submissions make of the changes, if that was asked for.
+    pub shake: Option<&'a Shake>,
 }
 
 impl SimulatedChangeReport<'_> {
@@ -34,6 +36,9 @@ impl SimulatedChangeReport<'_> {
         self.sides.old.write_side(out)?;
         out.write_all(b",\n\"new\":")?;
         self.sides.new.write_side(out)?;
+        if let Some(validation) = self.validation {
+            write!(out, ",\n\"validation\":{}", validation_json(validation))?;
+        }
         writeln!(out, ",\n\"difference\":{}}}", self.difference_json())
     }
 
@@ -58,6 +63,7 @@ impl SimulatedChangeReport<'_> {
             "confidence": 0.95,
             "block_seconds": difference.block_seconds,
             "blocks": difference.blocks,
+            "shake": self.shake.map_or(Json::Null, shake_json),
         })
     }
 

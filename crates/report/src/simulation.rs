@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use crate::goals::goals_json;
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, Schedule, Statistics, Summary, Validation,
-    Workload, WorkloadJob,
+    Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, SHAKE_SECONDS, Schedule, Shake, Spread,
+    Statistics, Summary, Validation, Workload, WorkloadJob,
 };
 use jsf_site::LeftOut;
 use serde::Serialize;
@@ -34,6 +34,8 @@ pub struct SimulationReport<'a> {
     pub fairness: Option<&'a Fairness>,
     /// How far the waits are from those in the log, if that was asked for.
     pub validation: Option<&'a Validation>,
+    /// What moved submissions make of the means, if that was asked for.
+    pub shake: Option<&'a Shake>,
     /// The number of processors of the machine.
     pub processors: u32,
     /// The verdict on the formula, without jobs.
@@ -108,6 +110,7 @@ impl<'a> SimulationReport<'a> {
             json!({"kind": kind, "jobs": errors.jobs, "job": job, "message": errors.message})
         });
         let parts = [
+            ("warm_up", json!(statistics.warm_up)),
             ("summary", summary_json(&statistics.summary)),
             ("entities", self.entities_json()),
             ("groups", groups_json(&statistics.groups)),
@@ -129,6 +132,9 @@ impl<'a> SimulationReport<'a> {
         parts.iter().try_for_each(|(key, value)| write!(out, ",\n\"{key}\":{value}"))?;
         if let Some(validation) = self.validation {
             write!(out, ",\n\"validation\":{}", validation_json(validation))?;
+        }
+        if let Some(shake) = self.shake {
+            write!(out, ",\n\"shake\":{}", shake_json(shake))?;
         }
         out.write_all(b"}")
     }
@@ -237,7 +243,7 @@ fn groups_json(groups: &[GroupStatistics]) -> Json {
     groups.collect()
 }
 
-fn validation_json(validation: &Validation) -> Json {
+pub(super) fn validation_json(validation: &Validation) -> Json {
     json!({
         "jobs": validation.jobs,
         "equal": validation.equal,
@@ -245,8 +251,24 @@ fn validation_json(validation: &Validation) -> Json {
         "simulated_mean_wait": validation.simulated_mean,
         "median_error": number(validation.median_error),
         "p95_error": number(validation.p95_error),
+        "ratio_of_means": validation.ratio_of_means(),
         "rank_correlation": validation.rank_correlation,
     })
+}
+
+/// The least and the greatest of the means, or of their changes.
+pub(super) fn shake_json(shake: &Shake) -> Json {
+    json!({
+        "runs": shake.runs,
+        "seconds": SHAKE_SECONDS,
+        "mean_wait": spread_json(shake.wait),
+        "mean_wait_per_core_hour": spread_json(shake.wait_per_core_hour),
+        "mean_bounded_slowdown": spread_json(shake.bounded_slowdown),
+    })
+}
+
+fn spread_json(spread: Spread) -> Json {
+    json!({"low": spread.low, "high": spread.high})
 }
 
 fn period_json(period: &Period) -> Json {

@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Verdict;
-use jsf_simulate::{Fairness, GroupStatistics, JudgedGoal, Statistics, Summary, Validation};
+use jsf_simulate::{
+    Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, Statistics, Summary, Validation,
+};
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::goals::{goals_section, missed};
@@ -19,10 +21,15 @@ use crate::simulation_tables::{
 };
 use crate::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
 use crate::without::without_most;
-use crate::words::{count, duration, grouped, grouped_count, percent, rough_duration, waiting_time};
+use crate::words::{
+    count, duration, grouped, grouped_count, percent, rough_duration, signed_rough_duration, signed_significant,
+    significant, waiting_time,
+};
 
 /// The heading of the fact that says how far the waits are from those in the log.
 pub(super) const VALIDATION: &str = "against the log";
+/// The heading of the fact that says what moved submissions make of the means.
+const SHAKEN: &str = "shaken";
 /// The mean of fewer jobs is that of single jobs.
 const MIN_JOBS: usize = 20;
 /// The most warnings on the first screen, beside tables and without them.
@@ -49,6 +56,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     let mut facts = first_facts(Fact::list(report.rules.iter().cloned()));
     facts.extend(log_facts(&report));
     facts.extend(report.validation.map(validation_fact));
+    facts.extend(report.shake.map(|shake| shaken_fact(shake, duration)));
     facts.extend(report.fairness.map(|fairness| Fact::new("shares", fairness_words(fairness)).in_full()));
     Document {
         command: "jsf simulate",
@@ -85,6 +93,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     }
     let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }));
     facts.extend(log_facts(&old));
+    facts.extend(report.shake.map(|shake| shaken_fact(shake, signed_rough_duration)));
     if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
         let sides = [("old", old), ("new", new)];
         let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));
@@ -149,11 +158,9 @@ fn change_warnings(report: SimulatedChangeReport<'_>) -> Vec<String> {
         (Some(old), Some(new)) => brief_lines_of_sides(OldNew { old, new }),
         _ => Vec::new(),
     };
-    let doubtful = report.validation.filter(|validation| is_doubtful(validation));
-    let mut warnings: Vec<String> =
-        doubtful.map(|validation| format!("warning {}", validation_sentence(validation))).into_iter().collect();
     let fails = old.failing.filter(|_| !tells_failing(*report.sides) && !is_one_formula(*report.sides));
-    warnings.extend(fails.map(|failing| format!("warning {}", failing.clause("the old formula"))));
+    let mut warnings: Vec<String> =
+        fails.map(|failing| format!("warning {}", failing.clause("the old formula"))).into_iter().collect();
     let of_new = new.warnings.iter().filter(|warning| !old.warnings.contains(warning));
     warnings.extend(old.warnings.iter().chain(of_new).cloned());
     errors_first(found, warnings)
@@ -227,8 +234,55 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
         sentences.extend((is_constant(old) && !is_one).then(|| constant_sentence("the old formula")));
         sentences.push(effect(report.difference));
         sentences.extend(without_sentence(old));
+        sentences.extend(report.shake.and_then(|shake| shaken_sentence(shake, report.difference)));
+        sentences.extend(report.validation.filter(|validation| validation.is_doubtful()).map(doubt_sentence));
     }
     sentences.join(" ")
+}
+
+/// That moved submissions alone make more than the effect, for the mean wait or else for the mean bounded slowdown; `None` if they
+/// do not.
+fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
+    let of_wait = shake.wait.is_larger_than(difference.wait.difference());
+    let of_slowdown = shake.bounded_slowdown.is_larger_than(difference.bounded_slowdown.difference());
+    let (what, ends) = match (of_wait, of_slowdown) {
+        (true, _) => ("mean wait", [shake.wait.low, shake.wait.high].map(signed_rough_duration)),
+        (false, true) => {
+            let ends = [shake.bounded_slowdown.low, shake.bounded_slowdown.high];
+            ("mean bounded slowdown", ends.map(signed_significant))
+        }
+        (false, false) => return None,
+    };
+    Some(format!(
+        "Seconds decide more than the formula does: in {} with submissions moved by up to {SHAKE_SECONDS} s the {what} changes by {} to {}.",
+        count(shake.runs, "run"),
+        ends[0],
+        ends[1]
+    ))
+}
+
+/// That the waits of the log are others than those under the old formula.
+fn doubt_sentence(validation: &Validation) -> String {
+    let tau = validation.rank_correlation.map_or_else(String::new, |tau| format!("tau-b {tau:.2}"));
+    let ratio = validation.ratio_of_means();
+    let ratio =
+        ratio.map_or_else(String::new, |ratio| format!(", their mean is {} times that of the log", significant(ratio)));
+    format!("The log's waits are not explained by this model ({tau}{ratio}): take it as a hypothesis.")
+}
+
+/// What moved submissions make of the means, or of their changes.
+fn shaken_fact(shake: &Shake, words: fn(f64) -> String) -> Fact {
+    let [low, high] = [shake.wait.low, shake.wait.high].map(words);
+    let [least, most] = [shake.bounded_slowdown.low, shake.bounded_slowdown.high].map(significant);
+    let runs = count(shake.runs, "run");
+    Fact::with_lines(
+        SHAKEN,
+        vec![
+            format!("{runs} with submissions moved by up to {SHAKE_SECONDS} s"),
+            format!("mean wait {low} to {high}"),
+            format!("mean bounded slowdown {least} to {most}"),
+        ],
+    )
 }
 
 /// Whether the headline says for which jobs the formulas fail: where the new one does, or the old one for all.
@@ -292,9 +346,6 @@ fn fairness_words(fairness: &Fairness) -> String {
     format!("{jain}{} of the processor time goes to others than promised (Hoover)", percent(fairness.hoover))
 }
 
-/// Below this rank correlation, the simulation orders the waits otherwise than the log does.
-const MIN_CORRELATION: f64 = 0.5;
-
 /// How far the waits are from those in the log.
 fn validation_fact(validation: &Validation) -> Fact {
     let Validation { jobs, equal, recorded_mean, simulated_mean, median_error, p95_error, rank_correlation } =
@@ -310,11 +361,6 @@ fn validation_fact(validation: &Validation) -> Fact {
     Fact::with_lines(VALIDATION, lines)
 }
 
-/// Whether the simulation orders the waits otherwise than the log does.
-fn is_doubtful(validation: &Validation) -> bool {
-    validation.rank_correlation.is_some_and(|tau| tau < MIN_CORRELATION)
-}
-
 /// How far the waits under the old formula are from those in the log, in one sentence.
 fn validation_sentence(validation: &Validation) -> String {
     let Validation { jobs, equal, recorded_mean, simulated_mean, rank_correlation, .. } = validation;
@@ -323,7 +369,7 @@ fn validation_sentence(validation: &Validation) -> String {
     }
     let means = [*recorded_mean, *simulated_mean].map(duration);
     let tau = rank_correlation.map_or_else(String::new, |tau| format!(" (waits: tau-b {tau:.2})"));
-    let doubt = if is_doubtful(validation) { "; was another formula in force?" } else { "" };
+    let doubt = if validation.is_doubtful() { "; was another formula in force?" } else { "" };
     format!(
         "under the old formula {equal} of {} start at the recorded second{tau}; mean {} recorded, {} simulated{doubt}",
         count(*jobs, "job"),

@@ -320,9 +320,9 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
 
 fn interval_note(difference: &Difference) -> String {
     format!(
-        "The waits are means. The interval contains the difference, new - old, with a confidence of 95 %: a bootstrap over {} of {}. \
-         Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among all classes, \
-         entities, groups and queues.",
+        "The waits are means. The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between \
+         {} of {}. Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among the \
+         means of all jobs, or among all classes, entities, groups and queues.",
         count(difference.blocks, "block"),
         duration(difference.block_seconds as f64)
     )

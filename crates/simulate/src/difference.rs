@@ -2,42 +2,44 @@
 //! that is.
 //!
 //! Jobs are compared one by one, so that what differs between jobs cancels out. What remains is that jobs which wait at the
-//! same time wait for the same reason: a busy day is one event, however many jobs saw it. So the interval is that of a
-//! bootstrap over blocks of time, and not over jobs: a block is a day, or a tenth of the log if that is shorter, with the jobs
-//! that were submitted in it.
+//! same time wait for the same reason: one busy week is one event, however many jobs saw it, and a queue that was long stays
+//! so for days. So the log is divided into blocks of time, and a change is the quotient of two sums over blocks: the changes of
+//! their jobs, and the number of their jobs. Its interval is that of a ratio estimator: the variance of the residuals of the
+//! blocks from the quotient, and the quantile of Student's t-distribution.
 //!
-//! Of many groups some would change by more than chance by chance alone. So the level at which a change counts is that of the
-//! procedure that bounds the rate of false discoveries among all groups of a comparison.
+//! A block lasts a week, or as many times the backlog, which is the wait of the mean core hour, as a queue needs to forget how
+//! long it was: in heavy traffic the relaxation time of a queue is `4 / (1 - load)` times its mean wait, thus 24 times at a load
+//! of five sixths. But a log of six weeks or more always has six blocks, and a longer one more of them, in proportion to the
+//! power 2/3 of its length: with few blocks, the t-distribution makes up for most of the correlation that is left between
+//! neighbours.
 //!
-//! Sources: A. C. Davison, D. V. Hinkley, "Bootstrap Methods and Their Application", 1997, sections 2.4 and 8.2.3;
-//! Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
+//! Of many changes some are by chance beyond what one would be. So the level at which a change counts is that of the procedure
+//! that bounds the rate of false discoveries, among the three means of all jobs and among all groups of a comparison.
+//!
+//! Sources: W. G. Cochran, "Sampling Techniques", 1977, section 6.3 (the ratio estimator); B. Schmeiser, "Batch Size Effects in
+//! the Analysis of Simulation Output", 1982 (few long batches); W. Whitt, "Planning Queueing Simulations", 1989 (the
+//! relaxation time); E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018
+//! (the power 2/3); Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::FRAC_1_SQRT_2;
 
-use super::generate::Random;
 use super::schedule::Schedule;
 use super::statistics::{bounded_slowdown, length_class, length_class_name, size_class, size_class_name, wait_of};
+use super::student_t;
 use super::workload::{Workload, WorkloadJob, compare_ids};
 
-/// How often the blocks are drawn.
-const RESAMPLES: usize = 1000;
-/// The seed of the draws, which are the same in every run.
-const SEED: u64 = 20_030_611;
-/// The fraction of the draws that the interval leaves out at either end.
-const TAIL: f64 = 0.025;
-/// The quantile of the normal distribution above which that fraction lies.
-const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
-/// The rate of false discoveries, and the level of a change that is tested alone.
+/// The rate of false discoveries, and what is left of the confidence of an interval.
 const LEVEL: f64 = 0.05;
-/// The longest block, in seconds.
-const DAY: i64 = 86_400;
-/// The fewest blocks that a log is divided into.
-const LOG_BLOCKS: i64 = 10;
+/// The shortest block, in seconds: the course of a week is alike in every block.
+const WEEK: i64 = 7 * 86_400;
+/// The backlogs in a block.
+const BACKLOGS: f64 = 24.0;
 /// An interval of fewer jobs, or of jobs from fewer blocks, says nothing.
 const MIN_JOBS: usize = 20;
 const MIN_BLOCKS: usize = 6;
+/// The weeks of a log beyond which it has more blocks than these, however long its backlog is.
+const WEEKS_OF_MIN_BLOCKS: f64 = 12.0;
 
 /// How much a mean changes, with an interval that contains the change with a confidence of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -54,7 +56,7 @@ pub struct MeanChange {
     pub jobs: usize,
     /// The number of blocks in which they are submitted.
     pub blocks: usize,
-    /// The greatest p-value of a change that is more than chance: less than 0.05 if it is one of several that are tested.
+    /// The greatest p-value of a change that is more than chance: at most 0.05, as it is one of several that are tested.
     pub level: f64,
 }
 
@@ -69,18 +71,16 @@ impl MeanChange {
         (self.jobs >= MIN_JOBS && self.blocks >= MIN_BLOCKS).then_some([self.low, self.high])
     }
 
-    /// The probability that chance alone shows such a change or a greater one, if the change is distributed normally with the
-    /// interval's end on the side of 0; `None` without an interval.
+    /// The probability that chance alone shows such a change or a greater one; `None` without an interval.
     pub fn p_value(&self) -> Option<f64> {
         let [low, high] = self.interval()?;
         let change = self.difference();
-        let half = if change > 0.0 { change - low } else { high - change };
-        let deviations = match change {
-            0.0 => 0.0,
-            _ if half <= 0.0 => f64::INFINITY,
-            _ => NORMAL_QUANTILE * change.abs() / half,
-        };
-        Some(libm::erfc(deviations * FRAC_1_SQRT_2))
+        if change == 0.0 {
+            return Some(1.0);
+        }
+        let degrees = self.blocks - 1;
+        let standard_error = (high - low) / 2.0 / student_t::quantile(LEVEL, degrees);
+        Some(student_t::two_sided_p(change / standard_error, degrees))
     }
 
     /// Whether chance alone would hardly show this change, also as one of several that are tested.
@@ -165,7 +165,7 @@ pub struct Difference {
     pub sizes: Classes,
     /// By run time.
     pub lengths: Classes,
-    /// The length of a block of the bootstrap, in seconds.
+    /// The length of a block, in seconds.
     pub block_seconds: i64,
     /// The number of blocks with jobs.
     pub blocks: usize,
@@ -182,7 +182,7 @@ struct Weighted {
 /// The sums of a quantity over the jobs of a block.
 #[derive(Debug, Clone, Copy)]
 struct BlockSums {
-    block: usize,
+    block: i64,
     weight: f64,
     old: f64,
     new: f64,
@@ -195,8 +195,8 @@ type IndexOf = fn(&WorkloadJob) -> usize;
 #[derive(Debug, Clone, Copy)]
 struct PairedJob {
     job: WorkloadJob,
-    /// The block of its submission, among those with jobs.
-    block: usize,
+    /// The block of its submission.
+    block: i64,
     waits: [i64; 2],
 }
 
@@ -204,30 +204,18 @@ impl Difference {
     /// Compares two schedules of a workload. Left out are jobs that do not start in both, and those that are submitted less
     /// than `warm_up` seconds after the first one.
     pub fn new(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Self {
-        let jobs = workload.jobs();
-        let begin = jobs.first().map_or(0, |job| job.submit).saturating_add(warm_up);
-        let end = jobs.last().map_or(begin, |job| job.submit);
-        let block_seconds = block_length(begin, end);
-        let paired = jobs.iter().enumerate().filter(|(_, job)| job.submit >= begin);
-        let mut paired: Vec<PairedJob> = paired
-            .filter_map(|(index, job)| {
-                let waits = [wait_of(workload, old, index)?, wait_of(workload, new, index)?];
-                Some(PairedJob { job: *job, block: ((job.submit - begin) / block_seconds) as usize, waits })
-            })
-            .collect();
-        // blocks without jobs are not counted, however long they are
-        let (mut blocks, mut last) = (0, None);
+        let mut paired = paired_jobs(workload, old, new, warm_up);
+        let block_seconds = block_length(&paired);
+        let begin = paired.first().map_or(0, |job| job.job.submit);
         for job in &mut paired {
-            blocks += usize::from(last.replace(job.block) != Some(job.block));
-            job.block = blocks - 1;
+            job.block = (job.job.submit - begin) / block_seconds;
         }
-        let draws = draws(blocks);
         let by_name = |index: IndexOf, names: &[Box<str>]| {
-            let mut groups = grouped(&paired, &draws, index, |index| names[index].to_string());
+            let mut groups = grouped(&paired, index, |index| names[index].to_string());
             groups.sort_by(|(_, one), (_, other)| by_change(one, other));
             (index, groups)
         };
-        let by_class = |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, &draws, index, name));
+        let by_class = |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, index, name));
         let mut entities = by_name(|job| job.entity as usize, workload.entities());
         // jobs whose entity the log does not say are not one entity
         entities.1.retain(|(_, entity)| !entity.name.is_empty());
@@ -240,46 +228,66 @@ impl Difference {
         ];
         let level = level_of_all(kinds.iter().flat_map(|(_, groups)| groups).map(|(_, group)| &group.wait));
         let [entities, groups, queues, sizes, lengths] =
-            kinds.map(|(index, groups)| classes(&paired, &draws, index, groups, level));
+            kinds.map(|(index, groups)| classes(&paired, index, groups, level));
+        let mut of_all = [PairedJob::wait, PairedJob::wait_of_core_hours, PairedJob::slowdown]
+            .map(|quantity| mean_change(&paired, quantity));
+        let level = level_of_all(&of_all);
+        of_all.iter_mut().for_each(|change| change.level = level);
+        let [wait, wait_per_core_hour, bounded_slowdown] = of_all;
         Self {
             jobs: paired.len(),
             longer: paired.iter().filter(|job| job.waits[1] > job.waits[0]).count(),
             shorter: paired.iter().filter(|job| job.waits[1] < job.waits[0]).count(),
-            wait: mean_change(&paired, &draws, PairedJob::wait),
+            wait,
             core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
-            wait_per_core_hour: mean_change(&paired, &draws, PairedJob::wait_of_core_hours),
-            bounded_slowdown: mean_change(&paired, &draws, PairedJob::slowdown),
+            wait_per_core_hour,
+            bounded_slowdown,
             entities,
             groups,
             queues,
             sizes,
             lengths,
             block_seconds,
-            blocks,
+            blocks: wait.blocks,
         }
     }
 }
 
-/// The length of a block of a log whose jobs are submitted between these times: a day, or a tenth of a shorter log.
-pub(super) fn block_length(begin: i64, end: i64) -> i64 {
-    ((end - begin) / LOG_BLOCKS + 1).clamp(1, DAY)
+/// The jobs that start in both schedules, without those of the first `warm_up` seconds.
+fn paired_jobs(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Vec<PairedJob> {
+    let jobs = workload.jobs();
+    let begin = jobs.first().map_or(0, |job| job.submit).saturating_add(warm_up);
+    let paired = jobs.iter().enumerate().filter(|(_, job)| job.submit >= begin).filter_map(|(index, job)| {
+        let waits = [wait_of(workload, old, index)?, wait_of(workload, new, index)?];
+        Some(PairedJob { job: *job, block: 0, waits })
+    });
+    paired.collect()
 }
 
-/// How often each block is drawn, in each resample.
-fn draws(blocks: usize) -> Vec<Vec<u32>> {
-    let mut random = Random(SEED);
-    let resample = |_| {
-        let mut counts = vec![0; blocks];
-        (0..blocks).for_each(|_| counts[random.below(blocks)] += 1);
-        counts
-    };
-    (0..RESAMPLES).map(resample).collect()
+/// The length of the blocks, of which as many as fit into the time of the submissions cover it. A log of less than six weeks has
+/// fewer than six.
+fn block_length(jobs: &[PairedJob]) -> i64 {
+    let [Some(first), Some(last)] = [jobs.first(), jobs.last()] else { return WEEK };
+    let seconds = last.job.submit - first.job.submit + 1;
+    let weeks = seconds as f64 / WEEK as f64;
+    let fewest = MIN_BLOCKS as f64 * libm::pow(weeks / WEEKS_OF_MIN_BLOCKS, 2.0 / 3.0).max(1.0);
+    let longest = seconds as f64 / fewest.floor();
+    let least = ((BACKLOGS * backlog(jobs)).min(longest) as i64).max(WEEK);
+    let blocks = (seconds / least).max(1);
+    // rounded up, so that the last job is in the last block
+    (seconds + blocks - 1) / blocks
+}
+
+/// The mean wait of a core hour under the formula where that is longer, in seconds.
+fn backlog(jobs: &[PairedJob]) -> f64 {
+    let change = mean_change(jobs, PairedJob::wait_of_core_hours);
+    change.old.max(change.new)
 }
 
 /// The greatest p-value that is more than chance where all these changes are tested, so that of those that are called so at most
 /// 5 % are chance.
-fn level_of_all<'c>(changes: impl Iterator<Item = &'c MeanChange>) -> f64 {
-    let mut p_values: Vec<f64> = changes.filter_map(MeanChange::p_value).collect();
+fn level_of_all<'c>(changes: impl IntoIterator<Item = &'c MeanChange>) -> f64 {
+    let mut p_values: Vec<f64> = changes.into_iter().filter_map(MeanChange::p_value).collect();
     p_values.sort_unstable_by(f64::total_cmp);
     let tested = p_values.len().max(1) as f64;
     let levels = (1_u32..).map(|place| LEVEL * (f64::from(place) / tested));
@@ -288,17 +296,12 @@ fn level_of_all<'c>(changes: impl Iterator<Item = &'c MeanChange>) -> f64 {
 }
 
 /// The jobs of each class, with its index, in the order of the indices.
-fn grouped(
-    jobs: &[PairedJob],
-    draws: &[Vec<u32>],
-    index: IndexOf,
-    name: impl Fn(usize) -> String,
-) -> Vec<(usize, GroupDifference)> {
+fn grouped(jobs: &[PairedJob], index: IndexOf, name: impl Fn(usize) -> String) -> Vec<(usize, GroupDifference)> {
     let mut members: BTreeMap<usize, Vec<&PairedJob>> = BTreeMap::new();
     for job in jobs {
         members.entry(index(&job.job)).or_default().push(job);
     }
-    members.into_iter().map(|(index, jobs)| (index, group_difference(name(index), &jobs, draws))).collect()
+    members.into_iter().map(|(index, jobs)| (index, group_difference(name(index), &jobs))).collect()
 }
 
 /// The group whose waits grow most comes first.
@@ -307,26 +310,20 @@ fn by_change(one: &GroupDifference, other: &GroupDifference) -> Ordering {
     by_change.then_with(|| compare_ids(&one.name, &other.name))
 }
 
-fn group_difference(name: String, jobs: &[&PairedJob], draws: &[Vec<u32>]) -> GroupDifference {
+fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {
     GroupDifference {
         name,
         jobs: jobs.len(),
         core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
-        wait: mean_change(jobs.iter().copied(), draws, PairedJob::wait),
+        wait: mean_change(jobs.iter().copied(), PairedJob::wait),
     }
 }
 
 /// The classes, and those that win and those that lose taken together.
-fn classes(
-    jobs: &[PairedJob],
-    draws: &[Vec<u32>],
-    index: IndexOf,
-    mut groups: Vec<(usize, GroupDifference)>,
-    level: f64,
-) -> Classes {
+fn classes(jobs: &[PairedJob], index: IndexOf, mut groups: Vec<(usize, GroupDifference)>, level: f64) -> Classes {
     groups.iter_mut().for_each(|(_, group)| group.wait.level = level);
     let sum = |jobs: &[&PairedJob]| {
-        let mut together = group_difference(String::new(), jobs, draws);
+        let mut together = group_difference(String::new(), jobs);
         together.wait.level = level;
         together
     };
@@ -362,12 +359,8 @@ impl PairedJob {
     }
 }
 
-/// The change of a mean, and the percentile interval of the bootstrap. A resample without a job of the group is left out.
-fn mean_change<'j>(
-    jobs: impl IntoIterator<Item = &'j PairedJob>,
-    draws: &[Vec<u32>],
-    quantity: fn(&PairedJob) -> Weighted,
-) -> MeanChange {
+/// The change of a mean and its interval.
+fn mean_change<'j>(jobs: impl IntoIterator<Item = &'j PairedJob>, quantity: fn(&PairedJob) -> Weighted) -> MeanChange {
     let mut blocks: Vec<BlockSums> = Vec::new();
     let mut count = 0;
     for job in jobs {
@@ -386,21 +379,19 @@ fn mean_change<'j>(
     let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
     let old = mean(blocks.iter().map(|block| block.old).sum());
     let new = mean(blocks.iter().map(|block| block.new).sum());
-    let resampled = |counts: &Vec<u32>| {
-        let drawn = blocks.iter().map(|block| (f64::from(counts[block.block]), block));
-        let (weight, change) = drawn.fold((0.0, 0.0), |(weight, change), (count, block)| {
-            (weight + count * block.weight, change + count * (block.new - block.old))
-        });
-        (weight > 0.0).then(|| change / weight)
-    };
-    let mut changes: Vec<f64> = draws.iter().filter_map(resampled).collect();
-    changes.sort_unstable_by(f64::total_cmp);
-    let quantile = |fraction: f64| {
-        let index = (fraction * changes.len().saturating_sub(1) as f64).round() as usize;
-        changes.get(index).copied().unwrap_or(new - old)
-    };
-    let [low, high] = [TAIL, 1.0 - TAIL].map(quantile);
+    let half = if blocks.len() < MIN_BLOCKS { 0.0 } else { mean(half_of_sum(&blocks, new - old)) };
+    let (low, high) = (new - old - half, new - old + half);
     MeanChange { old, new, low, high, jobs: count, blocks: blocks.len(), level: LEVEL }
+}
+
+/// Half of the interval of the sum of the changes, where all weights are as they are: that of the residuals of the blocks from the
+/// mean change of all.
+fn half_of_sum(blocks: &[BlockSums], change: f64) -> f64 {
+    let residuals = blocks.iter().map(|block| block.new - block.old - change * block.weight);
+    let squares: f64 = residuals.map(|residual| residual * residual).sum();
+    let count = blocks.len() as f64;
+    let degrees = blocks.len() - 1;
+    student_t::quantile(LEVEL, degrees) * libm::sqrt(count / degrees as f64 * squares)
 }
 
 #[cfg(test)]
@@ -413,8 +404,9 @@ mod tests {
     }
 
     #[test]
-    fn p_values_are_those_of_the_normal_distribution() {
-        let cases = [(1.0, 0.05), (0.5, 8.857e-5), (2.0, 0.3271), (0.0, 0.0)];
+    fn p_values_are_those_of_the_t_distribution() {
+        // six blocks: five degrees of freedom
+        let cases = [(1.0, 0.05), (0.5, 3.642e-3), (2.0, 0.2550), (0.0, 0.0)];
         for (within, expected) in cases {
             let p_value = change(within).p_value().expect("an interval");
             assert!((p_value - expected).abs() <= 1e-3 * expected, "{within}: {p_value}");

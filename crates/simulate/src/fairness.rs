@@ -15,11 +15,13 @@
 
 use job_sort_formula::rank::measures::jain_index;
 
-use super::difference::block_length;
 use super::schedule::Schedule;
 use super::statistics::TimeShares;
 use super::workload::{Workload, WorkloadJob, compare_ids};
 
+/// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided into.
+const DAY: i64 = 86_400;
+const LEAST_BLOCKS: i64 = 10;
 /// The most blocks.
 const MAX_BLOCKS: i64 = 4000;
 
@@ -106,6 +108,11 @@ impl Fairness {
         let hoover = if all > 0.0 { misplaced / all } else { 0.0 };
         Self { jain: jain_index(&ratios), hoover, block_seconds, entities }
     }
+}
+
+/// The length of a block of a schedule between these times: a day, or a tenth of a shorter one.
+fn block_length(begin: i64, end: i64) -> i64 {
+    ((end - begin) / LEAST_BLOCKS + 1).clamp(1, DAY)
 }
 
 /// What every entity uses and asks for, in each block.

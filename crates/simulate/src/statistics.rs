@@ -126,6 +126,8 @@ pub struct Period {
 /// The numbers of a simulated workload.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Statistics {
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub warm_up: i64,
     /// All jobs.
     pub summary: Summary,
     /// By entity.
@@ -197,6 +199,7 @@ impl Statistics {
         // jobs whose entity the log does not say are not one entity
         entities.retain(|entity| !entity.name.is_empty());
         Self {
+            warm_up,
             summary: summary(jobs, &started, processors),
             entities,
             groups: by_name(workload.groups(), |job| job.group),

@@ -25,7 +25,20 @@ pub struct Validation {
     pub rank_correlation: Option<f64>,
 }
 
+/// Below this rank correlation, the simulation orders the waits otherwise than the log does.
+const MIN_CORRELATION: f64 = 0.5;
+
 impl Validation {
+    /// Whether the model does not explain the waits in the log: it orders them otherwise.
+    pub fn is_doubtful(&self) -> bool {
+        self.rank_correlation.is_some_and(|tau| tau < MIN_CORRELATION)
+    }
+
+    /// The mean simulated wait as a multiple of the recorded one; `None` if no job waited in the log.
+    pub fn ratio_of_means(&self) -> Option<f64> {
+        (self.recorded_mean > 0.0).then(|| self.simulated_mean / self.recorded_mean)
+    }
+
     /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds;
     /// `None` if the log records no start.
     pub fn new(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<Self> {

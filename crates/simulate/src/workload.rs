@@ -344,6 +344,18 @@ impl Workload {
         &self.notes
     }
 
+    /// The same jobs, each submitted at another time.
+    pub(super) fn resubmitted(&self, mut submit: impl FnMut(&WorkloadJob) -> i64) -> Self {
+        let mut moved = self.clone();
+        for job in &mut moved.jobs {
+            job.submit = submit(job);
+        }
+        let ids = &self.ids;
+        let by_id = |one: &WorkloadJob, other: &WorkloadJob| compare_ids(id_in(ids, one), id_in(ids, other));
+        moved.jobs.sort_by(|one, other| one.submit.cmp(&other.submit).then_with(|| by_id(one, other)));
+        moved
+    }
+
     /// Replaces every name of an entity and of a group by a letter and a number, in the order of their first submission.
     pub fn anonymise(&mut self) {
         let rename = |names: &mut [Box<str>], letter: char, index: fn(&WorkloadJob) -> u32| {

@@ -13,6 +13,11 @@ fn month() -> Workload {
     generate(&WorkloadModel { jobs: 4000, processors: 64, load: 0.8, users: 20, seed: 3 })
 }
 
+/// A log of many blocks.
+fn half_a_year() -> Workload {
+    generate(&WorkloadModel { jobs: 15_000, processors: 64, load: 0.7, users: 20, seed: 3 })
+}
+
 #[test]
 fn a_generated_workload_is_plausible_and_the_same_every_time() {
     let workload = month();
@@ -34,11 +39,11 @@ fn a_generated_workload_is_plausible_and_the_same_every_time() {
 
 #[test]
 fn equal_formulas_make_no_difference_and_a_strong_one_a_significant_one() {
-    let workload = month();
+    let workload = half_a_year();
     let run = |formula: &str| case(formula, 64).run(&workload, &mut ());
     let (first_come, same, short_first) = (run("eligible_time"), run("eligible_time * 2"), run("-walltime"));
     let none = Difference::new(&workload, &first_come, &same, 0);
-    assert_eq!((none.jobs, none.longer, none.shorter), (4000, 0, 0));
+    assert_eq!((none.jobs, none.longer, none.shorter), (15_000, 0, 0));
     assert_eq!((none.wait.difference(), none.wait.low, none.wait.high), (0.0, 0.0, 0.0));
     assert!(!none.wait.is_significant());
     let difference = Difference::new(&workload, &first_come, &short_first, 0);
@@ -51,14 +56,14 @@ fn equal_formulas_make_no_difference_and_a_strong_one_a_significant_one() {
     );
     let winners = difference.lengths.winners.as_ref().expect("classes that win");
     assert!(winners.places.contains(&1) && winners.together.wait.is_decrease(), "{winners:?}");
-    assert_eq!(winners.together.jobs + winners.others.jobs, 4000);
+    assert_eq!(winners.together.jobs + winners.others.jobs, 15_000);
     let weighted = [old.wait_per_core_hour, new.wait_per_core_hour];
     let found = [difference.wait_per_core_hour.old, difference.wait_per_core_hour.new];
     assert!(found.iter().zip(weighted).all(|(found, weighted)| (found - weighted).abs() < 1e-6 * weighted));
     let few = short_first_of_few(&workload);
     assert!(few.wait.interval().is_none() && !few.wait.is_significant(), "{few:?}");
     let jobs: usize = difference.entities.groups.iter().map(|entity| entity.jobs).sum();
-    assert_eq!(jobs, 4000);
+    assert_eq!(jobs, 15_000);
     assert_eq!(difference, Difference::new(&workload, &first_come, &short_first, 0));
     let reversed = Difference::new(&workload, &short_first, &first_come, 0);
     assert_eq!((reversed.longer, reversed.wait.low), (difference.shorter, -difference.wait.high));

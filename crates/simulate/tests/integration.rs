@@ -1,6 +1,7 @@
 //! Simulated queues: recorded cases, a reference simulator in Python, and properties of every schedule.
 
 mod candidates;
+mod claims;
 mod comparisons;
 mod logs;
 mod properties;

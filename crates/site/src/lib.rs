@@ -37,6 +37,7 @@ mod source;
 mod summary;
 mod trajectory;
 mod tree;
+mod warm_up;
 mod what_if;
 mod workload_findings;
 

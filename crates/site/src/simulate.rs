@@ -199,7 +199,7 @@ impl Site {
     }
 
     /// How usage decays: as the request says, else as in the `sched_config`.
-    fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
+    pub(super) fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
         let config = &self.config;
         let is_configured = self.files.has(Role::SchedConfig) && config.fairshare_decay_time > 0;
         let configured = is_configured.then(|| (config.fairshare_decay_time, f64::from(config.fairshare_decay_factor)));
@@ -218,7 +218,7 @@ impl Site {
     }
 
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group `unknown`.
-    fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
+    pub(super) fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
         match self.policy.name {
             PolicyName::Pbs => {
                 // jobs without an entity are not one entity

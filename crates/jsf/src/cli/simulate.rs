@@ -22,8 +22,8 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, Fairness, Goals, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Observer, Statistics, Validation,
-    Workload, WorkloadModel, generate,
+    Decay, Difference, Fairness, Goals, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Observer, Schedule, Shake, Statistics,
+    Validation, Workload, WorkloadModel, generate,
 };
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -35,7 +35,7 @@ use super::args::{
 use super::document::{write_as_markdown, write_text};
 use super::page::{self, drawn};
 use super::queue::draw_submitted;
-use super::sweep::{Sweep, filled};
+use super::sweep::{Interruptible, Sweep, filled};
 use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, warn, warn_all};
 
 /// Whether Ctrl-C was pressed.
@@ -58,6 +58,10 @@ struct Log {
     anonymous: Option<Workload>,
     /// The goals by which a simulation is judged.
     goals: Option<Goals>,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    warm_up: i64,
+    /// Whether that is the time in which usage that starts fresh decays once.
+    is_until_decay: bool,
 }
 
 impl Log {
@@ -141,7 +145,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let new = simulate(arguments, &site, &log, &sources.new, Some(&old))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
     let workload = log.shown();
-    let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
+    let validation = Validation::new(workload, &old.simulated.schedule, log.warm_up);
     let [old_rules, new_rules] =
         [&sources.old, &sources.new].map(|source| rules(arguments, &site, &log, source, &old.simulated));
     let sides = OldNew {
@@ -149,8 +153,14 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
         new: side_report(workload, &sources.new, &new, &new_rules),
     };
     report_failing(arguments, failing_clauses(sides));
-    let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, warm_up(arguments));
-    let change = SimulatedChangeReport { sides: &sides, difference: &difference, validation: validation.as_ref() };
+    let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, log.warm_up);
+    let shake = shake_change(arguments, &site, &log, &sources)?;
+    let change = SimulatedChangeReport {
+        sides: &sides,
+        difference: &difference,
+        validation: validation.as_ref(),
+        shake: shake.as_ref(),
+    };
     let is_same = sources.old.text == sources.new.text;
     let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
     let document = simulated_change_document(change, &findings);
@@ -179,7 +189,14 @@ fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<
     let filled = FormulaText { text: filled(&template.text, &arguments.param, &first), ..template.clone() };
     let log = read_log(arguments, site, &[&filled])?;
     end_simulation_at_interrupt();
-    let sweep = Sweep { arguments, site, workload: &log.workload, goals: log.goals.as_ref(), template: &template.text };
+    let sweep = Sweep {
+        arguments,
+        site,
+        workload: &log.workload,
+        warm_up: log.warm_up,
+        goals: log.goals.as_ref(),
+        template: &template.text,
+    };
     sweep.run(out)
 }
 
@@ -215,6 +232,7 @@ fn side_report<'a>(
         statistics: &side.statistics,
         fairness: side.fairness.as_ref(),
         validation: None,
+        shake: None,
         processors: side.simulated.processors,
         goals: &side.goals,
         checked: Some(&side.checked),
@@ -234,15 +252,17 @@ fn write_side(
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     let workload = log.shown();
-    let validation = Validation::new(workload, &side.simulated.schedule, warm_up(arguments));
+    let validation = Validation::new(workload, &side.simulated.schedule, log.warm_up);
     if arguments.validate && validation.is_none() {
         return Err(CliError::content(
             "the log does not say when its jobs started, so there is nothing to compare with",
         ));
     }
     let rules = rules(arguments, site, log, source, &side.simulated);
+    let shake = shake_side(arguments, site, log, source)?;
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
+        shake: shake.as_ref(),
         ..side_report(workload, source, side, &rules)
     };
     let document = simulation_document(report, &side.findings);
@@ -296,7 +316,36 @@ fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> 
         anonymous.anonymise();
         anonymous
     });
-    Ok(Log { workload, anonymous, goals })
+    let default =
+        if arguments.warm_up.is_none() { default_warm_up(arguments, site, &workload, sources)? } else { None };
+    let warm_up = arguments.warm_up.or(default).map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
+    Ok(Log { workload, anonymous, goals, warm_up, is_until_decay: default.is_some() })
+}
+
+/// The time in which usage that starts fresh decays once. `None` where it does not, or if that takes more than half of the log.
+fn default_warm_up(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    sources: &[&FormulaText],
+) -> Result<Option<u64>, CliError> {
+    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
+    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
+    let Some(decay) =
+        site.fresh_usage_decay(&formulas, arguments.starting_usage().unwrap_or_default(), arguments.decay)?
+    else {
+        return Ok(None);
+    };
+    let [first, .., last] = workload.jobs() else { return Ok(None) };
+    if decay > last.submit.abs_diff(first.submit) / 2 {
+        warn(format_args!(
+            "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those \
+             of equal usage",
+            waiting_time(i64::try_from(decay).unwrap_or(i64::MAX))
+        ));
+        return Ok(None);
+    }
+    Ok(Some(decay))
 }
 
 /// Reads the goals that simulations are judged by.
@@ -396,14 +445,7 @@ fn simulate(
     }
     end_simulation_at_interrupt();
     let mut counter = Counter { progress: Progress::start("simulating"), jobs: workload.jobs().len(), most };
-    let simulated = site.simulate(SimulateRequest {
-        decay_period: arguments.decay,
-        decay_factor: arguments.decay_factor,
-        processors: arguments.processors,
-        backfill: arguments.backfill,
-        usage: arguments.starting_usage().unwrap_or_default(),
-        ..SimulateRequest::new(formula, workload, &mut counter)
-    });
+    let simulated = site.simulate(request(arguments, formula, workload, &mut counter));
     drop(counter);
     let simulated = match simulated {
         Err(SiteError::NotArithmetic) => return Ok(None),
@@ -426,16 +468,16 @@ fn simulate(
     let failing = FailingJobs::new(log.shown(), errors, of_entities, arguments.site.on_error);
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
-    let statistics = Statistics::new(log.shown(), &simulated.schedule, simulated.processors, warm_up(arguments));
+    let statistics = Statistics::new(log.shown(), &simulated.schedule, simulated.processors, log.warm_up);
     let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
-    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, warm_up(arguments)));
+    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, log.warm_up));
     let goals = log.goals.as_ref().map_or_else(Vec::new, |goals| {
         let run = JudgedRun {
             workload,
             schedule: &simulated.schedule,
             statistics: &statistics,
             fairness: fairness.as_ref(),
-            warm_up: warm_up(arguments),
+            warm_up: log.warm_up,
         };
         goals.judge(&run, before.map(|before| &*before.goals))
     });
@@ -457,6 +499,74 @@ fn simulate(
     Ok(Some(Side { simulated, statistics, fairness, goals, checked, failing, warnings, findings, is_fine }))
 }
 
+/// What moved submissions make of the means under a formula, if that is asked for.
+fn shake_side(
+    arguments: &SimulateArgs,
+    site: &Site,
+    log: &Log,
+    source: &FormulaText,
+) -> Result<Option<Shake>, CliError> {
+    let mut runs = Vec::new();
+    let progress = Progress::start("shaking");
+    for run in 1..=arguments.shake.unwrap_or(0) {
+        progress.show_fraction(run as usize - 1, arguments.shake.unwrap_or(0) as usize);
+        let workload = log.workload.shaken(run);
+        let Some((schedule, processors)) = shaken(arguments, site, &workload, source)? else { break };
+        runs.push(Statistics::new(&workload, &schedule, processors, log.warm_up).summary);
+    }
+    Ok(Shake::of_means(&runs))
+}
+
+/// What moved submissions make of the changes between two formulas, with the same moves for both.
+fn shake_change(
+    arguments: &SimulateArgs,
+    site: &Site,
+    log: &Log,
+    sources: &OldNew<FormulaText>,
+) -> Result<Option<Shake>, CliError> {
+    let mut runs = Vec::new();
+    let progress = Progress::start("shaking");
+    for run in 1..=arguments.shake.unwrap_or(0) {
+        progress.show_fraction(run as usize - 1, arguments.shake.unwrap_or(0) as usize);
+        let workload = log.workload.shaken(run);
+        let Some((old, _)) = shaken(arguments, site, &workload, &sources.old)? else { break };
+        let Some((new, _)) = shaken(arguments, site, &workload, &sources.new)? else { break };
+        runs.push(Difference::new(&workload, &old, &new, log.warm_up));
+    }
+    Ok(Shake::of_changes(&runs))
+}
+
+/// Simulates a workload once more, without messages: when its jobs start, and on how many processors. `None` after Ctrl-C.
+fn shaken(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    source: &FormulaText,
+) -> Result<Option<(Schedule, u32)>, CliError> {
+    let submitted = source.submitted(arguments.site.numbers);
+    let Ok(formula) = submitted.formula() else { return Ok(None) };
+    let mut observer = Interruptible;
+    let simulated = site.simulate(request(arguments, formula, workload, &mut observer))?;
+    Ok(simulated.schedule.is_complete.then_some((simulated.schedule, simulated.processors)))
+}
+
+/// The simulation that the arguments ask for.
+pub(super) fn request<'a>(
+    arguments: &SimulateArgs,
+    formula: &'a Formula,
+    workload: &'a Workload,
+    observer: &'a mut dyn Observer,
+) -> SimulateRequest<'a> {
+    SimulateRequest {
+        decay_period: arguments.decay,
+        decay_factor: arguments.decay_factor,
+        processors: arguments.processors,
+        backfill: arguments.backfill,
+        usage: arguments.starting_usage().unwrap_or_default(),
+        ..SimulateRequest::new(formula, workload, observer)
+    }
+}
+
 /// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows.
 fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
     let of_queue = queue_site(arguments).and_then(|site| site.check(submitted).ok());
@@ -473,10 +583,6 @@ fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let files = arguments.files().ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
     Site::from_files(files, arguments.site.rules(None)).ok()
-}
-
-pub(super) fn warm_up(arguments: &SimulateArgs) -> i64 {
-    arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
 /// Says for which jobs the formulas fail, where no document does.
@@ -576,6 +682,11 @@ fn rules(
             },
         );
         rules.push(("fair share", format!("by the rules of {whose} (--rules); {decay}")));
+    }
+    if log.warm_up > 0 {
+        let reason = if log.is_until_decay { ": usage starts fresh and decays once in that time" } else { "" };
+        let left_out = format!("the jobs of the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up));
+        rules.push(("warm-up", left_out));
     }
     let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
     rules.extend(site.python_rule());

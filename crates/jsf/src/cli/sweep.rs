@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use job_sort_formula::Formula;
 use jsf_report::sweep::{SweepReport, SweptRun};
 use jsf_simulate::{Fairness, Goals, JudgedRun, Observer, Statistics, Workload};
-use jsf_site::{SimulateRequest, Site, SiteError};
+use jsf_site::{Site, SiteError};
 use rayon::prelude::*;
 
 use super::args::{Param, SimulateArgs, SimulateFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::simulate::{IS_INTERRUPTED, warm_up};
+use super::simulate::{IS_INTERRUPTED, request};
 use super::{CliError, Outcome, Progress};
 
 /// The most combinations of values.
@@ -22,6 +22,8 @@ pub(super) struct Sweep<'a> {
     pub(super) arguments: &'a SimulateArgs,
     pub(super) site: &'a Site,
     pub(super) workload: &'a Workload,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub(super) warm_up: i64,
     pub(super) goals: Option<&'a Goals>,
     /// The formula, with a name in braces for each parameter.
     pub(super) template: &'a str,
@@ -68,14 +70,7 @@ impl Sweep<'_> {
         let text = filled(self.template, &self.arguments.param, values);
         let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
         let mut observer = Interruptible;
-        let simulated = self.site.simulate(SimulateRequest {
-            decay_period: self.arguments.decay,
-            decay_factor: self.arguments.decay_factor,
-            processors: self.arguments.processors,
-            backfill: self.arguments.backfill,
-            usage: self.arguments.starting_usage().unwrap_or_default(),
-            ..SimulateRequest::new(&formula, self.workload, &mut observer)
-        });
+        let simulated = self.site.simulate(request(self.arguments, &formula, self.workload, &mut observer));
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => {
                 return Err(CliError::content(format!("`{text}` is valid Python but not arithmetic")));
@@ -85,7 +80,7 @@ impl Sweep<'_> {
         if !simulated.schedule.is_complete {
             return Ok(None);
         }
-        let warm_up = warm_up(self.arguments);
+        let warm_up = self.warm_up;
         let statistics = Statistics::new(self.workload, &simulated.schedule, simulated.processors, warm_up);
         let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
         let fairness = shares.map(|shares| Fairness::new(self.workload, &simulated.schedule, shares, warm_up));
@@ -104,7 +99,7 @@ impl Sweep<'_> {
 }
 
 /// Ends a run after Ctrl-C.
-struct Interruptible;
+pub(super) struct Interruptible;
 
 impl Observer for Interruptible {
     fn progress(&mut self, _started: usize) -> std::ops::ControlFlow<()> {

@@ -43,12 +43,16 @@ processors than there are; executions before a rerun; reservations; damaged line
 for gets the default of its queue, else its run time. docs/input.md has the rules of each format.
 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
-contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
-waits at the same time are correlated, so that resampling single jobs would make the interval too narrow. There is none for \
-fewer than 20 jobs, nor for jobs from fewer than six blocks. A class of jobs wins or pays by more than chance (a star) if its \
-interval does not contain 0 and it remains so among all classes, entities, groups and queues that are tested: by the procedure \
-of Benjamini and Hochberg with a rate of false discoveries of 5 %, whose p-values take the change for normally distributed \
-with the interval's end on the side of 0. The means of all jobs are not corrected.
+contains it with a confidence of 95 %, from how much it varies between blocks of a week; waits at the same time are \
+correlated, so that a block counts once, however many jobs it has. Where the queue is long, blocks are longer: 24 times \
+the mean wait of a core hour, but at most a sixth of a log of twelve weeks, and less of a longer one. There is no interval for fewer than 20 jobs, nor for jobs from \
+fewer than six blocks, and so none for a log of less than six weeks. A change is more than chance (a star) if its interval \
+does not contain 0 and it remains so by the procedure of Benjamini and Hochberg, with a rate of false discoveries of 5 %: the \
+three means of all jobs are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
+far to trust that.
+
+--shake N simulates N times more, with every submission moved by up to 30 s: what then changes by more than the formula does \
+is no effect of it. Two formulas are compared on the same moves.
 
 With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
 processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
@@ -209,9 +213,15 @@ pub struct SimulateArgs {
     pub goals: Option<PathBuf>,
     /// Leave out the first jobs
     ///
-    /// Those submitted within this time of the first, while the machine fills up, are not in the statistics
+    /// Those submitted within this time of the first, while the machine fills up, are not in the statistics [default: where
+    /// usage starts fresh and decays, until the first decay, but at most half of the log; else 0]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub warm_up: Option<u64>,
+    /// Simulate this many times more, with submissions moved by up to 30 s
+    ///
+    /// And tell how far the results differ; two formulas are compared on the same moves
+    #[arg(long, value_name = "N", value_parser = runs)]
+    pub shake: Option<u64>,
     /// Replace the names of entities and groups
     ///
     /// By u1, u2 … and g1, g2 … in everything that is written
@@ -338,6 +348,11 @@ pub fn processors(text: &str) -> Result<u32, String> {
         Ok(number) => u32::try_from(number).map_err(|_| format!("`--processors` must be at most {}", u32::MAX)),
         Err(_) => Err("expected a number of processors, such as 128".to_owned()),
     }
+}
+
+fn runs(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|runs| *runs > 0);
+    number.ok_or_else(|| "expected a number of runs from 1 on, such as 20".to_owned())
 }
 
 fn seed(text: &str) -> Result<u64, String> {

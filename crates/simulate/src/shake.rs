@@ -1,0 +1,111 @@
+//! Whether a result depends on seconds: the same jobs, submitted a little earlier or later.
+//!
+//! A schedule of a loaded machine is chaotic: a job that comes ten seconds later can change the order of starts for days. A change
+//! that such moves alone make is no effect of a formula. Two formulas are compared on the same moves.
+//!
+//! Source: D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing Performance Evaluation Sensitivity and Variability by Input Shaking",
+//! 2007.
+
+use super::difference::Difference;
+use super::generate::Random;
+use super::statistics::Summary;
+use super::workload::Workload;
+
+/// The most seconds by which a submission is moved, either way.
+pub const SHAKE_SECONDS: i64 = 30;
+
+/// The least and the greatest of some results.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The least.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+}
+
+/// The spread of the results of several runs with moved submissions: of means under one formula, or of their changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shake {
+    /// The number of runs.
+    pub runs: usize,
+    /// The mean wait, in seconds.
+    pub wait: Spread,
+    /// The mean wait of a core hour, in seconds.
+    pub wait_per_core_hour: Spread,
+    /// The mean bounded slowdown.
+    pub bounded_slowdown: Spread,
+}
+
+impl Workload {
+    /// The same jobs, each submitted up to 30 s earlier or later. Another seed moves them otherwise.
+    pub fn shaken(&self, seed: u64) -> Self {
+        let mut random = Random(seed);
+        let choices = 2 * SHAKE_SECONDS as usize + 1;
+        self.resubmitted(|job| job.submit + random.below(choices) as i64 - SHAKE_SECONDS)
+    }
+}
+
+impl Spread {
+    fn new(results: impl Iterator<Item = f64>) -> Self {
+        let nothing = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
+        results.fold(nothing, |spread, result| Self { low: spread.low.min(result), high: spread.high.max(result) })
+    }
+
+    /// Whether the results differ from each other by more than an effect is large.
+    pub fn is_larger_than(&self, effect: f64) -> bool {
+        self.high - self.low > effect.abs()
+    }
+}
+
+impl Shake {
+    /// The spread of the means of some runs; `None` without runs.
+    pub fn of_means(runs: &[Summary]) -> Option<Self> {
+        (!runs.is_empty()).then(|| Self {
+            runs: runs.len(),
+            wait: Spread::new(runs.iter().map(|run| run.wait.mean)),
+            wait_per_core_hour: Spread::new(runs.iter().map(|run| run.wait_per_core_hour)),
+            bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.mean)),
+        })
+    }
+
+    /// The spread of the changes of the means in some runs; `None` without runs.
+    pub fn of_changes(runs: &[Difference]) -> Option<Self> {
+        (!runs.is_empty()).then(|| Self {
+            runs: runs.len(),
+            wait: Spread::new(runs.iter().map(|run| run.wait.difference())),
+            wait_per_core_hour: Spread::new(runs.iter().map(|run| run.wait_per_core_hour.difference())),
+            bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.difference())),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::generate::{WorkloadModel, generate};
+    use super::*;
+
+    #[test]
+    fn shaken_jobs_are_the_same_jobs_half_a_minute_apart_at_most() {
+        let workload = generate(&WorkloadModel { jobs: 500, ..WorkloadModel::default() });
+        let shaken = workload.shaken(1);
+        assert!(shaken.jobs().is_sorted_by_key(|job| job.submit));
+        let moves = (0..500).map(|index| {
+            let of = (0..500).find(|&other| shaken.id(other) == workload.id(index)).expect("the same job");
+            let [before, after] = [workload.jobs()[index], shaken.jobs()[of]];
+            assert_eq!((before.run, before.processors), (after.run, after.processors));
+            after.submit - before.submit
+        });
+        let moves: Vec<i64> = moves.collect();
+        assert_eq!((moves.iter().min(), moves.iter().max()), (Some(&-SHAKE_SECONDS), Some(&SHAKE_SECONDS)));
+        assert_eq!(shaken.jobs(), workload.shaken(1).jobs());
+        assert_ne!(shaken.jobs(), workload.shaken(2).jobs());
+    }
+
+    #[test]
+    fn a_spread_is_compared_with_an_effect() {
+        let spread = Spread::new([3.0, -1.0, 2.0].into_iter());
+        assert_eq!(spread, Spread { low: -1.0, high: 3.0 });
+        assert!(spread.is_larger_than(-3.9) && !spread.is_larger_than(4.0));
+        assert_eq!(Shake::of_means(&[]), None);
+    }
+}
