@@ -2,7 +2,7 @@
 //! an interval contains the true change.
 //!
 //! By default few logs are simulated. The figures of `docs/simulation.md` are those of
-//! `JSF_CLAIM_PAIRS=200 JSF_CLAIM_LOGS=200 JSF_CLAIM_JOBS=10000 cargo test --release -p jsf-simulate claims -- --nocapture`.
+//! `JSF_CLAIM_PAIRS=200 JSF_CLAIM_LOGS=200 JSF_CLAIM_EFFECTS=100 JSF_CLAIM_JOBS=10000 cargo test -p jsf-simulate claims -- --nocapture`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -37,7 +37,7 @@ fn log(jobs: usize, (processors, load): (u32, f64), seed: u64) -> Workload {
             queue: &generated.queues()[job.queue as usize],
             submit: job.submit,
             run: job.run,
-            walltime: job.walltime,
+            walltime: Some(job.walltime),
             processors: job.processors.into(),
             amounts: &amounts,
             ..LoggedJob::default()
@@ -135,7 +135,14 @@ fn intervals_contain_the_true_change() {
         let covered = [covered(&waits), covered(&slowdowns)];
         let percent = covered.map(|covered| covered as f64 / logs as f64 * 100.0);
         println!("{kind:?} {pair:?}: {:.1} % of the intervals of waits, {:.1} % of slowdowns", percent[0], percent[1]);
-        assert!(percent.iter().all(|percent| *percent >= 60.0), "{kind:?} {pair:?}: {percent:?}");
+        // few logs say little, and their mean is not the truth
+        let is_study = logs >= 200;
+        let bounds = match is_study {
+            true if kind == KINDS[1] && pair != RANDOM => 93.0..=97.0,
+            true => 90.0..=98.0,
+            false => 60.0..=100.0,
+        };
+        assert!(percent.iter().all(|percent| bounds.contains(percent)), "{kind:?} {pair:?}: {percent:?}");
     }
 }
 
