@@ -36,6 +36,8 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
         ("shares-charge", vec!["shares", "--charge", "bwallace=1000000"]),
         ("replay", vec!["replay", "examples/site/sched.log"]),
         ("names", vec!["names"]),
+        ("cycle", vec!["cycle"]),
+        ("cycle-job", vec!["cycle", "--job", "184208"]),
         ("simulate", [&["simulate", NEW][..], &log].concat()),
         ("simulate-change", [&["simulate", "--new", NEW][..], &log].concat()),
     ];

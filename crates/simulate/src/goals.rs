@@ -390,12 +390,12 @@ impl Condition {
 
     /// Whether it holds for a job. It does not where Python raises an exception.
     fn holds(&self, workload: &Workload, job: &WorkloadJob) -> bool {
-        let input = |name: &Box<str>| match &**name {
+        let input = |name: &str| match name {
             "ncpus" => Value::Int(job.processors.into()),
             "walltime" => Value::Int(job.walltime),
             name => workload.amount(job, name),
         };
-        let inputs: Vec<Value> = self.program.inputs().iter().map(input).collect();
+        let inputs: Vec<Value> = self.program.inputs().iter().map(|name| input(name)).collect();
         self.program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).is_some_and(|value| value != 0.0)
     }
 }

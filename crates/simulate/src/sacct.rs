@@ -34,7 +34,7 @@ const TEXTS: [&str; 14] = [
 const TOO_FEW: &str = "not as many fields as the first line has";
 const TOO_MANY: &str = "more fields than the first line has, because a name contains the separator: give the columns with \
                         names last, as in `sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,\
-                        ElapsedRaw,TimelimitRaw,ReqCPUS,AllocCPUS,State,JobName`, or another `--delimiter`";
+                        ElapsedRaw,TimelimitRaw,ReqCPUS,AllocCPUS,State,JobName`, or print another separator (option delimiter)";
 /// What `sacct` must be told to print a log.
 const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
                        ReqCPUS,AllocCPUS,State,JobName`";

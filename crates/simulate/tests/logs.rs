@@ -278,7 +278,7 @@ fn rows_of_sacct_with_the_separator_in_a_name() {
     let workload = read(two);
     assert_eq!((workload.jobs().len(), left_out(&workload)), (1, vec![("damaged", 1)]));
     let message = &workload.faults().messages()[0];
-    assert!(message.contains("sacct -a -P -X -o JobID,") && message.contains("--delimiter"), "{message}");
+    assert!(message.contains("sacct -a -P -X -o JobID,") && message.contains("another separator"), "{message}");
     // another separator, and one at the end of each line (`-p`)
     for separator in ["^", "\t", "@@"] {
         let log = format!("{COLUMNS}\n{row}|a|b\n").replace('|', separator);

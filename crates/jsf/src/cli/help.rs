@@ -14,7 +14,7 @@ const MOST_EXAMPLES: usize = 3;
 const CONTEXT_OPTIONS: [&str; 5] = ["site", "queue", "sched-priv", "tree", "server"];
 const MOST_CONTEXT_OPTIONS: usize = 3;
 /// The headings of the options that only `--help` shows.
-const CONTEXT_HEADINGS: [&str; 2] = ["Context", "Rules"];
+const CONTEXT_HEADINGS: [&str; 3] = ["Context", "Rules", "The log"];
 /// The usage comes first, then the examples, then the options.
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
 

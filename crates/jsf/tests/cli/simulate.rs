@@ -340,7 +340,7 @@ fn what_never_acts_on_the_jobs_of_the_log_is_found() {
         let output = jsf(&[&context[..], &["--processors", "4"], options].concat());
         (success(&output), stderr(&output))
     };
-    for options in [&[][..], &["--format", "markdown", "--full"]] {
+    for options in [&["--full"][..], &["--format", "markdown", "--full"]] {
         let (screen, _) = simulate(options);
         let text = screen.replace("\n         ", " ");
         for found in ["JSF608", "JSF609", "for the jobs of the log"] {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Args, Id, ValueEnum};
 use jsf_simulate::{Backfill, Cancelled, LogRules, MAX_JOBS, Overrun, ProcessorsOf};
 use jsf_site::{Role, SiteFiles, StartingUsage};
 
@@ -92,6 +93,7 @@ Examples:
     mut_arg("queues", |queues| {
         queues.help("The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
     }),
+    mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),
     mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
         "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
     )),
@@ -172,12 +174,12 @@ pub struct SimulateArgs {
     /// With --generate: the load
     ///
     /// The fraction of the machine that the jobs would hold if none waited
-    #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load)]
+    #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load, hide_short_help = true)]
     pub load: f64,
     /// With --generate: the seed
     ///
     /// The seed of the random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed, hide_short_help = true)]
     pub seed: u64,
     /// The number of processors of the machine
     ///
@@ -220,7 +222,7 @@ pub struct SimulateArgs {
     /// Simulate this many times more, with submissions moved by up to 30 s
     ///
     /// And tell how far the results differ; two formulas are compared on the same moves
-    #[arg(long, value_name = "N", value_parser = runs)]
+    #[arg(long, value_name = "N", value_parser = runs, hide_short_help = true)]
     pub shake: Option<u64>,
     /// Replace the names of entities and groups
     ///
@@ -257,6 +259,12 @@ impl SimulateArgs {
 
     /// The files of the site.
     pub fn files(&self) -> Result<SiteFiles, CliError> {
+        let has_usage_file = self.site.files.has(Role::Usage) && self.starting_usage().is_none();
+        if has_usage_file && self.site.files.has(Role::Tree) {
+            return Err(CliError::usage(
+                "a file of --usage belongs to --resource-group: with --tree, --usage is start or fresh",
+            ));
+        }
         self.site.files_without(self.starting_usage().map(|_| Role::Usage))
     }
 
