@@ -94,6 +94,8 @@ pub struct Fairshare {
     nodes: Vec<Option<NodeId>>,
     /// The usage that is charged to each node itself.
     own_usage: Vec<f64>,
+    /// That in the tree to begin with.
+    usage_of_tree: Vec<f64>,
     /// The usage of each node and of all nodes below it.
     usage: Vec<f64>,
     /// The parent of each node, or one that no node has.
@@ -115,6 +117,8 @@ pub struct Fairshare {
 impl Fairshare {
     /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are those of the workload.
     pub fn new(tree: ShareTree, policy: FairsharePolicy, decay: Option<Decay>, entities: &[Box<str>]) -> Self {
+        let usage_of_tree = tree.nodes().map(|node| recorded_usage(&tree, node)).collect();
+        let tree = without_running_totals(tree);
         let nodes: Vec<Option<NodeId>> = entities.iter().map(|entity| tree.resolve(entity)).collect();
         let is_floored: Vec<bool> = tree.nodes().map(|node| tree.kind(node) == NodeKind::Entity).collect();
         let own_usage = is_floored.iter().map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 }).collect();
@@ -147,6 +151,7 @@ impl Fairshare {
             measure: UsageMeasure::default(),
             nodes,
             own_usage,
+            usage_of_tree,
             usage,
             parents,
             children,
@@ -177,8 +182,8 @@ impl Fairshare {
     /// With the usage that the tree has to begin with.
     #[must_use]
     pub fn with_usage_of_tree(mut self) -> Self {
-        for (own, node) in self.own_usage.iter_mut().zip(self.tree.nodes()) {
-            *own = self.tree.own_usage(node).max(*own);
+        for (own, of_tree) in self.own_usage.iter_mut().zip(&self.usage_of_tree) {
+            *own = of_tree.max(*own);
         }
         self
     }
@@ -329,6 +334,27 @@ impl Fairshare {
             }
         }
     }
+}
+
+/// The usage of a node itself. OpenPBS's scheduler keeps that of a leaf as a running total.
+fn recorded_usage(tree: &ShareTree, node: NodeId) -> f64 {
+    match tree.children(node).is_empty() {
+        true => tree.usage(node),
+        false => tree.own_usage(node),
+    }
+}
+
+/// A tree whose usage is the sum of what is charged to its nodes: running totals would not decay.
+fn without_running_totals(mut tree: ShareTree) -> ShareTree {
+    if tree.is_summed() {
+        return tree;
+    }
+    let nodes: Vec<NodeId> = tree.nodes().collect();
+    for &node in &nodes {
+        tree.add_usage(node, -tree.own_usage(node));
+    }
+    nodes.iter().for_each(|&node| tree.set_usage(node, 0.0));
+    tree
 }
 
 #[cfg(test)]

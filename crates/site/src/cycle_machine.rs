@@ -221,12 +221,12 @@ impl Site {
         let program = program.ok().and_then(|formula| formula.compile(&self.schema).ok());
         let Some(program) = program else { return vec![0.0; jobs.len()] };
         let charge = |job: &QueuedJob| {
-            let input = |name: &Box<str>| match &**name {
+            let input = |name: &str| match name {
                 PROCESSORS => Value::Int(job.ncpus.unwrap_or(0)),
                 "walltime" => Value::Int(job.walltime.unwrap_or(0)),
                 name => Value::Int(job.amounts.get(name).copied().unwrap_or(0)),
             };
-            let inputs: Vec<Value> = program.inputs().iter().map(input).collect();
+            let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
             program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).unwrap_or(0.0)
         };
         jobs.iter().map(charge).collect()
@@ -275,12 +275,12 @@ impl Pools {
 
 /// What a job asks for; the rest is filled in by the caller.
 fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
-    let total = |name: &Box<str>| match &**name {
+    let total = |name: &str| match name {
         PROCESSORS => job.ncpus.unwrap_or(0),
         name => job.amounts.get(name).copied().unwrap_or(0),
     };
     let mut counts = vec![1];
-    let mut amounts: Vec<i64> = names.iter().map(total).collect();
+    let mut amounts: Vec<i64> = names.iter().map(|name| total(name)).collect();
     if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
         counts = job.chunks.iter().map(|chunk| chunk.count).collect();
         amounts =

@@ -266,7 +266,8 @@ impl Site {
         if self.files.has(Role::SchedConfig) {
             fairshare = fairshare.measured_by(measure.unwrap_or_default());
         }
-        if usage == StartingUsage::Tree {
+        let is_documented = (name, self.policy.rules) == (PolicyName::Pbs, PolicyRules::Documented);
+        if usage == StartingUsage::Tree && !is_documented {
             fairshare = fairshare.with_usage_of_tree();
         }
         let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };

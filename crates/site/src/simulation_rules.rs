@@ -250,8 +250,8 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
             *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
         }
     }
-    let of_queue = |queue: &Box<str>| vec![pool_of_queue.get(&**queue).map_or(0, |&pool| pool as u32)];
-    let mut pools_of_queues: Vec<Vec<u32>> = queues.iter().map(of_queue).collect();
+    let of_queue = |queue: &str| vec![pool_of_queue.get(queue).map_or(0, |&pool| pool as u32)];
+    let mut pools_of_queues: Vec<Vec<u32>> = queues.iter().map(|queue| of_queue(queue)).collect();
     pools_of_queues.push(vec![0]);
     Machine::new(&pools).pools_of_queues(pools_of_queues)
 }

@@ -29,7 +29,8 @@ impl Site {
             return Ok(None);
         }
         let tree = self.simulated_tree(tree, &Workload::default())?;
-        let has_usage = tree.nodes().any(|node| tree.own_usage(node) > FRESH);
+        let mut leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
+        let has_usage = leaves.any(|node| tree.usage(node) > FRESH);
         let is_fresh = usage == StartingUsage::Fresh || !has_usage;
         Ok(self.simulated_decay(decay_period, None).filter(|_| is_fresh).map(|decay| decay.period))
     }

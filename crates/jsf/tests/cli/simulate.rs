@@ -360,3 +360,15 @@ fn what_never_acts_on_the_jobs_of_the_log_is_found() {
     let divides = ["simulate", "100 * (ncpus >= 4) + eligible_time", "--workload", &log, "--processors", "4"];
     assert!(!success(&jsf(&[&divides[..], &["--full"]].concat())).contains("JSF609"));
 }
+
+/// The usage of OpenPBS's own files, which the scheduler keeps as running totals, decays and grows like any other.
+#[test]
+fn the_usage_to_begin_with_is_that_of_the_files_or_none() {
+    let starts = |usage: &str| {
+        let site = ["simulate", "fairshare_factor", "--site", "examples/site", "--processors", "256", "--warm-up", "0"];
+        let log = ["--workload", "examples/site/accounting.gz", "--format", "csv", "--usage", usage];
+        success(&jsf(&[&site[..], &log].concat()))
+    };
+    assert_ne!(starts("start"), starts("fresh"));
+    assert_eq!(starts("start"), starts("examples/site/sched_priv/usage"));
+}

@@ -68,8 +68,7 @@ Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-e
 cannot be read.
 
 Examples:
-  jsf simulate --old eligible_time --new 'eligible_time / walltime' \\
-      --generate 2000 --processors 128
+  jsf simulate --old eligible_time --new ncpus --generate 900 --processors 64
   jsf simulate --new 'fairshare_factor * 100 + eligible_time / 3600' \\
       --site examples/site --workload examples/site/accounting.gz \\
       --processors 256")]
@@ -219,9 +218,9 @@ pub struct SimulateArgs {
     /// usage starts fresh and decays, until the first decay, but at most half of the log; else 0]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub warm_up: Option<u64>,
-    /// Simulate this many times more, with submissions moved by up to 30 s
+    /// Simulate N times more, with moved submissions
     ///
-    /// And tell how far the results differ; two formulas are compared on the same moves
+    /// By up to 30 s, and tell how far the results differ; two formulas are compared on the same moves
     #[arg(long, value_name = "N", value_parser = runs, hide_short_help = true)]
     pub shake: Option<u64>,
     /// Replace the names of entities and groups
