@@ -144,6 +144,8 @@ fn a_simulation_by_the_documented_rules_does_not_depend_on_the_usage() {
         let mut arguments =
             vec!["simulate", FORMULA, "--workload", "examples/site/accounting.gz", "--processors", "256"];
         arguments.extend(["--format", "json", "--rules", rules, "--site", path_text(folder)]);
+        // the copy has no server, and so neither decides anything else
+        arguments.extend(["--backfill", "easy", "--usage", "fresh", "--warm-up", "0"]);
         let output = jsf(&arguments);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         stdout(&output)
