@@ -119,7 +119,7 @@ fn with_goals(headline: String, goals: &[JudgedGoal]) -> String {
 
 /// The facts, of which the formulas and what makes the simulation believable are on the first screen.
 fn first_facts(facts: Vec<Fact>) -> Vec<Fact> {
-    let is_first = |fact: &Fact| matches!(&*fact.heading, "formula" | VALIDATION);
+    let is_first = |fact: &Fact| matches!(&*fact.heading, "formula" | "warm-up" | VALIDATION);
     facts.into_iter().map(|fact| if is_first(&fact) { fact } else { fact.in_full() }).collect()
 }
 

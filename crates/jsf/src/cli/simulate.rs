@@ -684,8 +684,8 @@ fn rules(
         rules.push(("fair share", format!("by the rules of {whose} (--rules); {decay}")));
     }
     if log.warm_up > 0 {
-        let reason = if log.is_until_decay { ": usage starts fresh and decays once in that time" } else { "" };
-        let left_out = format!("the jobs of the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up));
+        let reason = if log.is_until_decay { ", until usage decays" } else { "" };
+        let left_out = format!("the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up));
         rules.push(("warm-up", left_out));
     }
     let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
