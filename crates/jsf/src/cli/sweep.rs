@@ -118,9 +118,9 @@ fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
     }
     let mut combinations = vec![Vec::new()];
     for param in params {
-        let extended = combinations
-            .iter()
-            .flat_map(|values: &Vec<String>| param.values.iter().map(|value| [&values[..], &[value.clone()]].concat()));
+        let extended = combinations.iter().flat_map(|values: &Vec<String>| {
+            param.values.iter().map(|value| [&values[..], std::slice::from_ref(value)].concat())
+        });
         combinations = extended.collect();
     }
     Ok(combinations)

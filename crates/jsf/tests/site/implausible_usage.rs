@@ -150,15 +150,20 @@ fn a_simulation_by_the_documented_rules_does_not_depend_on_the_usage() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         stdout(&output)
     };
-    let infinite = folder.path().join("site");
-    fs::create_dir_all(infinite.join("sched_priv")).expect("a folder");
-    for name in ["resource_group", "sched_config"] {
-        let copy = infinite.join("sched_priv").join(name);
-        fs::copy(jsf_testing::path("examples/site/sched_priv").join(name), copy).expect("a copy");
-    }
-    fs::copy(usage, infinite.join("sched_priv/usage")).expect("a copy");
-    let without = simulated(Path::new("examples/site"), "documented");
-    assert!(without == simulated(&infinite, "documented"), "another simulation");
+    // nothing but the usage differs
+    let site_with = |name: &str, usage: &Path| {
+        let site = folder.path().join(name);
+        fs::create_dir_all(site.join("sched_priv")).expect("a folder");
+        for name in ["resource_group", "sched_config"] {
+            let copy = site.join("sched_priv").join(name);
+            fs::copy(jsf_testing::path("examples/site/sched_priv").join(name), copy).expect("a copy");
+        }
+        fs::copy(usage, site.join("sched_priv/usage")).expect("a copy");
+        site
+    };
+    let finite = site_with("finite", &jsf_testing::path("examples/site/sched_priv/usage"));
+    let infinite = site_with("infinite", usage.as_ref());
+    assert!(simulated(&finite, "documented") == simulated(&infinite, "documented"), "another simulation");
     // the scheduler's rules compute with it
     simulated(&infinite, "scheduler");
 }
