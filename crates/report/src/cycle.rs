@@ -110,7 +110,12 @@ impl<'a> CycleReport<'a> {
         }
         facts.push(Fact::new("at", moment(cycle.at)));
         let free = cycle.processors.free;
-        facts.push(Fact::new("processors", format!("{free} of {} free before the cycle", cycle.processors.total)));
+        let total = cycle.processors.total;
+        let free = match free {
+            0.. => format!("{free} of {total} free before the cycle"),
+            _ => format!("none of {total} free before the cycle; the running jobs hold {} more than there are", -free),
+        };
+        facts.push(Fact::new("processors", free));
         facts.push(Fact::new("order", cycle.order.clone()).in_full());
         facts.push(Fact::new("starts", cycle.backfilling.clone()));
         if !cycle.left_out.is_empty() {

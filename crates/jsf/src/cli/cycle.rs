@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::jobs::FoundJobs;
 use jsf_report::cycle::CycleReport;
 use jsf_site::{CycleRequest, CycledQueue, SiteError, find_jobs_or_arrays};
@@ -40,7 +41,8 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
         CycleFormatName::Json => report.write_json(out)?,
     }
-    Ok(Outcome::Fine)
+    let is_wrong = cycle.findings.iter().any(|found| found.severity == Severity::Error);
+    Ok(if is_wrong { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// The ids of the jobs that are asked for, as the document has them.
