@@ -32,7 +32,7 @@ pub enum UsageMeasure {
 }
 
 impl UsageMeasure {
-    /// The measure that a `fairshare_usage_res` stands for; `None` for any other formula.
+    /// The measure that a `fairshare_usage_res` denotes; `None` for any other formula.
     pub fn from_formula(formula: &str) -> Option<Self> {
         let formula: String = formula.chars().filter(|letter| !letter.is_whitespace()).collect();
         match formula.as_str() {

@@ -226,7 +226,7 @@ enum LimitNumber {
     Text(String),
 }
 
-/// Where something stands in a file.
+/// The range of bytes of an item in the file.
 type Span = std::ops::Range<usize>;
 /// What is wrong, and where.
 type Fault = (Span, String);

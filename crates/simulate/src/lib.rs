@@ -60,6 +60,6 @@ pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary,
 pub use submission_order::follows_submission;
 pub use validate::Validation;
 pub use workload::{
-    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload,
-    WorkloadBuilder, WorkloadJob, compare_ids,
+    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Names,
+    Workload, WorkloadBuilder, WorkloadJob, compare_ids,
 };

@@ -206,13 +206,19 @@ pub(super) const UNKNOWN: i64 = i64::MIN;
 
 /// Distinct names in the order in which they were added.
 #[derive(Debug, Clone, Default)]
-struct Names {
+pub struct Names {
     names: Vec<Box<str>>,
     indices: HashMap<Box<str>, u32>,
 }
 
 impl Names {
-    fn index(&mut self, name: &str) -> u32 {
+    /// The names, by their indices.
+    pub fn names(&self) -> &[Box<str>] {
+        &self.names
+    }
+
+    /// The index of a name, which is added if it is not there.
+    pub fn index(&mut self, name: &str) -> u32 {
         if let Some(&index) = self.indices.get(name) {
             return index;
         }

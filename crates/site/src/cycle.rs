@@ -5,9 +5,10 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::jobs::{Exclusion, FoundJobs, JobState, JobTable};
 use job_sort_formula::python::Value;
+use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refusal, Reservation};
-use jsf_openpbs::order::{Criterion, NotConsidered, Ordered};
+use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::cycle_machine::{CountedNames, CycleMachine};
@@ -113,22 +114,17 @@ impl Site {
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);
         let scores = ordered.ranking.scores();
-        let candidates =
-            |rows: &[usize], subjobs: &mut [u32], machine: &mut CycleMachine, at, observer: &mut Decided<'_>| {
-                let mut candidates = order.candidates(scores, &table, rows.iter().copied(), charges.clone(), subjobs);
-                let CycleMachine { machine, limits, jobs, rules, .. } = machine;
-                Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
-            };
+        let queue = OrderedQueue { order, scores, table: &table, charges };
         let mut subjobs = machine.subjobs();
         let mut decided = Decided::new(&table, &cycle.jobs);
         let rows = decided.set_aside(self, &ordered, &subjobs);
-        candidates(&rows, &mut subjobs, &mut machine, at, &mut decided);
+        queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
         let asked = decided.rows_without_start(&request.estimated);
         let mut later = Later::new(rows, subjobs, &decided, asked);
         while let Some(at) = later.next_cycle(&mut machine) {
             let mut observer = Decided::new(&table, &cycle.jobs);
             let Later { rows, subjobs, .. } = &mut later;
-            candidates(rows, subjobs, &mut machine, at, &mut observer);
+            queue.decide(at, rows, subjobs, &mut machine, &mut observer);
             later.note(at, &observer);
         }
         let estimates = later.estimates.iter().map(|(row, start)| (table.id(*row).to_owned(), *start)).collect();
@@ -197,6 +193,32 @@ fn uncertain_clock(cycle: &CycleJobs) -> Option<Message> {
 /// The number of waiting jobs in a queue.
 fn waiting_in(table: &JobTable, queue: &str) -> usize {
     table.considered_rows().filter(|&row| table.queue(row) == queue).count()
+}
+
+/// The jobs of a table with what orders them.
+struct OrderedQueue<'a> {
+    order: Order<'a>,
+    scores: &'a Scores,
+    table: &'a JobTable,
+    /// What each row adds to the usage of its entity when it starts.
+    charges: Vec<f64>,
+}
+
+impl OrderedQueue<'_> {
+    /// Lets one cycle decide these rows.
+    fn decide(
+        &self,
+        at: i64,
+        rows: &[usize],
+        subjobs: &mut [u32],
+        machine: &mut CycleMachine,
+        observer: &mut Decided<'_>,
+    ) {
+        let rows = rows.iter().copied();
+        let mut candidates = self.order.candidates(self.scores, self.table, rows, self.charges.clone(), subjobs);
+        let CycleMachine { machine, limits, jobs, rules, .. } = machine;
+        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
+    }
 }
 
 /// What the cycle decides about each job.

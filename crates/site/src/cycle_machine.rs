@@ -11,6 +11,8 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::nodes::Node;
 
+use jsf_simulate::Names;
+
 use super::scheduling::LimitedNames;
 use super::simulation_rules::{PROCESSORS, usable_nodes};
 use super::{Site, SiteError};
@@ -61,25 +63,6 @@ impl JobSource for RequestedJobs {
     }
 }
 
-/// Names with their indices.
-#[derive(Default)]
-struct Indices {
-    names: Vec<Box<str>>,
-    indices: HashMap<Box<str>, u32>,
-}
-
-impl Indices {
-    fn of(&mut self, name: &str) -> u32 {
-        if let Some(&index) = self.indices.get(name) {
-            return index;
-        }
-        let index = self.names.len() as u32;
-        self.names.push(name.into());
-        self.indices.insert(name.into(), index);
-        index
-    }
-}
-
 /// The pools of the machine: one for each host.
 struct Pools {
     names: Vec<Box<str>>,
@@ -99,13 +82,13 @@ impl CycleMachine {
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
         let Pools { names, pools, queues, pool_of_node } = Pools::new(site, processors)?;
-        let [mut users, mut groups, mut projects] = [Indices::default(), Indices::default(), Indices::default()];
+        let [mut users, mut groups, mut projects] = [Names::default(), Names::default(), Names::default()];
         let jobs = cycle.jobs.iter().enumerate().map(|(row, job)| RequestedJob {
             walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
             queue: table.queue_index(row) as u32,
-            user: users.of(&job.user),
-            group: groups.of(&job.group),
-            project: projects.of(&job.project),
+            user: users.index(&job.user),
+            group: groups.index(&job.group),
+            project: projects.index(&job.project),
             subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| u32::try_from(subjobs.len()).unwrap_or(u32::MAX)),
             can_be_reserved: job.is_topjob_eligible,
             ..requested(job, &names)
@@ -114,9 +97,9 @@ impl CycleMachine {
         let queue_names: Vec<Box<str>> = table.queues().iter().map(|queue| (&**queue).into()).collect();
         let limited = LimitedNames {
             queues: &queue_names,
-            users: &users.names,
-            groups: &groups.names,
-            projects: &projects.names,
+            users: users.names(),
+            groups: groups.names(),
+            projects: projects.names(),
             amounts: &names,
         };
         let limits = Limits::new(site.cycle_limits(&limited));

@@ -230,7 +230,7 @@ fn a_formula_that_crashes_on_the_queue_of_the_site_says_so_and_shows_no_waits() 
     }
 }
 
-/// What a log has that is not simulated as it stands is told in every format.
+/// What a log has that is left out or cut is told in every format.
 #[test]
 fn what_is_left_out_and_cut_is_told() {
     let folder = tempfile::tempdir().expect("a folder");

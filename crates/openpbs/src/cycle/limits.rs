@@ -53,7 +53,7 @@ impl Limit {
         self.amount.map_or(1, |amount| job.request.total(amount))
     }
 
-    /// Whether a job that is held back by it is not eligible: its own user, group or project stands in its way.
+    /// Whether a job that is held back by it is not eligible: the limit is that of its user, group or project.
     pub fn is_personal(&self) -> bool {
         self.kind != LimitKind::All
     }

@@ -123,7 +123,7 @@ pub struct Reservation {
 /// Follows a cycle.
 pub trait CycleObserver {
     /// A job was considered. `is_eligible` tells whether it is eligible (`accrue_type` 2): no limit of its user, its group or
-    /// its project stands in its way, also if the jobs before it ran.
+    /// its project holds it back, even if the jobs before it ran.
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool);
 
     /// A job was promised a start.
