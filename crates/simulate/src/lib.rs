@@ -30,6 +30,7 @@ mod mentions;
 mod native;
 mod ordered_jobs;
 mod read;
+mod results;
 mod rules;
 mod sacct;
 mod schedule;
@@ -41,6 +42,7 @@ mod swf;
 mod validate;
 mod valued_jobs;
 mod waiting;
+mod warm_up;
 mod workload;
 
 pub use difference::{Classes, ClassesTogether, Difference, GroupDifference, MeanChange};
@@ -52,6 +54,7 @@ pub use goals::{Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measu
 pub use left_out::{Fault, Faults, LeftOutReason};
 pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 pub use read::{WorkloadFormat, read_workload};
+pub use results::Results;
 pub use rules::{Backfill, OrderRules, SimulationRules};
 pub use sacct::sacct_advice;
 pub use schedule::{Observer, Schedule, simulate};
@@ -59,6 +62,7 @@ pub use shake::{SHAKE_SECONDS, Shake, Spread};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
 pub use submission_order::follows_submission;
 pub use validate::Validation;
+pub use warm_up::WarmUp;
 pub use workload::{
     Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Names,
     Workload, WorkloadBuilder, WorkloadJob, compare_ids,

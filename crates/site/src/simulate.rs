@@ -13,8 +13,8 @@ use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, LogRules, Observer, Schedule, UsageMeasure, Workload,
-    WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, LogRules, Observer, Results, Schedule, UsageMeasure,
+    Workload, WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
 };
 
 use super::compression::decompressed;
@@ -100,6 +100,13 @@ pub struct SimulatedQueue {
     pub shares: Option<Vec<Option<f64>>>,
     /// What the simulation leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,
+}
+
+impl SimulatedQueue {
+    /// What the simulation says of the jobs of its workload that are submitted at least `warm_up` seconds after the first one.
+    pub fn results(&self, workload: &Workload, warm_up: i64) -> Results {
+        Results::new(workload, &self.schedule, self.processors, self.shares.as_deref(), warm_up)
+    }
 }
 
 impl Site {

@@ -2,7 +2,7 @@
 
 use job_sort_formula::formula::Formula;
 use job_sort_formula::schema::FairshareInput;
-use jsf_simulate::Workload;
+use jsf_simulate::{WarmUp, Workload};
 
 use super::simulate::StartingUsage;
 use super::{Site, SiteError};
@@ -11,12 +11,27 @@ use super::{Site, SiteError};
 const FRESH: f64 = 1.0;
 
 impl Site {
-    /// The time in which usage that starts fresh decays once, in seconds: until then it says who ran first, and not who runs much.
-    /// `None` where the simulation does without fair share, where the tree has usage to start with, and where nothing decays.
+    /// How long after the first submission of a workload the jobs begin that count, under one of these formulas.
     ///
     /// # Errors
     /// The tree cannot be built.
-    pub fn fresh_usage_decay(
+    pub fn warm_up(
+        &self,
+        formulas: &[&Formula],
+        workload: &Workload,
+        usage: StartingUsage,
+        decay_period: Option<u64>,
+    ) -> Result<WarmUp, SiteError> {
+        let Some(period) = self.fresh_usage_decay(formulas, usage, decay_period)? else { return Ok(WarmUp::None) };
+        let period = i64::try_from(period).unwrap_or(i64::MAX);
+        let [first, .., last] = workload.jobs() else { return Ok(WarmUp::None) };
+        let is_short = period > last.submit.saturating_sub(first.submit) / 2;
+        Ok(if is_short { WarmUp::LogTooShort(period) } else { WarmUp::UntilDecay(period) })
+    }
+
+    /// The time in which usage that starts fresh decays once, in seconds: until then it says who ran first, and not who runs much.
+    /// `None` where the simulation does without fair share, where the tree has usage to start with, and where nothing decays.
+    fn fresh_usage_decay(
         &self,
         formulas: &[&Formula],
         usage: StartingUsage,

@@ -22,8 +22,8 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, Fairness, Goals, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Observer, Schedule, Shake, Statistics,
-    Validation, Workload, WorkloadModel, generate,
+    Decay, Difference, Goals, JudgedGoal, MAX_GOALS_BYTES, Observer, Results, Schedule, Shake, Statistics, Validation,
+    WarmUp, Workload, WorkloadModel, generate,
 };
 use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -203,8 +203,7 @@ fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<
 /// A workload simulated under one formula.
 struct Side {
     simulated: SimulatedQueue,
-    statistics: Statistics,
-    fairness: Option<Fairness>,
+    results: Results,
     /// The goals, as it meets them.
     goals: Vec<JudgedGoal>,
     /// The result of checking the formula: with the queue of the site if it cannot work there, else without jobs.
@@ -229,8 +228,8 @@ fn side_report<'a>(
         formula: &source.text,
         workload,
         schedule: &side.simulated.schedule,
-        statistics: &side.statistics,
-        fairness: side.fairness.as_ref(),
+        statistics: &side.results.statistics,
+        fairness: side.results.fairness.as_ref(),
         validation: None,
         shake: None,
         processors: side.simulated.processors,
@@ -316,36 +315,34 @@ fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> 
         anonymous.anonymise();
         anonymous
     });
-    let default =
-        if arguments.warm_up.is_none() { default_warm_up(arguments, site, &workload, sources)? } else { None };
-    let warm_up = arguments.warm_up.or(default).map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
-    Ok(Log { workload, anonymous, goals, warm_up, is_until_decay: default.is_some() })
+    let default = default_warm_up(arguments, site, &workload, sources)?;
+    let given = arguments.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
+    let warm_up = given.unwrap_or(default.seconds());
+    Ok(Log { workload, anonymous, goals, warm_up, is_until_decay: given.is_none() && default.seconds() > 0 })
 }
 
-/// The time in which usage that starts fresh decays once. `None` where it does not, or if that takes more than half of the log.
+/// Which of the first jobs do not count unless the arguments say it.
 fn default_warm_up(
     arguments: &SimulateArgs,
     site: &Site,
     workload: &Workload,
     sources: &[&FormulaText],
-) -> Result<Option<u64>, CliError> {
+) -> Result<WarmUp, CliError> {
+    if arguments.warm_up.is_some() {
+        return Ok(WarmUp::None);
+    }
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
-    let Some(decay) =
-        site.fresh_usage_decay(&formulas, arguments.starting_usage().unwrap_or_default(), arguments.decay)?
-    else {
-        return Ok(None);
-    };
-    let [first, .., last] = workload.jobs() else { return Ok(None) };
-    if decay > last.submit.abs_diff(first.submit) / 2 {
+    let usage = arguments.starting_usage().unwrap_or_default();
+    let warm_up = site.warm_up(&formulas, workload, usage, arguments.decay)?;
+    if let WarmUp::LogTooShort(period) = warm_up {
         warn(format_args!(
             "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those \
              of equal usage",
-            waiting_time(i64::try_from(decay).unwrap_or(i64::MAX))
+            waiting_time(period)
         ));
-        return Ok(None);
     }
-    Ok(Some(decay))
+    Ok(warm_up)
 }
 
 /// Reads the goals that simulations are judged by.
@@ -468,19 +465,9 @@ fn simulate(
     let failing = FailingJobs::new(log.shown(), errors, of_entities, arguments.site.on_error);
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
-    let statistics = Statistics::new(log.shown(), &simulated.schedule, simulated.processors, log.warm_up);
-    let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
-    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, shares, log.warm_up));
-    let goals = log.goals.as_ref().map_or_else(Vec::new, |goals| {
-        let run = JudgedRun {
-            workload,
-            schedule: &simulated.schedule,
-            statistics: &statistics,
-            fairness: fairness.as_ref(),
-            warm_up: log.warm_up,
-        };
-        goals.judge(&run, before.map(|before| &*before.goals))
-    });
+    let results = simulated.results(log.shown(), log.warm_up);
+    let old = before.map(|before| &*before.goals);
+    let goals = results.judge(log.goals.as_ref(), workload, &simulated.schedule, old);
     let is_fine = !fails && !found.iter().any(|found| found.severity == Severity::Error);
     let mut findings = drawn(source, &submitted, &found);
     let failures =
@@ -496,7 +483,7 @@ fn simulate(
     for found in &mut checked.findings {
         found.message = names.without(&found.message);
     }
-    Ok(Some(Side { simulated, statistics, fairness, goals, checked, failing, warnings, findings, is_fine }))
+    Ok(Some(Side { simulated, results, goals, checked, failing, warnings, findings, is_fine }))
 }
 
 /// What moved submissions make of the means under a formula, if that is asked for.

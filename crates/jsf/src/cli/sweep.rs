@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use job_sort_formula::Formula;
 use jsf_report::sweep::{SweepReport, SweptRun};
-use jsf_simulate::{Fairness, Goals, JudgedRun, Observer, Statistics, Workload};
+use jsf_simulate::{Goals, Observer, Workload};
 use jsf_site::{Site, SiteError};
 use rayon::prelude::*;
 
@@ -80,19 +80,9 @@ impl Sweep<'_> {
         if !simulated.schedule.is_complete {
             return Ok(None);
         }
-        let warm_up = self.warm_up;
-        let statistics = Statistics::new(self.workload, &simulated.schedule, simulated.processors, warm_up);
-        let shares = simulated.shares.as_ref().filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
-        let fairness = shares.map(|shares| Fairness::new(self.workload, &simulated.schedule, shares, warm_up));
-        let run = JudgedRun {
-            workload: self.workload,
-            schedule: &simulated.schedule,
-            statistics: &statistics,
-            fairness: fairness.as_ref(),
-            warm_up,
-        };
-        let goals = self.goals.map_or_else(Vec::new, |goals| goals.judge(&run, None));
-        let summary = statistics.summary;
+        let results = simulated.results(self.workload, self.warm_up);
+        let goals = results.judge(self.goals, self.workload, &simulated.schedule, None);
+        let summary = results.statistics.summary;
         let failed = simulated.schedule.errors.jobs();
         Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, goals }))
     }

@@ -1,0 +1,58 @@
+//! What a simulated workload says of waits, of the use of the machine and of goals.
+
+use super::fairness::Fairness;
+use super::goals::{Goals, JudgedGoal, JudgedRun};
+use super::schedule::Schedule;
+use super::statistics::Statistics;
+use super::workload::Workload;
+
+/// The statistics and the fairness of a simulated workload.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// Waits, slowdowns and the use of the machine.
+    pub statistics: Statistics,
+    /// How the use compares with the shares, where there are any.
+    pub fairness: Option<Fairness>,
+    /// The seconds after the first submission in which jobs do not count.
+    pub warm_up: i64,
+}
+
+impl Results {
+    /// The results of a schedule on this many processors. `shares` are those of the entities of the workload, by index.
+    pub fn new(
+        workload: &Workload,
+        schedule: &Schedule,
+        processors: u32,
+        shares: Option<&[Option<f64>]>,
+        warm_up: i64,
+    ) -> Self {
+        let shares = shares.filter(|shares| shares.iter().flatten().any(|share| *share > 0.0));
+        Self {
+            statistics: Statistics::new(workload, schedule, processors, warm_up),
+            fairness: shares.map(|shares| Fairness::new(workload, schedule, shares, warm_up)),
+            warm_up,
+        }
+    }
+
+    /// The run as goals and objectives judge it.
+    pub fn run<'a>(&'a self, workload: &'a Workload, schedule: &'a Schedule) -> JudgedRun<'a> {
+        JudgedRun {
+            workload,
+            schedule,
+            statistics: &self.statistics,
+            fairness: self.fairness.as_ref(),
+            warm_up: self.warm_up,
+        }
+    }
+
+    /// Judges the schedule by goals; without goals, by none. `old` are the values of the old side of a comparison.
+    pub fn judge(
+        &self,
+        goals: Option<&Goals>,
+        workload: &Workload,
+        schedule: &Schedule,
+        old: Option<&[JudgedGoal]>,
+    ) -> Vec<JudgedGoal> {
+        goals.map_or_else(Vec::new, |goals| goals.judge(&self.run(workload, schedule), old))
+    }
+}
