@@ -25,12 +25,13 @@ use jsf_simulate::{
     Decay, Difference, Goals, JudgedGoal, MAX_GOALS_BYTES, Observer, Results, Schedule, Shake, Statistics, Validation,
     WarmUp, Workload, WorkloadModel, generate,
 };
-use jsf_site::{FileSource, FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
+use jsf_site::{FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use super::args::{
     FormulaArgs, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle, refuse_idle, require_one_reader,
+    simulated_files, starting_usage,
 };
 use super::document::{write_as_markdown, write_text};
 use super::page::{self, drawn};
@@ -99,9 +100,9 @@ impl Names<'_> {
 
     /// What is shown in place of a quoted text: a file of the command line, a job and what every server knows stay.
     fn shown(&self, quoted: &str) -> String {
-        let SimulateArgs { site, workload, .. } = self.arguments;
+        let SimulateArgs { site, log, .. } = self.arguments;
         let given_site = site.given_site().map(|site| site.path);
-        let mut paths = given_site.iter().chain(site.files.paths()).chain(workload);
+        let mut paths = given_site.iter().chain(site.files.paths()).chain(&log.workload);
         if let Some(Log { workload, anonymous: Some(anonymous), .. }) = self.log {
             for (names, others) in
                 [(workload.entities(), anonymous.entities()), (workload.groups(), anonymous.groups())]
@@ -316,7 +317,7 @@ fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> 
         anonymous
     });
     let default = default_warm_up(arguments, site, &workload, sources)?;
-    let given = arguments.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
+    let given = arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
     let warm_up = given.unwrap_or(default.seconds());
     Ok(Log { workload, anonymous, goals, warm_up, is_until_decay: given.is_none() && default.seconds() > 0 })
 }
@@ -328,13 +329,13 @@ fn default_warm_up(
     workload: &Workload,
     sources: &[&FormulaText],
 ) -> Result<WarmUp, CliError> {
-    if arguments.warm_up.is_some() {
+    if arguments.log.warm_up.is_some() {
         return Ok(WarmUp::None);
     }
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
-    let usage = arguments.starting_usage().unwrap_or_default();
-    let warm_up = site.warm_up(&formulas, workload, usage, arguments.decay)?;
+    let usage = starting_usage(&arguments.site).unwrap_or_default();
+    let warm_up = site.warm_up(&formulas, workload, usage, arguments.log.decay)?;
     if let WarmUp::LogTooShort(period) = warm_up {
         warn(format_args!(
             "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those \
@@ -364,17 +365,16 @@ fn read_workload(
     goals: Option<&Goals>,
 ) -> Result<Workload, CliError> {
     let SimulateArgs { load, seed, .. } = *arguments;
-    if let (Some(jobs), Some(processors)) = (arguments.generate, arguments.processors) {
+    if let (Some(jobs), Some(processors)) = (arguments.generate, arguments.log.processors) {
         let _progress = Progress::start("generating the workload");
         return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
     }
     let progress = Progress::start("reading the workload");
-    let logs: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
     let mut formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     formulas.extend(goals.into_iter().flat_map(Goals::conditions));
-    let workload = site.open_workload(&logs, &formulas, arguments.log_rules())?;
+    let workload = site.open_workload(&arguments.log.sources(), &formulas, arguments.log.rules())?;
     drop(progress);
     let messages = [&*workload.faults().messages(), workload.notes()].concat();
     Names { arguments, log: None }.without_all(&messages).iter().for_each(warn);
@@ -545,11 +545,11 @@ pub(super) fn request<'a>(
     observer: &'a mut dyn Observer,
 ) -> SimulateRequest<'a> {
     SimulateRequest {
-        decay_period: arguments.decay,
-        decay_factor: arguments.decay_factor,
-        processors: arguments.processors,
-        backfill: arguments.backfill,
-        usage: arguments.starting_usage().unwrap_or_default(),
+        decay_period: arguments.log.decay,
+        decay_factor: arguments.log.decay_factor,
+        processors: arguments.log.processors,
+        backfill: arguments.log.backfill,
+        usage: starting_usage(&arguments.site).unwrap_or_default(),
         ..SimulateRequest::new(formula, workload, observer)
     }
 }
@@ -568,7 +568,8 @@ fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_
 fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
     let is_read = !arguments.site.files_from(is_stdin).is_empty();
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let files = arguments.files().ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
+    let files =
+        simulated_files(&arguments.site).ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
     Site::from_files(files, arguments.site.rules(None)).ok()
 }
 
@@ -593,14 +594,14 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
         .into_iter()
         .filter(|(_, text, file)| text.as_deref() == Some(STDIN) || file.as_deref().is_some_and(is_stdin))
         .map(|(name, ..)| name);
-    let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
+    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
     formulas.chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
 }
 
 /// The files that are read besides those of the site.
 fn read_files(arguments: &SimulateArgs) -> impl Iterator<Item = &PathBuf> {
     let formulas = [&arguments.formula.formula_file, &arguments.old_file, &arguments.new_file];
-    formulas.into_iter().flatten().chain(&arguments.workload)
+    formulas.into_iter().flatten().chain(&arguments.log.workload)
 }
 
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
@@ -617,12 +618,14 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         Some(_) => None,
         None => arguments.formula.formula_file.as_deref().map(FormulaText::source).transpose()?,
     };
-    let files = formula.into_iter().fold(arguments.files()?, |files, formula| files.with(Role::Formula, formula));
+    let files = formula
+        .into_iter()
+        .fold(simulated_files(&arguments.site)?, |files, formula| files.with(Role::Formula, formula));
     let files = files.without(Role::Queue);
     if !has_tree(&files) {
         let options = [
-            ("--decay", arguments.decay.is_some()),
-            ("--decay-factor", arguments.decay_factor.is_some()),
+            ("--decay", arguments.log.decay.is_some()),
+            ("--decay-factor", arguments.log.decay_factor.is_some()),
             ("--policy", arguments.site.policy.is_some()),
             ("--slurm-conf", arguments.site.files.has(Role::SlurmConf)),
             ("--slurm-release", arguments.site.slurm_release.is_some()),

@@ -44,7 +44,7 @@ pub struct CycleArgs {
     #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true)]
     pub at: Option<i64>,
     /// The number of processors, instead of the nodes
-    #[arg(long, value_name = "N", value_parser = super::simulate::processors, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = super::log::processors, allow_negative_numbers = true)]
     pub processors: Option<u32>,
     /// The site.
     #[command(flatten)]

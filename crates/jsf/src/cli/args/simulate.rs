@@ -4,14 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::Resettable;
 use clap::{Args, Id, ValueEnum};
-use jsf_simulate::{Backfill, Cancelled, LogRules, MAX_JOBS, Overrun, ProcessorsOf};
-use jsf_site::{Role, SiteFiles, StartingUsage};
+use jsf_simulate::MAX_JOBS;
 
-use jsf_openpbs::duration_notation::parse_duration;
-
-use crate::cli::CliError;
-
-use super::{CsvArgs, FormulaArgs, SiteArgs, TextArgs, page_path};
+use super::{CsvArgs, FormulaArgs, LogArgs, SiteArgs, TextArgs, page_path};
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -92,6 +87,11 @@ Examples:
     mut_arg("queues", |queues| {
         queues.help("The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
     }),
+    mut_arg("workload", |log| log.required_unless_present("generate").conflicts_with("generate")),
+    mut_args(|argument| match argument.get_id().as_str() {
+        "cancelled" | "overrun" | "processors_of" => argument.conflicts_with("generate"),
+        _ => argument,
+    }),
     mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),
     mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
         "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
@@ -126,49 +126,13 @@ pub struct SimulateArgs {
     /// The file that contains the new formula
     #[arg(long, value_name = "FILE", conflicts_with = "new", help_heading = "Two formulas")]
     pub new_file: Option<PathBuf>,
-    /// A log of jobs, or a folder of logs
-    ///
-    /// Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON; repeat the option for several; - is
-    /// standard input
-    #[arg(long, value_name = "FILE", required_unless_present = "generate")]
-    pub workload: Vec<PathBuf>,
-    /// Jobs of the log that were cancelled before they ran
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "HOW",
-        conflicts_with = "generate",
-        hide_short_help = true,
-        help_heading = "The log"
-    )]
-    pub cancelled: Cancelled,
-    /// Jobs of the log that ran longer than they asked for
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "HOW",
-        conflicts_with = "generate",
-        hide_short_help = true,
-        help_heading = "The log"
-    )]
-    pub overrun: Overrun,
-    /// Whose number of processors counts, where the log has both
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "WHOSE",
-        conflicts_with = "generate",
-        hide_short_help = true,
-        help_heading = "The log"
-    )]
-    pub processors_of: ProcessorsOf,
+    /// The log.
+    #[command(flatten)]
+    pub log: LogArgs,
     /// Instead of a log, generate this many jobs
     ///
     /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
-    #[arg(long, value_name = "JOBS", conflicts_with = "workload", requires = "processors", value_parser = generated_jobs)]
+    #[arg(long, value_name = "JOBS", requires = "processors", value_parser = generated_jobs)]
     pub generate: Option<usize>,
     /// With --generate: the load
     ///
@@ -180,26 +144,9 @@ pub struct SimulateArgs {
     /// The seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed, hide_short_help = true)]
     pub seed: u64,
-    /// The number of processors of the machine
-    ///
-    /// As one pool [default: the site's nodes, else `MaxProcs` in the header of the log]
-    #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
-    pub processors: Option<u32>,
-    /// Which jobs may start earlier
-    ///
-    /// Even though an earlier job does not fit [default: by strict_ordering and backfill_depth of the site; easy without a
-    /// sched_config]
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub backfill: Option<Backfill>,
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// The interval of the decay of usage [default: as in the sched_config; without one, nothing decays]
-    #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
-    pub decay: Option<u64>,
-    /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
-    #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
-    pub decay_factor: Option<f64>,
     /// Fill values into the formula, a run each
     ///
     /// `a=1,2,5` or `a=1:10:4` (four values from 1 to 10) in the place of `{a}`; repeat the option for several: every
@@ -212,12 +159,6 @@ pub struct SimulateArgs {
     /// statistic, at_most or at_least; exit code 1 if the (new) formula misses one
     #[arg(long, value_name = "FILE")]
     pub goals: Option<PathBuf>,
-    /// Leave out the first jobs
-    ///
-    /// Those submitted within this time of the first, while the machine fills up, are not in the statistics [default: where
-    /// usage starts fresh and decays, until the first decay, but at most half of the log; else 0]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub warm_up: Option<u64>,
     /// Simulate N times more, with moved submissions
     ///
     /// By up to 30 s, and tell how far the results differ; two formulas are compared on the same moves
@@ -248,29 +189,6 @@ pub struct SimulateArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-impl SimulateArgs {
-    /// The usage that the entities begin with, if --usage is one of its names and not a file.
-    pub fn starting_usage(&self) -> Option<StartingUsage> {
-        StartingUsage::from_str(self.site.files.get(Role::Usage)?.to_str()?, false).ok()
-    }
-
-    /// The files of the site.
-    pub fn files(&self) -> Result<SiteFiles, CliError> {
-        let has_usage_file = self.site.files.has(Role::Usage) && self.starting_usage().is_none();
-        if has_usage_file && self.site.files.has(Role::Tree) {
-            return Err(CliError::usage(
-                "a file of --usage belongs to --resource-group: with --tree, --usage is start or fresh",
-            ));
-        }
-        self.site.files_without(self.starting_usage().map(|_| Role::Usage))
-    }
-
-    /// What is made of the log.
-    pub fn log_rules(&self) -> LogRules {
-        LogRules { cancelled: self.cancelled, overrun: self.overrun, processors_of: self.processors_of }
-    }
 }
 
 /// The formats of a simulation.
@@ -335,26 +253,9 @@ fn param(text: &str) -> Result<Param, String> {
     }
 }
 
-fn decay_period(text: &str) -> Result<u64, String> {
-    match parse_duration(text)? {
-        0 => Err("expected at least a second".to_owned()),
-        seconds => Ok(seconds),
-    }
-}
-
 fn generated_jobs(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|jobs| (1..=MAX_JOBS).contains(jobs));
     number.ok_or_else(|| format!("expected a number of jobs from 1 to {MAX_JOBS}"))
-}
-
-/// Parses the size of the machine.
-/// Parses a number of processors.
-pub fn processors(text: &str) -> Result<u32, String> {
-    match text.parse::<i128>() {
-        Ok(..1) => Err("`--processors` must be at least 1".to_owned()),
-        Ok(number) => u32::try_from(number).map_err(|_| format!("`--processors` must be at most {}", u32::MAX)),
-        Err(_) => Err("expected a number of processors, such as 128".to_owned()),
-    }
 }
 
 fn runs(text: &str) -> Result<u64, String> {
@@ -369,9 +270,4 @@ fn seed(text: &str) -> Result<u64, String> {
 fn load(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|load: &f64| (0.001..=100.0).contains(load));
     number.ok_or_else(|| "expected a fraction of the machine, such as 0.9".to_owned())
-}
-
-fn decay_factor(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|factor: &f64| (0.0..=1.0).contains(factor));
-    number.ok_or_else(|| "expected a number from 0 to 1, such as 0.5".to_owned())
 }
