@@ -9,6 +9,7 @@ mod document;
 mod explain;
 mod fatal_error;
 mod help;
+mod log;
 mod names;
 mod need;
 mod page;

@@ -1,7 +1,6 @@
 //! `jsf simulate`
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Once;
@@ -22,8 +21,8 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, Goals, JudgedGoal, MAX_GOALS_BYTES, Observer, Results, Schedule, Shake, Statistics, Validation,
-    WarmUp, Workload, WorkloadModel, generate,
+    Decay, Difference, Goals, JudgedGoal, Observer, Results, Schedule, Shake, Statistics, Validation, WarmUp, Workload,
+    WorkloadModel, generate,
 };
 use jsf_site::{FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -34,6 +33,7 @@ use super::args::{
     simulated_files, starting_usage,
 };
 use super::document::{write_as_markdown, write_text};
+use super::log;
 use super::page::{self, drawn};
 use super::queue::draw_submitted;
 use super::sweep::{Interruptible, Sweep, filled};
@@ -308,7 +308,7 @@ fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<FormulaText>
 }
 
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
-    let goals = read_goals(arguments, site)?;
+    let goals = arguments.goals.as_deref().map(|path| log::read_goals(path, site)).transpose()?;
     let workload = read_workload(arguments, site, sources, goals.as_ref())?;
     // the simulation needs the names: they choose the shares and the limits
     let anonymous = arguments.anonymise.then(|| {
@@ -346,18 +346,6 @@ fn default_warm_up(
     Ok(warm_up)
 }
 
-/// Reads the goals that simulations are judged by.
-fn read_goals(arguments: &SimulateArgs, site: &Site) -> Result<Option<Goals>, CliError> {
-    let Some(path) = &arguments.goals else { return Ok(None) };
-    let name = path.display().to_string();
-    let failed = |error: std::io::Error| CliError::content(format!("cannot read `{name}`: {error}"));
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(MAX_GOALS_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    let text = String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{name}` is not UTF-8 text")))?;
-    Goals::parse(&name, &text, site.schema()).map(Some).map_err(CliError::content)
-}
-
 fn read_workload(
     arguments: &SimulateArgs,
     site: &Site,
@@ -369,21 +357,12 @@ fn read_workload(
         let _progress = Progress::start("generating the workload");
         return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
     }
-    let progress = Progress::start("reading the workload");
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
-    let mut formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
-    formulas.extend(goals.into_iter().flat_map(Goals::conditions));
-    let workload = site.open_workload(&arguments.log.sources(), &formulas, arguments.log.rules())?;
-    drop(progress);
-    let messages = [&*workload.faults().messages(), workload.notes()].concat();
+    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
+    let workload = log::open(&arguments.log, site, &formulas, goals)?;
+    let messages = log::messages(&workload, !arguments.format.is_document());
     Names { arguments, log: None }.without_all(&messages).iter().for_each(warn);
-    if !arguments.format.is_document() {
-        let left_out = workload.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
-        let assumed = workload.assumed_walltimes().in_words();
-        let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
-        left_out.iter().chain(&assumed).for_each(warn);
-    }
     Ok(workload)
 }
 

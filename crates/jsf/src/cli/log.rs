@@ -1,0 +1,48 @@
+//! The log of the commands that simulate, and the goals that they judge it by.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use job_sort_formula::Formula;
+use jsf_simulate::{Goals, MAX_GOALS_BYTES, Workload};
+use jsf_site::Site;
+
+use super::args::LogArgs;
+use super::{CliError, Progress};
+
+/// Reads the goals that simulations are judged by.
+pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
+    let name = path.display().to_string();
+    let failed = |error: std::io::Error| CliError::content(format!("cannot read `{name}`: {error}"));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_GOALS_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let text = String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{name}` is not UTF-8 text")))?;
+    Goals::parse(&name, &text, site.schema()).map_err(CliError::content)
+}
+
+/// Reads a log with what the formulas and the conditions of the goals need.
+pub(super) fn open(
+    arguments: &LogArgs,
+    site: &Site,
+    formulas: &[&Formula],
+    goals: Option<&Goals>,
+) -> Result<Workload, CliError> {
+    let _progress = Progress::start("reading the workload");
+    let conditions = goals.into_iter().flat_map(Goals::conditions);
+    let formulas: Vec<&Formula> = formulas.iter().copied().chain(conditions).collect();
+    Ok(site.open_workload(&arguments.sources(), &formulas, arguments.rules())?)
+}
+
+/// What is to be said about a log; with counts of what was left out and assumed, where no document has them.
+pub(super) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
+    let mut messages = [&*workload.faults().messages(), workload.notes()].concat();
+    if has_counts {
+        let left_out = workload.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
+        let assumed = workload.assumed_walltimes().in_words();
+        let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
+        messages.extend(left_out.into_iter().chain(assumed));
+    }
+    messages
+}
