@@ -15,3 +15,4 @@ mod python_versions;
 mod rank;
 mod slurm;
 mod syntax;
+mod template;

@@ -1,6 +1,7 @@
 //! Formulas: their syntax, their static checks (`lint`) and their compiled programs.
 //!
-//! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a [`builder`].
+//! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a [`builder`]. A [`Template`] is the
+//! text of a formula in which some numbers are still to be found.
 
 pub mod builder;
 #[doc(hidden)]
@@ -10,6 +11,7 @@ pub mod name_resolution;
 pub mod program;
 #[doc(hidden)]
 pub mod syntax;
+mod template;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -20,6 +22,9 @@ use crate::python::PythonVersion;
 use crate::schema::Schema;
 use program::{CompileError, Program};
 use syntax::{Expr, SyntaxError};
+
+pub use syntax::TemplateConstant;
+pub use template::Template;
 
 /// A parsed formula.
 ///

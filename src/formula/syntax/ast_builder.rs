@@ -8,14 +8,21 @@ use crate::formula::syntax::error::{BARE_UNPACKING, Result};
 use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::precedence::{Infix, PrecedenceParser, prefix_operator};
+use crate::formula::syntax::template::{TemplateConstants, TemplateTree, not_a_formula};
 use crate::formula::syntax::{
     Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, SyntaxError, SyntaxErrorKind, newer, symbol_table,
 };
 use crate::python::PythonVersion;
 
-/// Builds the tree of a whole formula.
-pub(super) fn build(text: &str, formula: Pair<'_, Rule>, python: PythonVersion) -> Result<Expr> {
-    let mut builder = AstBuilder { expr: Expr::empty(text), python, precedence: PrecedenceParser::new() };
+/// Builds the tree of a whole formula, or of a template.
+pub(super) fn build(
+    text: &str,
+    formula: Pair<'_, Rule>,
+    python: PythonVersion,
+    is_template: bool,
+) -> Result<TemplateTree> {
+    let template = is_template.then(TemplateConstants::default);
+    let mut builder = AstBuilder { expr: Expr::empty(text), python, precedence: PrecedenceParser::new(), template };
     let span = span_of(&formula);
     let mut group = Group::default();
     for pair in formula.into_inner() {
@@ -34,7 +41,7 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>, python: PythonVersion) 
     builder.group_node(group, span, false)?;
     newer::check(&builder.expr, python)?;
     symbol_table::check(&builder.expr, python)?;
-    Ok(builder.expr)
+    builder.template.unwrap_or_default().finish(builder.expr)
 }
 
 /// Adds nodes to a tree pair by pair; `unsupported` adds the constructs that are not arithmetic.
@@ -42,6 +49,8 @@ pub(super) struct AstBuilder {
     pub(super) expr: Expr,
     pub(super) python: PythonVersion,
     precedence: PrecedenceParser,
+    /// The constants of a template so far; `None` in a formula.
+    template: Option<TemplateConstants>,
 }
 
 /// The items between two brackets.
@@ -216,8 +225,21 @@ impl AstBuilder {
                 let group = self.items_in_brackets(pair)?;
                 self.group_node(group, span, true)?
             }
+            Rule::template_constant => {
+                let Some(template) = &mut self.template else { return Err(not_a_formula(&pair)) };
+                let name = template.declare(&pair)?;
+                self.expr.push(ExprKind::Name(name), span)
+            }
             rule => {
                 let mut group = self.items_in_brackets(pair)?;
+                if rule == Rule::braces
+                    && let Some(name) = self.only_name(&group)
+                    && let Some(template) = &mut self.template
+                {
+                    template.refer(name.clone(), span);
+                    self.expr.remove_last();
+                    return Ok(self.expr.push(ExprKind::Name(name), span));
+                }
                 match (group.clauses.take(), rule, group.has_keys) {
                     (Some(clauses), _, _) => self.comprehension(span, group.items, clauses),
                     (None, Rule::list, _) => self.expr.push(ExprKind::List(group.items.into()), span),
@@ -226,6 +248,17 @@ impl AstBuilder {
                 }
             }
         })
+    }
+
+    /// The name, if the items between braces are a name alone, which is the last node.
+    fn only_name(&self, group: &Group) -> Option<Box<str>> {
+        match (&group.items[..], &group.clauses, group.commas) {
+            (&[item], None, 0) if item == self.expr.root() => match &self.expr.node(item).kind {
+                ExprKind::Name(name) => Some(name.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> ExprId {

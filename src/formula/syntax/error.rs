@@ -94,6 +94,15 @@ pub enum SyntaxErrorKind {
     Parameters(&'static str),
     /// An unpacking where Python does not allow one.
     MisplacedStar,
+    /// A constant of a template, with this name, in a formula.
+    TemplateConstant(String),
+    /// A template that cannot be used.
+    Template {
+        /// What is wrong.
+        message: String,
+        /// How to correct it.
+        help: String,
+    },
     /// Syntax that exists since a later version of Python than the one that reads the formula.
     Newer(PythonVersion),
     /// Any other unexpected token.
@@ -195,6 +204,10 @@ impl SyntaxError {
             Kind::NeedsParentheses(word) => format!("put parentheses around `{word} …`"),
             Kind::BareAssignmentExpression => "a formula computes a single value and stores nothing".into(),
             Kind::Character(character) => return character_help(*character),
+            Kind::TemplateConstant(_) => {
+                "`jsf fit` finds the constants of a template; a formula has the number itself".into()
+            }
+            Kind::Template { help, .. } => help.clone(),
             Kind::ReservedWord(word) if word == "if" => "write `value if condition else other_value`".into(),
             _ => return None,
         })
@@ -270,6 +283,10 @@ impl fmt::Display for SyntaxError {
             Kind::MisplacedAssignment => f.write_str("`:=` cannot be used here"),
             Kind::String(what) | Kind::Parameters(what) => f.write_str(what),
             Kind::MisplacedStar => f.write_str("unpacking is not allowed here"),
+            Kind::TemplateConstant(name) => {
+                write!(f, "this is a template, not a formula: `{name}` in braces is a constant to find")
+            }
+            Kind::Template { message, .. } => f.write_str(message),
             Kind::Newer(since) => write!(f, "this syntax exists since Python {since}"),
             Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
         }

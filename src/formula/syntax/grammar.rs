@@ -8,14 +8,14 @@ use pest::iterators::Pair;
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::number_with_unit;
-use crate::formula::syntax::{Expr, SyntaxError, SyntaxErrorKind};
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
 #[derive(pest_derive::Parser)]
 #[grammar = "../grammar/formula.pest"]
 struct FormulaParser;
 
 /// Parses `text` and passes the pairs to `build`; `None` if the stack of this thread is too small.
-pub(super) fn parse(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<Expr>) -> Option<Result<Expr>> {
+pub(super) fn parse<T>(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<T>) -> Option<Result<T>> {
     match FormulaParser::parse(Rule::formula, text) {
         Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),
         Err(error) => to_syntax_error(text, &error).map(Err),

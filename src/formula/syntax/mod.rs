@@ -15,11 +15,13 @@ mod precedence;
 mod print;
 mod scanner;
 mod symbol_table;
+mod template;
 mod unsupported;
 
 pub use ast::{Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, Parameter, Scope};
 pub use error::BARE_UNPACKING;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
+pub use template::{MAX_CONSTANTS, TemplateConstant, TemplateTree};
 
 use crate::python::PythonVersion;
 
@@ -36,18 +38,27 @@ pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
 /// # Errors
 /// As for [`parse`].
 pub fn parse_for(text: &str, max_length: usize, python: PythonVersion) -> Result<Expr, SyntaxError> {
+    build(text, max_length, python, false).map(|tree| tree.expr)
+}
+
+/// Parses the text of a formula with constants that are to be found, as the default version of Python reads the rest.
+///
+/// # Errors
+/// As for [`parse`], or a constant is not written as it should be.
+pub fn parse_template(text: &str) -> Result<TemplateTree, SyntaxError> {
+    build(text, MAX_LENGTH, PythonVersion::default(), true)
+}
+
+fn build(text: &str, max_length: usize, python: PythonVersion, is_template: bool) -> Result<TemplateTree, SyntaxError> {
     let nesting = scanner::scan(text, max_length, python)?;
+    // `None` if the stack of the thread is too small
+    let build = || grammar::parse(text, |text, formula| ast_builder::build(text, formula, python, is_template));
     if nesting <= scanner::NESTING_ON_ANY_STACK
-        && let Some(result) = build(text, python)
+        && let Some(result) = build()
     {
         return result;
     }
-    scanner::with_deep_stack(|| build(text, python)).flatten().unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
-}
-
-/// `None` if the stack of this thread is too small.
-fn build(text: &str, python: PythonVersion) -> Option<Result<Expr, SyntaxError>> {
-    grammar::parse(text, |text, formula| ast_builder::build(text, formula, python))
+    scanner::with_deep_stack(build).flatten().unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
 }
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too, or be keywords.
