@@ -3,3 +3,5 @@
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
 
 #![forbid(unsafe_code)]
+
+pub mod search;

@@ -83,11 +83,13 @@ impl Gamma {
 }
 
 /// Random numbers that are the same on every machine.
-pub(super) struct Random(pub(super) u64);
+#[derive(Debug, Clone)]
+pub struct Random(pub u64);
 
 impl Random {
-    /// The generator splitmix64.
-    pub(super) fn next(&mut self) -> u64 {
+    /// 64 random bits, by the generator splitmix64.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -95,16 +97,17 @@ impl Random {
     }
 
     /// A number between 0 and 1, neither of them.
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
     /// A number below a bound.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    fn normal(&mut self) -> f64 {
+    /// A number of the standard normal distribution.
+    pub fn normal(&mut self) -> f64 {
         libm::sqrt(-2.0 * libm::log(self.uniform())) * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 }
