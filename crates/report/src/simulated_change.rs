@@ -1,13 +1,14 @@
 //! A workload simulated under two formulas, side by side: as JSON and CSV.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Difference, GroupDifference, MeanChange, Shake, Validation};
+use jsf_simulate::{Classes, Difference, GroupDifference, GroupStatistics, MeanChange, Shake, Validation};
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
-use super::simulation::{SimulationReport, core_seconds, shake_json, validation_json};
+use super::simulation::{SimulationReport, core_seconds, number, shake_json, validation_json};
 
 /// The header of the comma-separated values.
 const CSV_HEADER: [&str; 10] =
@@ -24,6 +25,13 @@ pub struct SimulatedChangeReport<'a> {
     pub validation: Option<&'a Validation>,
     /// What moved submissions make of the changes, if that was asked for.
     pub shake: Option<&'a Shake>,
+}
+
+/// A group, and its waits under both formulas.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ComparedGroup<'a> {
+    pub(super) change: &'a GroupDifference,
+    pub(super) sides: OldNew<&'a GroupStatistics>,
 }
 
 impl SimulatedChangeReport<'_> {
@@ -46,6 +54,7 @@ impl SimulatedChangeReport<'_> {
         let difference = self.difference;
         let OldNew { old, new } = self.sides;
         let summaries = [old, new].map(|side| side.statistics.summary);
+        let statistics = self.sides.map(|side| side.statistics);
         json!({
             "jobs": difference.jobs,
             "longer": difference.longer,
@@ -55,11 +64,11 @@ impl SimulatedChangeReport<'_> {
             "mean_bounded_slowdown": change_json(&difference.bounded_slowdown),
             "utilisation": summaries[1].utilisation - summaries[0].utilisation,
             "makespan": summaries[1].makespan - summaries[0].makespan,
-            "entities": groups_json(&difference.entities.groups),
-            "groups": groups_json(&difference.groups.groups),
-            "queues": groups_json(&difference.queues.groups),
-            "sizes": groups_json(&difference.sizes.groups),
-            "lengths": groups_json(&difference.lengths.groups),
+            "entities": groups_json(&difference.entities, statistics.map(|side| &*side.entities)),
+            "groups": groups_json(&difference.groups, statistics.map(|side| &*side.groups)),
+            "queues": groups_json(&difference.queues, statistics.map(|side| &*side.queues)),
+            "sizes": groups_json(&difference.sizes, statistics.map(|side| &*side.sizes)),
+            "lengths": groups_json(&difference.lengths, statistics.map(|side| &*side.lengths)),
             "confidence": 0.95,
             "block_seconds": difference.block_seconds,
             "blocks": difference.blocks,
@@ -86,16 +95,40 @@ impl SimulatedChangeReport<'_> {
     }
 }
 
-fn groups_json(groups: &[GroupDifference]) -> Json {
-    let groups = groups.iter().map(|group| {
+/// The groups of a comparison, each with its numbers under both formulas.
+pub(super) fn compared_groups<'a>(
+    classes: &'a Classes,
+    sides: OldNew<&'a [GroupStatistics]>,
+) -> Vec<ComparedGroup<'a>> {
+    let OldNew { old, new } = sides.map(by_name);
+    let compared = classes.groups.iter().filter_map(|change| {
+        let name = &*change.name;
+        Some(ComparedGroup { change, sides: OldNew { old: old.get(name)?, new: new.get(name)? } })
+    });
+    compared.collect()
+}
+
+fn by_name(groups: &[GroupStatistics]) -> HashMap<&str, &GroupStatistics> {
+    groups.iter().map(|group| (&*group.name, group)).collect()
+}
+
+fn groups_json(classes: &Classes, sides: OldNew<&[GroupStatistics]>) -> Json {
+    let groups = compared_groups(classes, sides).into_iter().map(|ComparedGroup { change, sides }| {
         json!({
-            "name": group.name,
-            "jobs": group.jobs,
-            "core_seconds": core_seconds(group.core_seconds),
-            "mean_wait": change_json(&group.wait),
+            "name": change.name,
+            "jobs": change.jobs,
+            "core_seconds": core_seconds(change.core_seconds),
+            "mean_wait": change_json(&change.wait),
+            "median_wait": sides_json(sides.map(|side| number(side.wait.median))),
+            "p95_wait": sides_json(sides.map(|side| number(side.wait.p95))),
+            "within_hour": sides_json(sides.map(|side| json!(side.within_hour))),
         })
     });
     groups.collect()
+}
+
+fn sides_json(sides: OldNew<Json>) -> Json {
+    json!({"old": sides.old, "new": sides.new})
 }
 
 /// A change with its interval; that has no ends where there are too few jobs for one.

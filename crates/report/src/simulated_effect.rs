@@ -139,7 +139,8 @@ impl Classified<'_> {
         let against = winners.filter(|side| side.others.wait.is_increase()).map(|side| (side, "win"));
         let others_win = losers.filter(|side| side.others.wait.is_decrease()).map(|side| (side, "pay"));
         // if all others go the other way, the side with fewer jobs is named
-        let against = against.into_iter().chain(others_win).min_by_key(|(side, _)| side.together.jobs);
+        let against = against.into_iter().chain(others_win).filter(|(side, _)| self.others_agree(side));
+        let against = against.min_by_key(|(side, _)| side.together.jobs);
         let told = match (against, winners, losers) {
             (Some((side, verb)), ..) => Told { sides: 2, sentence: self.against_all_others(side, verb) },
             (None, Some(winners), Some(losers)) => Told { sides: 2, sentence: self.both(winners, losers) },
@@ -148,6 +149,13 @@ impl Classified<'_> {
             (None, None, None) => return None,
         };
         Some(Told { sentence: capitalised(&told.sentence), ..told })
+    }
+
+    /// Whether the mean wait of each other class changes as that of all others together does.
+    fn others_agree(&self, side: &ClassesTogether) -> bool {
+        let of_others = side.others.wait.difference();
+        let others = self.classes.groups.iter().enumerate().filter(|(place, _)| !side.places.contains(place));
+        others.map(|(_, group)| group.wait.difference() * of_others).all(|product| product >= 0.0)
     }
 
     fn against_all_others(&self, side: &ClassesTogether, verb: &str) -> String {
@@ -405,6 +413,16 @@ mod tests {
             "Small jobs win, those of 2-4 processors pay: of 100 jobs, 40 of 1 processor (40 % of core hours) wait 2 h less (2 h 30 \
              min to 1 h 30 min), 40 (40 % of core hours) 4 h more."
         );
+    }
+
+    #[test]
+    fn all_others_win_only_if_each_class_of_them_does() {
+        let headline = |of_first: f64| {
+            let sizes = vec![class("1", 50, of_first, 9.0), class("2-4", 60, 4.0, 1.0), class("5-16", 70, -30.0, 9.0)];
+            effect(&difference(classes(sizes, 1.0), Classes::default()))
+        };
+        assert!(headline(-0.1).starts_with("Jobs of 2-4 processors pay, the others win: "), "{}", headline(-0.1));
+        assert!(headline(0.1).starts_with("Large jobs win, the others pay: "), "{}", headline(0.1));
     }
 
     #[test]

@@ -235,6 +235,9 @@ fn groups_json(groups: &[GroupStatistics]) -> Json {
             "name": group.name,
             "jobs": group.jobs,
             "mean_wait": group.wait.mean,
+            "median_wait": number(group.wait.median),
+            "p95_wait": number(group.wait.p95),
+            "within_hour": group.within_hour,
             "wait": distribution_json(&group.wait),
             "mean_bounded_slowdown": group.mean_bounded_slowdown,
             "core_seconds": core_seconds(group.core_seconds),
@@ -290,7 +293,7 @@ fn distribution_json(distribution: &Distribution) -> Json {
 }
 
 /// A whole number without a fraction.
-fn number(value: f64) -> Json {
+pub(super) fn number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }
 

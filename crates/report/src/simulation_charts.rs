@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Distribution, GroupDifference, GroupStatistics, MeanChange, Period};
+use jsf_simulate::{GroupStatistics, MeanChange, Period};
 
 use crate::charts::waits::{self, Course, FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
-use crate::document::{Cell, Chart, Column, RowLimit, Section, Table};
+use crate::document::{Chart, RowLimit, Section};
+use crate::simulated_change::ComparedGroup;
 use crate::simulation::SimulationReport;
 use crate::simulation_tables::period_table;
 
@@ -19,47 +19,26 @@ pub(super) fn with_forest<'a>(
     section: Section<'a>,
     what: &'a str,
     all: MeanChange,
-    groups: &'a [GroupDifference],
+    groups: &[ComparedGroup<'a>],
 ) -> Section<'a> {
-    section.chart(move || {
-        let of_groups = most_changed(groups).map(|group| (shown_name(&group.name), group.wait));
-        let rows: Vec<_> = std::iter::once(("all jobs", all)).chain(of_groups).collect();
-        Chart::new(waits::forest(what, &rows), &FOREST_LEGEND)
-    })
+    let of_groups = most_changed(groups).map(|group| (shown_name(&group.change.name), group.change.wait));
+    let rows: Vec<_> = std::iter::once(("all jobs", all)).chain(of_groups).collect();
+    section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND))
+}
+
+/// The waits of half and of 95 % of the jobs under both formulas, which are in the table of the groups too.
+pub(super) fn spreads_of_sides<'a>(what: &'a str, groups: &[ComparedGroup<'a>]) -> Section<'a> {
+    let rows: Vec<_> = most_changed(groups)
+        .map(|group| (shown_name(&group.change.name), vec![group.sides.old.wait, group.sides.new.wait]))
+        .collect();
+    let section = Section::new(format!("waits by {what}")).on_page().prose(OF_SPREADS);
+    section.chart(move || Chart::new(waits::spreads(what, &rows), &SPREAD_LEGEND))
 }
 
 /// The groups, or of many those at both ends, where the waits change most.
-fn most_changed(groups: &[GroupDifference]) -> impl Iterator<Item = &GroupDifference> {
+fn most_changed<'g, 'a>(groups: &'g [ComparedGroup<'a>]) -> impl Iterator<Item = &'g ComparedGroup<'a>> {
     let (first, last) = RowLimit::Ends(MAX_DRAWN).shown(groups.len());
     groups[..first].iter().chain(&groups[last..])
-}
-
-/// The waits of half and of 95 % of the jobs under both formulas.
-pub(super) fn spreads_of_sides<'a>(
-    what: &'a str,
-    groups: &'a [GroupDifference],
-    sides: OldNew<&'a [GroupStatistics]>,
-) -> Section<'a> {
-    let rows: Vec<_> = most_changed(groups)
-        .filter_map(|group| Some((shown_name(&group.name), [waits_of(sides.old, group)?, waits_of(sides.new, group)?])))
-        .collect();
-    let headings = ["half, old", "half, new", "95 %, old", "95 %, new"].map(|heading| Column::number(heading, 5));
-    let columns = std::iter::once(Column::id(what, 9)).chain(headings).collect();
-    let cells = rows.clone().into_iter().map(|(name, [old, new])| {
-        let waits = [old.median, new.median, old.p95, new.p95].map(Cell::Duration);
-        std::iter::once(Cell::text(name)).chain(waits).collect()
-    });
-    let table = Table::from_rows(columns, cells).folded("The waits as a table");
-    let section = Section::new(format!("waits by {what}")).on_page();
-    let section = section.prose(OF_SPREADS).chart(move || {
-        let groups: Vec<_> = rows.iter().map(|(name, sides)| (*name, sides.to_vec())).collect();
-        Chart::new(waits::spreads(what, &groups), &SPREAD_LEGEND)
-    });
-    section.table(table)
-}
-
-fn waits_of(groups: &[GroupStatistics], group: &GroupDifference) -> Option<Distribution> {
-    groups.iter().find(|known| known.name == group.name).map(|known| known.wait)
 }
 
 /// The section with a chart of the waits of half and of 95 % of the jobs of the groups with most processor time.

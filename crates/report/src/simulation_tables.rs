@@ -8,6 +8,7 @@ use jsf_simulate::{
 };
 
 use crate::document::{Cell, Column, RowLimit, Section, Table, star, text_of};
+use crate::simulated_change::{ComparedGroup, compared_groups};
 use crate::simulation::SimulationReport;
 use crate::simulation_charts::{spreads_of_sides, with_forest, with_spreads};
 use crate::words::{
@@ -17,6 +18,8 @@ use crate::words::{
 
 /// The heading of a column of intervals.
 const INTERVAL: &str = "new - old (95 %)";
+/// The headings of the wait of half of the jobs, of that of 95 %, and of the part of the jobs that start within an hour.
+const WAITS: [&str; 3] = ["median", "p95", "within 1 h"];
 /// Text shows at most so many groups: half as many that lose and that gain most.
 const MAX_GROUPS: usize = 20;
 
@@ -272,12 +275,13 @@ fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStati
     let groups: Vec<&GroupStatistics> = groups.into_iter().collect();
     let columns = vec![
         Column::id(column, 9),
-        Column::number("jobs", 8),
-        Column::number("core hours", 7),
+        Column::number("jobs", 7),
+        Column::number("core hours", 6),
         Column::number("mean wait", 8),
-        Column::number("median", 6),
-        Column::number("95 % wait up to", 5),
-        Column::number("longest", 4),
+        Column::number(WAITS[0], 4),
+        Column::number(WAITS[1], 8),
+        Column::number(WAITS[2], 5),
+        Column::number("longest", 3),
         Column::number("mean bounded slowdown", 2),
     ];
     let table = Table::new(columns, groups.len(), move |index| {
@@ -286,7 +290,8 @@ fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStati
             [group.wait.mean, group.wait.median, group.wait.p95, group.wait.max].map(Cell::Duration);
         let slowdown = Cell::significant(group.mean_bounded_slowdown);
         let hours = part_of_core_hours(group.core_seconds, all);
-        vec![name_cell(&group.name), count_cell(group.jobs), hours, mean, median, p95, max, slowdown]
+        let within = percent_cell(Some(group.within_hour));
+        vec![name_cell(&group.name), count_cell(group.jobs), hours, mean, median, p95, within, max, slowdown]
     });
     table.limit(RowLimit::Ends(MAX_GROUPS))
 }
@@ -294,9 +299,8 @@ fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStati
 /// The classes of jobs of a simulation under two formulas; those whose waits grow most first where they have no order.
 pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<&'a Statistics>) -> Vec<Section<'a>> {
     let all = difference.core_seconds;
-    let sizes = Section::new("").in_text().table(difference_table("processors", &difference.sizes, all));
     let note = interval_note(difference);
-    let mut sections = vec![sizes, Section::new("").in_text().in_full().prose(note.clone())];
+    let mut sections = Vec::new();
     let classes = [
         ("sizes of the jobs", "processors", &difference.sizes, sides.map(|side| &*side.sizes)),
         ("entities", "entity", &difference.entities, sides.map(|side| &*side.entities)),
@@ -307,20 +311,26 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
     let named =
         classes.into_iter().filter(|(_, _, classes, _)| classes.groups.iter().any(|group| !group.name.is_empty()));
     for (heading, column, classes, sides) in named {
+        let groups = compared_groups(classes, sides);
+        let mut section = Section::new(heading).in_full();
         // text has the sizes on its first screen
-        let is_first = column == "processors";
-        let section = Section::new(heading);
-        let section = if is_first { section.on_page().prose(note.clone()) } else { section.in_full() };
-        let section = with_forest(section, column, difference.wait, &classes.groups);
-        sections.push(section.table(difference_table(column, classes, all).folded("The differences as a table")));
-        sections.push(spreads_of_sides(column, &classes.groups, sides));
+        if column == "processors" {
+            let table = difference_table(column, has_star_of(classes), groups.clone(), all);
+            sections.push(Section::new("").in_text().table(table));
+            sections.push(Section::new("").in_text().in_full().prose(note.clone()));
+            section = section.on_page().prose(note.clone());
+        }
+        let spreads = spreads_of_sides(column, &groups);
+        let section = with_forest(section, column, difference.wait, &groups);
+        let table = difference_table(column, has_star_of(classes), groups, all).folded("The numbers as a table");
+        sections.extend([section.table(table), spreads]);
     }
     sections
 }
 
 fn interval_note(difference: &Difference) -> String {
     format!(
-        "The waits are means. The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between \
+        "Waits are means; half of the jobs wait at most the median, and 95 % at most p95. The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between \
          {} of {}. Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among the \
          means of all jobs, or among all classes, entities, groups and queues.",
         count(difference.blocks, "block"),
@@ -329,20 +339,21 @@ fn interval_note(difference: &Difference) -> String {
 }
 
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of all jobs.
-fn difference_table<'a>(column: &str, classes: &'a Classes, all: u128) -> Table<'a> {
-    let groups = &classes.groups;
-    let has_star = has_star_of(classes);
+fn difference_table<'a>(column: &str, has_star: bool, groups: Vec<ComparedGroup<'a>>, all: u128) -> Table<'a> {
     let columns = vec![
         Column::id(column, 9),
         Column::number("jobs", 6),
-        Column::number("core hours", 3),
+        Column::number("core hours", 5),
         Column::number("old wait", 8),
         Column::number("new wait", 8),
         Column::number("difference", 7).with_bar(),
-        Column::number(INTERVAL, 2),
+        Column::number(INTERVAL, 3),
+        Column::number(WAITS[0], 1),
+        Column::number(WAITS[1], 2),
+        Column::number(WAITS[2], 4),
     ];
     let table = Table::new(columns, groups.len(), move |index| {
-        let GroupDifference { name, jobs, core_seconds, wait } = &groups[index];
+        let ComparedGroup { change: GroupDifference { name, jobs, core_seconds, wait }, sides } = groups[index];
         vec![
             name_cell(name),
             count_cell(*jobs),
@@ -354,9 +365,18 @@ fn difference_table<'a>(column: &str, classes: &'a Classes, all: u128) -> Table<
                 false => Cell::Longer(wait.difference(), false),
             },
             interval_cell(wait, signed_rough_duration),
+            old_to_new(sides.map(|side| Cell::Duration(side.wait.median))),
+            old_to_new(sides.map(|side| Cell::Duration(side.wait.p95))),
+            old_to_new(sides.map(|side| percent_cell(Some(side.within_hour)))),
         ]
     });
     table.limit(RowLimit::Ends(MAX_GROUPS))
+}
+
+/// The cells of both sides in one, sorted by the new one.
+fn old_to_new(sides: OldNew<Cell<'_>>) -> Cell<'static> {
+    let OldNew { old, new } = sides;
+    Cell::Written(format!("{} → {}", text_of(&old), text_of(&new)), new.number())
 }
 
 fn name_cell(name: &str) -> Cell<'_> {

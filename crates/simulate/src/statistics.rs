@@ -100,6 +100,8 @@ pub struct GroupStatistics {
     pub core_seconds: u128,
     /// Their waits, in seconds.
     pub wait: Distribution,
+    /// The fraction of them that start within an hour of their submission.
+    pub within_hour: f64,
     /// Their mean bounded slowdown.
     pub mean_bounded_slowdown: f64,
 }
@@ -286,6 +288,7 @@ fn grouped(
             name: name(index),
             jobs: jobs.len(),
             core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+            within_hour: waits.iter().filter(|wait| **wait <= HOUR as f64).count() as f64 / waits.len() as f64,
             wait: Distribution::new(&mut waits),
             mean_bounded_slowdown: jobs.iter().map(|job| job.slowdown()).sum::<f64>() / jobs.len() as f64,
         }
