@@ -8,7 +8,18 @@ import numpy
 import numpy.typing
 
 __version__: str
-__all__ = ["Formula", "Queue", "RowError", "Scores", "Site", "Table", "__version__"]
+__all__ = [
+    "Formula",
+    "Queue",
+    "RowError",
+    "Scores",
+    "Simulation",
+    "Site",
+    "Table",
+    "Workload",
+    "__version__",
+    "simulate",
+]
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
@@ -33,6 +44,9 @@ _TableLike = Union[Mapping[str, _Column], _ArrowArray, _ArrowStream]
 """A dict of columns, a DataFrame of pandas or polars, a table or record batch of pyarrow, or anything that exports Arrow."""
 
 _Path = Union[str, PathLike[str]]
+
+_Duration = Union[int, str]
+"""Seconds, or a text such as ``"24h"``, ``"7d"`` or ``"12:30:00"``."""
 
 @final
 class Formula:
@@ -232,3 +246,106 @@ class Site:
         """The nodes of the fair-share tree, parents first: ``name``, ``path`` (from the root down), ``kind``, and for OpenPBS ``shares``,
         ``perc``, ``usage``, ``tree_usage``, ``factor``; for the other policies ``raw_shares``, ``norm_shares``, ``raw_usage``, ``norm_usage``,
         ``effective_usage``, ``level_fs``, ``fairshare``, ``tickets``. ``raw_shares`` is null where it is the parent's."""
+    def simulate(
+        self,
+        formula: Formula | str | None = None,
+        *,
+        workload: Workload | _Path | Sequence[_Path],
+        processors: int | None = None,
+        goals: _Path | None = None,
+        usage: Literal["start", "fresh"] | None = None,
+        backfill: Literal["easy", "greedy", "none"] | None = None,
+        warm_up: _Duration | None = None,
+        decay: _Duration | None = None,
+        decay_factor: float | None = None,
+        cancelled: Literal["leave-out", "keep"] | None = None,
+        overrun: Literal["cut", "keep"] | None = None,
+        processors_of: Literal["requested", "allocated"] | None = None,
+    ) -> Simulation:
+        """Runs a log of jobs through time under a formula, by the rules of the site's scheduler, as ``jsf simulate`` does. Other
+        threads of Python run meanwhile, and Ctrl-C ends it with KeyboardInterrupt.
+
+        ``workload`` is a log, a folder of logs, a list of them, or a ``Workload`` that was read for this site. ``processors`` is the
+        size of the machine as one pool, instead of the site's nodes or what the log says. ``goals`` is a file of goals in TOML.
+        ``usage`` is the one that entities begin with: that of the tree, or ``"fresh"``. ``backfill`` replaces the site's rules.
+        ``warm_up`` is the time after the first submission whose jobs do not count; by default until usage that starts fresh has
+        decayed once, but at most half of the log. ``decay`` and ``decay_factor`` replace those of the sched_config. ``cancelled`` (jobs
+        that were cancelled before they ran), ``overrun`` (runs beyond the requested time) and ``processors_of`` (which number of
+        processors counts) say what is made of a log; for a ``Workload`` they belong to ``Workload.read``.
+
+        OSError if a file cannot be read; SyntaxError for a formula that does not parse; ValueError if it is not arithmetic or
+        needs fair share and the site has no tree, if the log has no jobs, or if the number of processors is not known."""
+
+@final
+class Workload:
+    """A log of jobs that is read once and simulated many times, also by several threads."""
+
+    @staticmethod
+    def read(
+        paths: _Path | Sequence[_Path],
+        *,
+        site: Site | None = None,
+        formulas: Sequence[Formula | str] = (),
+        goals: _Path | None = None,
+        cancelled: Literal["leave-out", "keep"] | None = None,
+        overrun: Literal["cut", "keep"] | None = None,
+        processors_of: Literal["requested", "allocated"] | None = None,
+    ) -> Workload:
+        """Reads the Standard Workload Format, PBS or Torque accounting records, ``sacct -P`` or NDJSON, also compressed: a file, a folder of
+        them, or a list. Of each job it keeps what ``formulas`` (by default the one in force) and the conditions of ``goals``
+        read: a formula that reads more is a ValueError when it is simulated. Without ``site`` the resources are those that
+        OpenPBS or a ``Formula`` among ``formulas`` declares.
+
+        OSError if a file cannot be read, ValueError if there is no job in it."""
+    @property
+    def processors(self) -> int | None:
+        """The number of processors of the machine, if the log says it."""
+    @property
+    def warnings(self) -> list[str]:
+        """What is left out, damaged or assumed, one sentence each."""
+    def __len__(self) -> int: ...
+
+@final
+class Simulation:
+    """A log of jobs, run through time under a formula. Times are in seconds."""
+
+    @property
+    def formula(self) -> str: ...
+    @property
+    def jobs(self) -> Table:
+        """The jobs that start, in the order of the log: ``id``, ``entity``, ``queue``, ``processors``, ``submit``, ``start``, ``end``, ``wait``,
+        ``bounded_slowdown``: max(1, (wait + run) / max(run, 10 s))."""
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The numbers of all jobs that count: ``jobs``, ``makespan``, ``utilisation``, ``core_seconds``, ``mean_queue``, ``wait`` and
+        ``bounded_slowdown`` (``mean``, ``p25``, ``median``, ``p75``, ``p95``, ``max``), and those that the JSON of ``jsf`` has beside."""
+    @property
+    def goals(self) -> list[dict[str, Any]]:
+        """The goals, as the simulation meets them: ``name``, ``jobs``, ``value``, ``limit``, ``met``."""
+    @property
+    def failed(self) -> int:
+        """The number of jobs for which the formula raises an error."""
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about the site, the log, the formula and the simulation, one sentence each."""
+    @property
+    def document(self) -> dict[str, Any]:
+        """What ``jsf simulate --format json`` answers, with the jobs and with the numbers of entities, groups, queues, sizes and lengths."""
+
+def simulate(
+    workload: Workload | _Path | Sequence[_Path],
+    formula: Formula | str | None = None,
+    *,
+    processors: int | None = None,
+    goals: _Path | None = None,
+    usage: Literal["start", "fresh"] | None = None,
+    backfill: Literal["easy", "greedy", "none"] | None = None,
+    warm_up: _Duration | None = None,
+    decay: _Duration | None = None,
+    decay_factor: float | None = None,
+    cancelled: Literal["leave-out", "keep"] | None = None,
+    overrun: Literal["cut", "keep"] | None = None,
+    processors_of: Literal["requested", "allocated"] | None = None,
+) -> Simulation:
+    """``Site.simulate`` without a site: the higher value first, then the earlier submission, EASY backfilling. A ``Workload`` is run on
+    the site that it was read for, and only then ``formula`` may be left out."""

@@ -42,9 +42,9 @@ pub struct Compiled {
     program: Program,
     schema: Schema,
     /// The resources that were declared, in the order of their names.
-    resources: Vec<(String, String)>,
+    pub resources: Vec<(String, String)>,
     /// The version of Python that was given.
-    python: Option<PythonVersion>,
+    pub python: Option<PythonVersion>,
     scratch: ScratchPool,
 }
 

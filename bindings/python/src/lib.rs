@@ -8,11 +8,14 @@ mod column;
 mod error;
 mod evaluate;
 mod formula;
+mod goals;
 mod need;
 mod numpy;
 mod scores;
+mod simulation;
 mod site;
 mod table;
+mod workload;
 
 use pyo3::prelude::*;
 
@@ -24,9 +27,13 @@ mod job_sort_formula {
     #[pymodule_export]
     use crate::scores::{RowError, Scores};
     #[pymodule_export]
+    use crate::simulation::{Simulation, simulate};
+    #[pymodule_export]
     use crate::site::{Queue, Site};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::workload::Workload;
     use pyo3::prelude::*;
 
     #[pymodule_init]

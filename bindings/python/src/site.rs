@@ -26,10 +26,13 @@ use pyo3::types::{PyDict, PyString};
 use crate::error::{advice, site_error, syntax_error};
 use crate::formula::{Formula, declared, python_version, resource_types};
 use crate::need::in_python;
+use crate::simulation::{Options, Simulation};
 use crate::table::{Table, TableBuilder};
+use crate::workload::GivenRules;
 
 /// A site: its server, queues, resources, scheduler settings, fair-share tree and jobs.
 #[pyclass(frozen, module = "job_sort_formula")]
+#[derive(Clone)]
 pub struct Site {
     site: Arc<OpenedSite>,
     numbers: NumberMode,
@@ -40,9 +43,9 @@ pub struct Site {
 pub struct Queue;
 
 /// A formula that was given, and the text that is reported.
-struct Given {
-    text: String,
-    parsed: Parsed,
+pub struct Given {
+    pub text: String,
+    pub parsed: Parsed,
 }
 
 #[pymethods]
@@ -95,7 +98,7 @@ impl Site {
         let python = python.map(python_version).transpose()?;
         let rules = SiteOptions { policy, rules, numbers, threshold, python, ..SiteOptions::default() };
         let site = py.detach(|| OpenedSite::from_files(SiteFiles::open(&file(path))?, rules));
-        Ok(Self { site: Arc::new(site.map_err(|error| site_error(&error))?), numbers })
+        Ok(Self::new(site.map_err(|error| site_error(&error))?, numbers))
     }
 
     /// The formula in force.
@@ -190,15 +193,51 @@ impl Site {
         let policies = policy.map(policy_name).transpose()?.into_iter().collect();
         py.detach(|| shares(&self.site, &SharesRequest { policies, ..SharesRequest::default() }))
     }
+
+    /// Runs a log of jobs through time under a formula, by the rules of the site's scheduler. `workload` is a path, a list of
+    /// paths, or a `Workload` that was read for this site.
+    #[pyo3(signature = (
+        formula = None, *, workload, processors = None, goals = None, usage = None, backfill = None, warm_up = None,
+        decay = None, decay_factor = None, cancelled = None, overrun = None, processors_of = None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        formula: Option<&Bound<'py, PyAny>>,
+        workload: &Bound<'py, PyAny>,
+        processors: Option<Bound<'py, PyAny>>,
+        goals: Option<PathBuf>,
+        usage: Option<&'py str>,
+        backfill: Option<&'py str>,
+        warm_up: Option<Bound<'py, PyAny>>,
+        decay: Option<Bound<'py, PyAny>>,
+        decay_factor: Option<f64>,
+        cancelled: Option<&'py str>,
+        overrun: Option<&'py str>,
+        processors_of: Option<&'py str>,
+    ) -> PyResult<Simulation> {
+        let rules = GivenRules { cancelled, overrun, processors_of };
+        let options = Options { processors, goals, usage, backfill, warm_up, decay, decay_factor, rules };
+        self.simulated(py, formula, workload, &options)
+    }
 }
 
 impl Site {
+    pub fn new(site: OpenedSite, numbers: NumberMode) -> Self {
+        Self { site: Arc::new(site), numbers }
+    }
+
+    pub fn numbers(&self) -> NumberMode {
+        self.numbers
+    }
+
     pub fn shared(&self) -> Arc<OpenedSite> {
         Arc::clone(&self.site)
     }
 
     /// The formula that a caller gives: a `Formula`, a text as `jsf rank` takes it, or the one in force.
-    fn given(&self, formula: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
+    pub fn given(&self, formula: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
         let text = match formula {
             None => self.site.formula_text(),
             Some(formula) => {
@@ -233,7 +272,7 @@ impl Site {
 }
 
 /// What findings give reason to doubt, one sentence each.
-fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
+pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
     let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
     findings.map(|found| advice(found).after(format!("{}: {}", found.code, found.message))).collect()
 }
@@ -242,12 +281,12 @@ fn policy_name(name: &str) -> PyResult<PolicyName> {
     name.parse().map_err(|error: String| PyValueError::new_err(error))
 }
 
-fn unknown(what: &str, given: &str, expected: &str) -> PyErr {
+pub fn unknown(what: &str, given: &str, expected: &str) -> PyErr {
     PyValueError::new_err(format!("{what} is `{given}`, expected {expected}"))
 }
 
 /// A path, of which `-` is a file of this name and not standard input.
-fn file(path: PathBuf) -> PathBuf {
+pub fn file(path: PathBuf) -> PathBuf {
     if path.as_os_str() == "-" { Path::new(".").join(path) } else { path }
 }
 
@@ -257,7 +296,7 @@ pub fn json<'py>(py: Python<'py>, document: &str) -> PyResult<Bound<'py, PyAny>>
 }
 
 /// What a report writes.
-fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> PyResult<String> {
+pub fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> PyResult<String> {
     let mut bytes = Vec::new();
     write(&mut bytes).map_err(|error| PyOSError::new_err(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))

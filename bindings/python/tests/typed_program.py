@@ -5,7 +5,7 @@ import pandas
 import polars
 import pyarrow
 
-from job_sort_formula import Formula, Queue, RowError, Scores, Site, Table
+from job_sort_formula import Formula, Queue, RowError, Scores, Simulation, Site, Table, Workload, simulate
 
 formula = Formula("eligible_time / 3600 + 8 * ngpus / ncpus", resources={"ngpus": "int"})
 names: tuple[str, ...] = formula.inputs
@@ -32,3 +32,9 @@ polars.DataFrame(ranking), pyarrow.table(ranking), pandas.DataFrame(ranking.to_p
 formula.evaluate(ranking)
 formula.evaluate(Queue.read("examples/site/qstat.json", ["ncpus"], resources={"ngpus": "int"}))
 print(site.explain("1", to=3)["job"], site.compare(None, formula).document, site.shares("fair-tree").warnings, len(ranking))
+workload = Workload.read(["2026.gz", "2027.gz"], site=site, formulas=[formula, "ncpus"], goals="goals.toml", overrun="keep")
+simulation: Simulation = site.simulate("ncpus", workload=workload, processors=128, warm_up="1d", decay=3600, backfill="easy")
+started: Table = simulation.jobs
+waits: list[int] = started["wait"]
+print(simulation.summary["wait"]["mean"], [goal["met"] for goal in simulation.goals], simulation.failed, len(workload))
+polars.DataFrame(simulate("log.swf", formula, processors=simulation.document["summary"]["jobs"]).jobs)

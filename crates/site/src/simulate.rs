@@ -121,11 +121,8 @@ impl Site {
         formulas: &[&Formula],
         rules: LogRules,
     ) -> Result<Workload, SiteError> {
-        let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.retain(|name| self.schema.is_numeric(name) && !is_always_known(name));
-        let inputs = names.into_iter().map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
+        let names = self.names_in_log(formulas).into_iter();
+        let inputs = names.map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
         let mut inputs: Vec<(Box<str>, Option<InputType>)> = inputs.collect();
         for counted in self.counted_resources()? {
             if !inputs.iter().any(|(name, _)| *name == counted) {
@@ -146,6 +143,15 @@ impl Site {
             rules,
         };
         read_logs(sources, WorkloadBuilder::with_inputs(inputs))
+    }
+
+    /// The names in formulas that a simulation takes from the log.
+    pub fn names_in_log<'f>(&self, formulas: &[&'f Formula]) -> Vec<&'f str> {
+        let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| self.schema.is_numeric(name) && !is_always_known(name));
+        names
     }
 
     /// The time that a job of each queue gets if it asks for none; that of an empty name is for all other queues.

@@ -1,0 +1,27 @@
+//! The file of goals by which simulations are judged.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use jsf_simulate::{Goals, MAX_GOALS_BYTES};
+use jsf_site::{Site, SiteError};
+use pyo3::PyResult;
+use pyo3::exceptions::PyValueError;
+
+use crate::error::site_error;
+use crate::site::file;
+
+pub fn read_goals(path: PathBuf, site: &Site) -> PyResult<Goals> {
+    let path = file(path);
+    let name = path.display().to_string();
+    let bytes = read(&path).map_err(|error| site_error(&SiteError::Read { path: path.clone(), error }))?;
+    let text = String::from_utf8(bytes).map_err(|_| PyValueError::new_err(format!("`{name}` is not UTF-8 text")))?;
+    Goals::parse(&name, &text, site.schema()).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_GOALS_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

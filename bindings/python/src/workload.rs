@@ -1,0 +1,200 @@
+//! `Workload`: a log of jobs that is read once and simulated many times.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use job_sort_formula::Formula as Parsed;
+use jsf_simulate::{Cancelled, Goals, LogRules, Overrun, ProcessorsOf, Workload as Log};
+use jsf_site::{FileSource, Site as OpenedSite, SiteFiles, SiteOptions};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::site_error;
+use crate::formula::{Formula, resource_types};
+use crate::goals::read_goals;
+use crate::site::{Site, file, unknown};
+
+/// A log of jobs, read for the names in some formulas. Simulations share it.
+#[pyclass(frozen, module = "job_sort_formula")]
+pub struct Workload {
+    /// The site by whose rules the log was read.
+    site: Site,
+    log: Arc<Log>,
+    /// What the log was read for: the names in formulas and goals that only a log has.
+    names: Vec<String>,
+}
+
+/// What of a log is simulated, in Python's words.
+#[derive(Default, Clone, Copy)]
+pub struct GivenRules<'a> {
+    pub cancelled: Option<&'a str>,
+    pub overrun: Option<&'a str>,
+    pub processors_of: Option<&'a str>,
+}
+
+#[pymethods]
+impl Workload {
+    /// Reads a log, or several: a path, a folder, or a list of them. `formulas` (by default the one in force) and `goals` say
+    /// which amounts of the jobs are kept.
+    #[staticmethod]
+    #[pyo3(signature = (paths, *, site = None, formulas = Vec::new(), goals = None, cancelled = None, overrun = None, processors_of = None))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
+    fn read(
+        py: Python<'_>,
+        paths: &Bound<'_, PyAny>,
+        site: Option<&Bound<'_, Site>>,
+        formulas: Vec<Bound<'_, PyAny>>,
+        goals: Option<PathBuf>,
+        cancelled: Option<&str>,
+        overrun: Option<&str>,
+        processors_of: Option<&str>,
+    ) -> PyResult<Self> {
+        let site = match site {
+            Some(site) => site.get().clone(),
+            None => Site::without_files(&formulas)?,
+        };
+        let goals = goals.map(|path| read_goals(path, &site.shared())).transpose()?;
+        let formulas = formulas.iter().map(|formula| Ok(site.given(Some(formula))?.parsed));
+        let mut formulas = formulas.collect::<PyResult<Vec<Parsed>>>()?;
+        if formulas.is_empty() {
+            formulas.extend(site.given(None).ok().map(|in_force| in_force.parsed));
+        }
+        let rules = GivenRules { cancelled, overrun, processors_of };
+        Self::open(py, paths_of(paths)?, site, &formulas, goals.as_ref(), rules)
+    }
+
+    /// What is doubtful about the log, one sentence each.
+    #[getter]
+    pub fn warnings(&self) -> Vec<String> {
+        let left_out = self.log.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
+        let assumed = self.log.assumed_walltimes().in_words();
+        let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
+        [&*self.log.faults().messages(), self.log.notes()].concat().into_iter().chain(left_out).chain(assumed).collect()
+    }
+
+    /// The number of processors of the machine, if the log says it.
+    #[getter]
+    fn processors(&self) -> Option<u32> {
+        self.log.machine_processors()
+    }
+
+    fn __len__(&self) -> usize {
+        self.log.jobs().len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Workload of {} jobs>", self.log.jobs().len())
+    }
+}
+
+impl Workload {
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    pub fn log(&self) -> Arc<Log> {
+        Arc::clone(&self.log)
+    }
+
+    pub fn open(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        site: Site,
+        formulas: &[Parsed],
+        goals: Option<&Goals>,
+        rules: GivenRules<'_>,
+    ) -> PyResult<Self> {
+        let rules = rules.parsed()?;
+        let opened = site.shared();
+        let formulas = with_conditions(formulas, goals);
+        let logs: Vec<FileSource> = paths.into_iter().map(|path| FileSource::from(file(path))).collect();
+        let log = py.detach(|| opened.open_workload(&logs, &formulas, rules)).map_err(|error| site_error(&error))?;
+        py.check_signals()?;
+        let names = opened.names_in_log(&formulas).into_iter().map(str::to_owned).collect();
+        Ok(Self { site, log: Arc::new(log), names })
+    }
+
+    /// Checks that the log was read for these formulas and goals.
+    pub fn check_names(&self, formulas: &[Parsed], goals: Option<&Goals>) -> PyResult<()> {
+        let site = self.site.shared();
+        let missing = site
+            .names_in_log(&with_conditions(formulas, goals))
+            .into_iter()
+            .find(|name| !self.names.iter().any(|known| known == name));
+        missing.map_or(Ok(()), |name| {
+            Err(PyValueError::new_err(format!(
+                "the workload was read without `{name}`: give `Workload.read` the formula in `formulas`, or the file in `goals`"
+            )))
+        })
+    }
+}
+
+impl GivenRules<'_> {
+    /// That nothing is said here about a workload that was read before.
+    pub fn check_absent(self) -> PyResult<()> {
+        let given = [("cancelled", self.cancelled), ("overrun", self.overrun), ("processors_of", self.processors_of)];
+        match given.into_iter().find(|(_, value)| value.is_some()) {
+            None => Ok(()),
+            Some((name, _)) => {
+                Err(PyValueError::new_err(format!("the workload is read: `{name}` is an argument of `Workload.read`")))
+            }
+        }
+    }
+
+    fn parsed(self) -> PyResult<LogRules> {
+        let cancelled = match self.cancelled {
+            None | Some("leave-out") => Cancelled::LeaveOut,
+            Some("keep") => Cancelled::Keep,
+            Some(other) => return Err(unknown("cancelled", other, "`leave-out` or `keep`")),
+        };
+        let overrun = match self.overrun {
+            None | Some("cut") => Overrun::Cut,
+            Some("keep") => Overrun::Keep,
+            Some(other) => return Err(unknown("overrun", other, "`cut` or `keep`")),
+        };
+        let processors_of = match self.processors_of {
+            None | Some("requested") => ProcessorsOf::Requested,
+            Some("allocated") => ProcessorsOf::Allocated,
+            Some(other) => return Err(unknown("processors_of", other, "`requested` or `allocated`")),
+        };
+        Ok(LogRules { cancelled, overrun, processors_of })
+    }
+}
+
+impl Site {
+    /// A site that has nothing but the resources that these formulas declare, and their version of Python.
+    pub fn without_files(formulas: &[Bound<'_, PyAny>]) -> PyResult<Self> {
+        let mut declared = Vec::new();
+        let mut python = None;
+        for formula in formulas.iter().filter_map(|formula| formula.cast::<Formula>().ok()) {
+            let compiled = formula.get().shared();
+            declared.extend(resource_types(&compiled.resources)?);
+            python = python.or(compiled.python);
+        }
+        let options = SiteOptions { python, ..SiteOptions::default() };
+        let site = OpenedSite::from_files(SiteFiles::default().declaring(declared), options);
+        Ok(Self::new(site.map_err(|error| site_error(&error))?, options.numbers))
+    }
+}
+
+/// The formulas, and the conditions of goals, whose names a log is read for.
+fn with_conditions<'a>(formulas: &'a [Parsed], goals: Option<&'a Goals>) -> Vec<&'a Parsed> {
+    formulas.iter().chain(goals.into_iter().flat_map(Goals::conditions)).collect()
+}
+
+/// The paths of logs: one, or several.
+pub fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    if let Ok(path) = paths.extract::<PathBuf>() {
+        return Ok(vec![path]);
+    }
+    match paths.extract::<Vec<PathBuf>>() {
+        Ok(paths) if paths.is_empty() => Err(PyValueError::new_err("there is no path in the list of logs")),
+        Ok(paths) => Ok(paths),
+        Err(_) => {
+            let kind = paths.get_type().name()?;
+            Err(PyTypeError::new_err(format!(
+                "the log is of type `{kind}`, expected a path, a list of paths or a Workload"
+            )))
+        }
+    }
+}
