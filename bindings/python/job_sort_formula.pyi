@@ -285,7 +285,7 @@ class Workload:
         paths: _Path | Sequence[_Path],
         *,
         site: Site | None = None,
-        formulas: Sequence[Formula | str] = (),
+        formulas: Sequence[Formula | str] | None = None,
         goals: _Path | None = None,
         cancelled: Literal["leave-out", "keep"] | None = None,
         overrun: Literal["cut", "keep"] | None = None,

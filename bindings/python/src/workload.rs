@@ -37,18 +37,19 @@ impl Workload {
     /// Reads a log, or several: a path, a folder, or a list of them. `formulas` (by default the one in force) and `goals` say
     /// which amounts of the jobs are kept.
     #[staticmethod]
-    #[pyo3(signature = (paths, *, site = None, formulas = Vec::new(), goals = None, cancelled = None, overrun = None, processors_of = None))]
+    #[pyo3(signature = (paths, *, site = None, formulas = None, goals = None, cancelled = None, overrun = None, processors_of = None))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
     fn read(
         py: Python<'_>,
         paths: &Bound<'_, PyAny>,
         site: Option<&Bound<'_, Site>>,
-        formulas: Vec<Bound<'_, PyAny>>,
+        formulas: Option<Vec<Bound<'_, PyAny>>>,
         goals: Option<PathBuf>,
         cancelled: Option<&str>,
         overrun: Option<&str>,
         processors_of: Option<&str>,
     ) -> PyResult<Self> {
+        let formulas = formulas.unwrap_or_default();
         let site = match site {
             Some(site) => site.get().clone(),
             None => Site::without_files(&formulas)?,

@@ -61,7 +61,7 @@ def check_equal(simulation, expected):
         {"cancelled": "keep", "overrun": "keep", "processors_of": "allocated", "processors": 2**32 - 1},
     ],
 )
-@pytest.mark.parametrize("formula", [None, FAIR, "ncpus * walltime", "1 / (ncpus - 1)"])
+@pytest.mark.parametrize("formula", [None, FAIR, "1 / (ncpus - 1)"])
 def test_a_simulation_is_that_of_the_command(formula, options):
     expected = jsf(*([formula] if formula else []), site=SITE, workload=LOG, **options)
     check_equal(Site.open(SITE).simulate(formula, workload=LOG, **options), expected)
@@ -91,7 +91,7 @@ def test_a_simulation_without_a_site_is_that_of_the_command(tmp_path):
 
 def test_a_workload_is_read_once_for_many_runs(tmp_path):
     site = Site.open(SITE)
-    formulas = [f"{a} * fairshare_factor + ncpus ** {b} + mem" for a in (0, 10) for b in (0, 1)]
+    formulas = [f"{weight} * fairshare_factor + ncpus + mem" for weight in (0, 10)]
     log = tmp_path / "accounting.gz"
     log.write_bytes(LOG.read_bytes())
     workload = Workload.read(log, site=site, formulas=formulas, goals=GOALS)
