@@ -61,6 +61,12 @@ pub struct MeanChange {
 }
 
 impl MeanChange {
+    /// The change between two means of some jobs in some blocks, by its standard error.
+    pub(super) fn new([old, new]: [f64; 2], standard_error: f64, jobs: usize, blocks: usize) -> Self {
+        let half = if blocks < MIN_BLOCKS { 0.0 } else { student_t::quantile(LEVEL, blocks - 1) * standard_error };
+        Self { old, new, low: new - old - half, high: new - old + half, jobs, blocks, level: LEVEL }
+    }
+
     /// The change.
     pub fn difference(&self) -> f64 {
         self.new - self.old
@@ -73,14 +79,18 @@ impl MeanChange {
 
     /// The probability that chance alone shows such a change or a greater one; `None` without an interval.
     pub fn p_value(&self) -> Option<f64> {
-        let [low, high] = self.interval()?;
+        let standard_error = self.standard_error()?;
         let change = self.difference();
         if change == 0.0 {
             return Some(1.0);
         }
-        let degrees = self.blocks - 1;
-        let standard_error = (high - low) / 2.0 / student_t::quantile(LEVEL, degrees);
-        Some(student_t::two_sided_p(change / standard_error, degrees))
+        Some(student_t::two_sided_p(change / standard_error, self.blocks - 1))
+    }
+
+    /// The standard error of the change; `None` without an interval.
+    pub fn standard_error(&self) -> Option<f64> {
+        let [low, high] = self.interval()?;
+        Some((high - low) / 2.0 / student_t::quantile(LEVEL, self.blocks - 1))
     }
 
     /// Whether chance alone would hardly show this change, also as one of several that are tested.
@@ -379,19 +389,17 @@ fn mean_change<'j>(jobs: impl IntoIterator<Item = &'j PairedJob>, quantity: fn(&
     let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
     let old = mean(blocks.iter().map(|block| block.old).sum());
     let new = mean(blocks.iter().map(|block| block.new).sum());
-    let half = if blocks.len() < MIN_BLOCKS { 0.0 } else { mean(half_of_sum(&blocks, new - old)) };
-    let (low, high) = (new - old - half, new - old + half);
-    MeanChange { old, new, low, high, jobs: count, blocks: blocks.len(), level: LEVEL }
+    let error = if blocks.len() < 2 { 0.0 } else { mean(error_of_sum(&blocks, new - old)) };
+    MeanChange::new([old, new], error, count, blocks.len())
 }
 
-/// Half of the interval of the sum of the changes, where all weights are as they are: that of the residuals of the blocks from the
+/// The standard error of the sum of the changes, where all weights are as they are: that of the residuals of the blocks from the
 /// mean change of all.
-fn half_of_sum(blocks: &[BlockSums], change: f64) -> f64 {
+fn error_of_sum(blocks: &[BlockSums], change: f64) -> f64 {
     let residuals = blocks.iter().map(|block| block.new - block.old - change * block.weight);
     let squares: f64 = residuals.map(|residual| residual * residual).sum();
     let count = blocks.len() as f64;
-    let degrees = blocks.len() - 1;
-    student_t::quantile(LEVEL, degrees) * libm::sqrt(count / degrees as f64 * squares)
+    libm::sqrt(count / (count - 1.0) * squares)
 }
 
 #[cfg(test)]

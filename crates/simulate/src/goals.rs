@@ -345,24 +345,7 @@ impl Statistic {
 
 impl Goal {
     fn judge(&self, run: &JudgedRun<'_>, old: Option<f64>) -> JudgedGoal {
-        let workload = run.workload;
-        let member = self.member.as_ref().map(|(member, name)| {
-            let names = match member {
-                Member::Queue => workload.queues(),
-                Member::Entity => workload.entities(),
-                Member::Group => workload.groups(),
-            };
-            (*member, names.iter().position(|other| **other == **name))
-        });
-        let is_member = |job: &WorkloadJob| match member {
-            None => true,
-            Some((Member::Queue, index)) => index == Some(job.queue as usize),
-            Some((Member::Entity, index)) => index == Some(job.entity as usize),
-            Some((Member::Group, index)) => index == Some(job.group as usize),
-        };
-        let is_concerned = |job: &WorkloadJob| {
-            is_member(job) && self.condition.as_ref().is_none_or(|condition| condition.holds(workload, job))
-        };
+        let is_concerned = self.is_concerned(run.workload);
         let (jobs, value) = run.value(self.measure, is_concerned);
         let limit = match self.limit.amount {
             LimitAmount::Number(limit) => Some(limit),
@@ -378,6 +361,27 @@ impl Goal {
         };
         let Limit { is_most, .. } = self.limit;
         JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, value, is_most, limit, is_met }
+    }
+
+    /// Which jobs of a workload the goal is about.
+    fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
+        let member = self.member.as_ref().map(|(member, name)| {
+            let names = match member {
+                Member::Queue => workload.queues(),
+                Member::Entity => workload.entities(),
+                Member::Group => workload.groups(),
+            };
+            (*member, names.iter().position(|other| **other == **name))
+        });
+        move |job| {
+            let is_member = match member {
+                None => true,
+                Some((Member::Queue, index)) => index == Some(job.queue as usize),
+                Some((Member::Entity, index)) => index == Some(job.entity as usize),
+                Some((Member::Group, index)) => index == Some(job.group as usize),
+            };
+            is_member && self.condition.as_ref().is_none_or(|condition| condition.holds(workload, job))
+        }
     }
 }
 
@@ -554,5 +558,6 @@ impl fmt::Display for Measure {
     }
 }
 
+mod change;
 #[cfg(test)]
 mod tests;

@@ -350,6 +350,13 @@ impl Workload {
         &self.notes
     }
 
+    /// The jobs that are submitted before a time, with the names of all.
+    pub fn submitted_before(&self, time: i64) -> Self {
+        let mut earlier = self.clone();
+        earlier.jobs.truncate(self.jobs.partition_point(|job| job.submit < time));
+        earlier
+    }
+
     /// The same jobs, each submitted at another time.
     pub(super) fn resubmitted(&self, mut submit: impl FnMut(&WorkloadJob) -> i64) -> Self {
         let mut moved = self.clone();

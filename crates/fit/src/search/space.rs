@@ -125,7 +125,7 @@ impl Space {
 
 impl Range {
     /// The value at a place, 0..=1.
-    fn value(&self, place: f64) -> f64 {
+    pub(crate) fn value(&self, place: f64) -> f64 {
         let value = match (self.is_log, self.is_int) {
             (true, _) => libm::exp(libm::log(self.low) + place * (libm::log(self.high) - libm::log(self.low))),
             // each integer has an equal part of the range

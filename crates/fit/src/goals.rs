@@ -1,0 +1,457 @@
+//! Finds the constants of a formula that meet goals on a log.
+//!
+//! The first part of the log is searched: up to two constants on an even grid of points, which is also a map, and more of them by
+//! CMA-ES. What was found is judged on the last part, which the search never sees: the advice is to use it only if it is better
+//! there than the formula in force by more than chance.
+
+mod held_out;
+mod score;
+mod search;
+mod sensitivity;
+mod simulator;
+mod split;
+mod trade_off;
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use job_sort_formula::formula::Formula;
+use jsf_simulate::{Backfill, Difference, Goals, MeanChange, Measure, Validation, Workload};
+use jsf_site::{Site, SiteError, StartingUsage};
+use rayon::prelude::*;
+use thiserror::Error;
+
+pub use held_out::HeldOutFormula;
+pub use score::{GoalValue, Score};
+pub use search::EvaluatedPoint;
+pub use split::Split;
+pub use trade_off::{Exclusion, TradeOff, Traded};
+
+use crate::search::{Range, Space};
+use held_out::{FIRST_COME_FIRST_SERVED, HeldOut, reason};
+use search::{Ended, Search};
+use sensitivity::reserve;
+use simulator::{Part, Runs, Simulator};
+use split::{MIN_JOBS, MIN_WEEKS};
+use trade_off::{best_value, exclusions, trade_off};
+
+/// The copies of the searched part on which each formula is simulated: the log itself, and others with moved submissions. A schedule
+/// of a loaded machine depends on seconds, and the mean over copies is smoother.
+const COPIES: u64 = 4;
+/// The least number of blocks of the searched part, from which errors are estimated.
+const MIN_BLOCKS: i64 = 6;
+
+/// A constant of a template.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TemplateConstant {
+    /// Its name.
+    pub name: String,
+    /// The values that it may have.
+    pub range: Range,
+}
+
+/// A formula with constants to find.
+pub struct FitTemplate<'a> {
+    /// The constants.
+    pub constants: &'a [TemplateConstant],
+    /// The formula with values of the constants.
+    pub fill: &'a (dyn Fn(&[f64]) -> String + Sync),
+    /// Whether a common factor of all constants does not change the order of the jobs.
+    pub is_scale_free: bool,
+}
+
+/// How to fit.
+#[derive(Debug, Clone)]
+pub struct FitOptions {
+    /// The formula in force; `None`: there is none, and jobs start in the order of their submission.
+    pub in_force: Option<String>,
+    /// Another seed searches other points.
+    pub seed: u64,
+    /// The number of formulas that are simulated on the searched part.
+    pub evaluations: usize,
+    /// The part of the log, by time, that is never searched.
+    pub held_out: f64,
+    /// Whether to fit a log that is too short to say something of other weeks.
+    pub force: bool,
+    /// How long after the first submission the jobs begin that count, in seconds; `None`: as long as usage that starts fresh
+    /// shapes the schedule.
+    pub warm_up: Option<i64>,
+    /// The number of processors, instead of the site's nodes.
+    pub processors: Option<u32>,
+    /// Which jobs may start before their turn, instead of the site's rules.
+    pub backfill: Option<Backfill>,
+    /// The usage that every entity begins with.
+    pub usage: StartingUsage,
+    /// The seconds between two decays of usage, instead of the site's.
+    pub decay_period: Option<u64>,
+    /// The factor of a decay, instead of the site's.
+    pub decay_factor: Option<f64>,
+}
+
+impl Default for FitOptions {
+    /// 240 formulas, and the last third of the log held out.
+    fn default() -> Self {
+        Self {
+            in_force: None,
+            seed: 1,
+            evaluations: 240,
+            held_out: 0.33,
+            force: false,
+            warm_up: None,
+            processors: None,
+            backfill: None,
+            usage: StartingUsage::default(),
+            decay_period: None,
+            decay_factor: None,
+        }
+    }
+}
+
+/// Follows a fit. Its methods are called from several threads, [`progress`](Self::progress) from one at a time.
+pub trait FitObserver: Sync {
+    /// Is called after each formula; may end the search.
+    fn progress(&self, _progress: &FitProgress<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// Is called often while formulas are simulated; may end the search, which then gives the best so far.
+    fn poll(&self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl FitObserver for () {}
+
+/// How far a fit is.
+#[derive(Debug, Clone, Copy)]
+pub struct FitProgress<'a> {
+    /// The number of formulas that were simulated on the searched part.
+    pub evaluations: usize,
+    /// The number that are planned.
+    pub planned: usize,
+    /// The best one so far.
+    pub best: Option<&'a EvaluatedPoint>,
+}
+
+/// The result of a fit.
+#[derive(Debug, Clone)]
+pub struct GoalFit {
+    /// The formula.
+    pub formula: String,
+    /// What is advised, and why.
+    pub reason: Reason,
+    /// The constants.
+    pub constants: Vec<FittedConstant>,
+    /// The goals.
+    pub goals: Vec<FittedGoal>,
+    /// The objective.
+    pub objective: Option<FittedObjective>,
+    /// The formula in force on the held-out part. Without one, this is first come, first served.
+    pub current: HeldOutFormula,
+    /// Other formulas on the held-out part.
+    pub baselines: Vec<HeldOutFormula>,
+    /// All constants that were simulated in the search, in their order.
+    pub points: Vec<EvaluatedPoint>,
+    /// Two that pull against each other.
+    pub trade_off: Option<TradeOff>,
+    /// Goals that exclude each other, if the goals cannot all be met.
+    pub exclusions: Vec<Exclusion>,
+    /// The number of formulas that were simulated on the searched part.
+    pub evaluations: usize,
+    /// The seed.
+    pub seed: u64,
+    /// The parts of the log.
+    pub split: Split,
+    /// The waits under the fitted formula against those under the one in force, on the held-out part.
+    pub difference: Difference,
+    /// The waits under the formula in force against those in the log; `None` if it has none.
+    pub validation: Option<Validation>,
+    /// Whether the search ended early.
+    pub is_interrupted: bool,
+}
+
+/// What is advised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recommendation {
+    /// To use the fitted formula.
+    Use,
+    /// To keep the formula in force.
+    Keep,
+    /// Nothing: no constants meet the goals.
+    None,
+}
+
+/// Why something is advised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Better on the held-out part by more than chance.
+    Better,
+    /// No constants meet all goals on the searched part.
+    GoalsMissed,
+    /// The fitted formula is the one in force.
+    InForce,
+    /// The formula in force meets all goals, and there is no objective.
+    GoalsMetInForce,
+    /// A goal is missed on the held-out part which the formula in force misses less.
+    GoalLost,
+    /// Not better on the held-out part by more than chance.
+    WithinChance,
+    /// The held-out part is too short for intervals, or nothing that is wanted has one.
+    TooShortToJudge,
+}
+
+impl Reason {
+    /// What is advised.
+    pub fn recommendation(self) -> Recommendation {
+        match self {
+            Self::Better => Recommendation::Use,
+            Self::GoalsMissed => Recommendation::None,
+            Self::InForce | Self::GoalsMetInForce | Self::GoalLost | Self::WithinChance | Self::TooShortToJudge => {
+                Recommendation::Keep
+            }
+        }
+    }
+}
+
+/// A constant that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedConstant {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The values that it may have.
+    pub range: Range,
+    /// The least and the greatest value that do as well within one standard error on the searched part, all others being fixed;
+    /// `None` where that was not tried.
+    pub within: Option<[f64; 2]>,
+    /// Whether all values of the range do as well.
+    pub hardly_matters: bool,
+}
+
+/// A goal under the formula in force and the fitted one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedGoal {
+    /// Its name.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// Whether the value is to be at most the limit, else at least.
+    pub is_most: bool,
+    /// Under the formula in force, on the searched part.
+    pub current: GoalValue,
+    /// Under the fitted formula, on the searched part.
+    pub train: GoalValue,
+    /// Under the formula in force, on the held-out part.
+    pub held_out_current: GoalValue,
+    /// Under the fitted formula, on the held-out part.
+    pub held_out: GoalValue,
+    /// The change on the held-out part; `None` for a measure without an interval.
+    pub change: Option<MeanChange>,
+    /// The best value of any point that was simulated.
+    pub best: Option<f64>,
+}
+
+/// The objective under the formula in force and the fitted one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedObjective {
+    /// Its name.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// Whether it is to be as small as possible, else as large.
+    pub is_minimised: bool,
+    /// Under the formula in force, on the searched part.
+    pub current: Option<f64>,
+    /// Under the fitted formula, on the searched part.
+    pub fitted: Option<f64>,
+    /// Under the formula in force, on the held-out part.
+    pub held_out_current: Option<f64>,
+    /// Under the fitted formula, on the held-out part.
+    pub held_out: Option<f64>,
+    /// The change on the held-out part; `None` for a measure without an interval.
+    pub change: Option<MeanChange>,
+}
+
+impl FittedObjective {
+    /// By how much less the objective improves on the held-out part than on the searched one: what was fitted to chance. Negative if it
+    /// improves more there.
+    pub fn optimism(&self) -> Option<f64> {
+        let searched = self.fitted? - self.current?;
+        let held_out = self.held_out? - self.held_out_current?;
+        Some(if self.is_minimised { held_out - searched } else { searched - held_out })
+    }
+}
+
+/// A fit that has no result.
+#[derive(Debug, Error)]
+pub enum FitError {
+    /// The log is too short to say something of other weeks.
+    #[error(
+        "the log has {jobs} jobs in {weeks:.1} weeks; a fit needs at least {MIN_JOBS} jobs in {MIN_WEEKS} weeks, since it is \
+         judged on a part that was not searched"
+    )]
+    TooShort {
+        /// The number of jobs.
+        jobs: usize,
+        /// The weeks from the first submission to the last.
+        weeks: f64,
+    },
+    /// The warm-up leaves nothing to search.
+    #[error("no job of the log is left to search: the warm-up and what is held out take all of it")]
+    NothingToSearch,
+    /// The part that is held out is not a fraction.
+    #[error("the part that is held out is {0}, expected a fraction from 0 to less than 1")]
+    HeldOut(f64),
+    /// A formula cannot be simulated.
+    #[error("`{text}`: {message}")]
+    Formula {
+        /// The formula.
+        text: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The site cannot simulate the log.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// The search ended before a formula was simulated.
+    #[error("interrupted before a formula was simulated")]
+    Interrupted,
+}
+
+/// Finds the constants of a template that meet goals on a workload, which was read with the names of the template, the formula in force
+/// and the goals. Equal options give equal results on any number of threads.
+///
+/// # Errors
+/// The log is too short, a formula cannot be simulated, or the observer ends the search before the first result.
+pub fn fit_goals(
+    site: &Site,
+    template: &FitTemplate<'_>,
+    workload: &Workload,
+    goals: &Goals,
+    options: &FitOptions,
+    observer: &dyn FitObserver,
+) -> Result<GoalFit, FitError> {
+    let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
+    let in_force_text = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
+    let space = Space::new(template.constants.iter().map(|constant| constant.range).collect(), template.is_scale_free);
+    let warm_up = warm_up(&simulator, workload, &[in_force_text, &(template.fill)(&space.start())])?;
+    let split = Split::new(workload, options.held_out, warm_up, options.force)?;
+    let searched = searched_part(workload, &split);
+    let in_force = simulator.run(in_force_text, &searched, None)?.ok_or(FitError::Interrupted)?;
+
+    let mut search = Search::new(&simulator, template, &space, &searched, &in_force, options.evaluations);
+    let kept = reserve(options.evaluations, template.constants.len());
+    match search.run(options.evaluations.saturating_sub(kept), options.seed) {
+        ControlFlow::Break(Ended::Failed(error)) => return Err(error),
+        ControlFlow::Break(Ended::Interrupted) | ControlFlow::Continue(()) => {}
+    }
+    let best = search.best().ok_or(FitError::Interrupted)?;
+    let block_seconds = block_seconds(&searched, &split, &in_force);
+    let (fitted, constants) = match search.round_best(best, block_seconds)? {
+        Some(fitted) => {
+            let constants = search.constants(&fitted, options.evaluations, block_seconds)?;
+            (fitted.point, constants)
+        }
+        None => (best.clone(), unknown_ranges(template, &best.values)),
+    };
+    let whole = Part { copies: vec![workload.clone()], warm_up: split.before_held_out(), is_interruptible: false };
+    let held_out = HeldOut::new(&simulator, &split, &whole, [in_force_text, &fitted.formula])?;
+    Ok(GoalFit {
+        reason: reason(&simulator, &in_force.goals(), &fitted, &held_out),
+        constants,
+        goals: fitted_goals(goals, &in_force, &fitted, &held_out, &search.points),
+        objective: fitted_objective(goals, &in_force, &fitted, &held_out),
+        formula: fitted.formula,
+        current: held_out.current,
+        baselines: held_out.baselines,
+        trade_off: trade_off(goals, &search.points),
+        exclusions: if fitted.score.missed > 0.0 { exclusions(goals, &search.points) } else { Vec::new() },
+        evaluations: search.evaluations(),
+        seed: options.seed,
+        split,
+        difference: held_out.difference,
+        validation: held_out.validation,
+        is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
+        points: search.points,
+    })
+}
+
+/// How long after the first submission the jobs begin that count, in seconds.
+fn warm_up(simulator: &Simulator<'_>, workload: &Workload, formulas: &[&str]) -> Result<i64, FitError> {
+    let FitOptions { warm_up, usage, decay_period, .. } = *simulator.options;
+    if let Some(seconds) = warm_up {
+        return Ok(seconds);
+    }
+    let parsed: Vec<Formula> = formulas.iter().filter_map(|formula| Formula::parse(formula).ok()).collect();
+    let parsed: Vec<&Formula> = parsed.iter().collect();
+    Ok(simulator.site.warm_up(&parsed, workload, usage, decay_period)?.seconds())
+}
+
+/// The jobs that are searched, and the same jobs with moved submissions.
+fn searched_part(workload: &Workload, split: &Split) -> Part {
+    let own = workload.submitted_before(split.searched_until);
+    let copies = (0..COPIES).into_par_iter().map(|copy| if copy == 0 { own.clone() } else { own.shaken(copy) });
+    Part { copies: copies.collect(), warm_up: split.counted_from - split.begin, is_interruptible: true }
+}
+
+/// The length of the blocks by which errors on the searched part are estimated: that of a comparison, but a short part has six too.
+fn block_seconds(part: &Part, split: &Split, in_force: &Runs) -> i64 {
+    let workload = &part.copies[0];
+    let schedule = &in_force.0[0].schedule;
+    let compared = Difference::new(workload, schedule, schedule, part.warm_up).block_seconds;
+    compared.min((split.searched_until - split.counted_from) / MIN_BLOCKS).max(1)
+}
+
+/// The constants without their ranges, which an interrupted search does not know.
+fn unknown_ranges(template: &FitTemplate<'_>, values: &[f64]) -> Vec<FittedConstant> {
+    let constants = template.constants.iter().zip(values).map(|(constant, value)| FittedConstant {
+        name: constant.name.clone(),
+        value: *value,
+        range: constant.range,
+        within: None,
+        hardly_matters: false,
+    });
+    constants.collect()
+}
+
+fn fitted_goals(
+    goals: &Goals,
+    in_force: &Runs,
+    fitted: &EvaluatedPoint,
+    held_out: &HeldOut,
+    points: &[EvaluatedPoint],
+) -> Vec<FittedGoal> {
+    let current = in_force.goals();
+    let fitted_goal = |(index, goal): (usize, &jsf_simulate::Goal)| FittedGoal {
+        name: goal.name.clone(),
+        measure: goal.measure,
+        is_most: goal.limit.is_most,
+        current: current[index],
+        train: fitted.goals[index],
+        held_out_current: held_out.current.goals[index],
+        held_out: held_out.fitted.goals[index],
+        change: held_out.goals[index],
+        best: best_value(goals, index, points.iter()),
+    };
+    goals.goals.iter().enumerate().map(fitted_goal).collect()
+}
+
+fn fitted_objective(
+    goals: &Goals,
+    in_force: &Runs,
+    fitted: &EvaluatedPoint,
+    held_out: &HeldOut,
+) -> Option<FittedObjective> {
+    let objective = goals.objective.as_ref()?;
+    Some(FittedObjective {
+        name: objective.name.clone(),
+        measure: objective.measure,
+        is_minimised: objective.is_minimised,
+        current: in_force.objective(),
+        fitted: fitted.objective,
+        held_out_current: held_out.current.objective,
+        held_out: held_out.fitted.objective,
+        change: held_out.objective,
+    })
+}

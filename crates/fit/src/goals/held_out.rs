@@ -1,0 +1,147 @@
+//! What a formula does on the part of a log that the search did not see.
+
+use jsf_simulate::{Difference, MeanChange, Validation};
+use rayon::prelude::*;
+
+use super::score::GoalValue;
+use super::search::EvaluatedPoint;
+use super::simulator::{Part, Run, Runs, Simulator};
+use super::split::Split;
+use super::{FitError, Reason};
+
+/// The formulas that a result is compared with besides the one in force.
+const BASELINES: [(&str, &str); 3] = [
+    (FIRST_COME_FIRST_SERVED, "first come, first served"),
+    ("-walltime", "shortest first"),
+    // the walltime may be 0
+    ("(eligible_time + walltime + 1) / (walltime + 1)", "expansion factor"),
+];
+/// The order of a site without a formula.
+pub(super) const FIRST_COME_FIRST_SERVED: &str = "eligible_time";
+
+/// A formula on the held-out part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOutFormula {
+    /// The formula.
+    pub formula: String,
+    /// What it is called.
+    pub name: &'static str,
+    /// The values of the goals.
+    pub goals: Vec<GoalValue>,
+    /// The value of the objective.
+    pub objective: Option<f64>,
+}
+
+/// The fitted formula and the one in force on the held-out part.
+pub(super) struct HeldOut {
+    pub(super) current: HeldOutFormula,
+    pub(super) fitted: HeldOutFormula,
+    pub(super) baselines: Vec<HeldOutFormula>,
+    /// How the value of each goal changes.
+    pub(super) goals: Vec<Option<MeanChange>>,
+    pub(super) objective: Option<MeanChange>,
+    pub(super) difference: Difference,
+    pub(super) validation: Option<Validation>,
+}
+
+impl HeldOut {
+    /// Simulates the whole log, of which the jobs of the held-out part count.
+    pub(super) fn new(
+        simulator: &Simulator<'_>,
+        split: &Split,
+        part: &Part,
+        [in_force, fitted]: [&str; 2],
+    ) -> Result<Self, FitError> {
+        let run = |formula: &str, old: Option<&Runs>| {
+            simulator.run(formula, part, old).and_then(|runs| runs.ok_or(FitError::Interrupted))
+        };
+        let current = run(in_force, None)?;
+        let named = [(fitted, "fitted")].into_iter().chain(BASELINES);
+        let others: Vec<(&str, &str)> =
+            named.filter(|(formula, name)| *name == "fitted" || *formula != in_force).collect();
+        let runs: Result<Vec<Runs>, FitError> =
+            others.par_iter().map(|(formula, _)| run(formula, Some(&current))).collect();
+        let runs = runs?;
+        let mut described = others.iter().zip(&runs).map(|((formula, name), runs)| described(formula, name, runs));
+        let fitted_formula = described.next().ok_or(FitError::Interrupted)?;
+        let baselines = described.collect();
+        let workload = &part.copies[0];
+        let Run { schedule, .. } = &current.0[0];
+        let new = &runs[0].0[0];
+        let difference = Difference::new(workload, schedule, &new.schedule, part.warm_up);
+        let judged = [current.0[0].judged(workload), new.judged(workload)];
+        let block_seconds = difference.block_seconds;
+        let goals = simulator.goals.goals.iter();
+        Ok(Self {
+            current: described_current(in_force, &current),
+            fitted: fitted_formula,
+            baselines,
+            goals: goals.map(|goal| goal.change(&judged[0], &judged[1], block_seconds)).collect(),
+            objective: simulator
+                .goals
+                .objective
+                .as_ref()
+                .and_then(|objective| objective.change(&judged[0], &judged[1], block_seconds)),
+            validation: Validation::new(workload, schedule, split.counted_from - split.begin),
+            difference,
+        })
+    }
+}
+
+fn described_current(formula: &str, runs: &Runs) -> HeldOutFormula {
+    described(formula, "in force", runs)
+}
+
+fn described(formula: &str, name: &'static str, runs: &Runs) -> HeldOutFormula {
+    HeldOutFormula { formula: formula.to_owned(), name, goals: runs.goals(), objective: runs.objective() }
+}
+
+/// What is advised, and why. `current` are the values of the goals under the formula in force on the searched part.
+///
+/// As in the search, goals come first: a goal that the formula in force misses counts as much as the objective. Of several changes that
+/// would each be a reason, one may be by chance, so that each is tested at a part of the level.
+pub(super) fn reason(
+    simulator: &Simulator<'_>,
+    current: &[GoalValue],
+    fitted: &EvaluatedPoint,
+    held_out: &HeldOut,
+) -> Reason {
+    if fitted.score.missed > 0.0 {
+        return Reason::GoalsMissed;
+    }
+    if held_out.fitted.formula == held_out.current.formula {
+        return Reason::InForce;
+    }
+    let goals = &simulator.goals.goals;
+    let objective = simulator.goals.objective.as_ref();
+    let missed: Vec<usize> = (0..goals.len()).filter(|&goal| current[goal].missed > 0.0).collect();
+    let of_goals = missed.iter().map(|&goal| (held_out.goals[goal], goals[goal].limit.is_most));
+    let tested: Vec<(Option<MeanChange>, bool)> =
+        of_goals.chain(objective.map(|objective| (held_out.objective, objective.is_minimised))).collect();
+    if tested.is_empty() {
+        return Reason::GoalsMetInForce;
+    }
+    let level = LEVEL / tested.len() as f64;
+    let is_better = |(change, is_less): &(Option<MeanChange>, bool)| is_beyond_chance(change.as_ref(), *is_less, level);
+    let mut is_lost = held_out.goals.iter().enumerate().filter(|(goal, change)| {
+        let is_missed = held_out.fitted.goals[*goal].missed > held_out.current.goals[*goal].missed;
+        is_missed && is_beyond_chance(change.as_ref(), !goals[*goal].limit.is_most, LEVEL)
+    });
+    if is_lost.next().is_some() {
+        return Reason::GoalLost;
+    }
+    if tested.iter().any(is_better) {
+        return Reason::Better;
+    }
+    let is_judged = tested.iter().any(|(change, _)| change.and_then(|change| change.interval()).is_some());
+    if is_judged { Reason::WithinChance } else { Reason::TooShortToJudge }
+}
+
+/// What is left of the confidence of an interval of `simulate`.
+const LEVEL: f64 = 0.05;
+
+/// Whether a value falls, or grows, by more than chance would explain.
+fn is_beyond_chance(change: Option<&MeanChange>, is_fall: bool, level: f64) -> bool {
+    let change = change.map(|change| MeanChange { level, ..*change });
+    change.is_some_and(|change| if is_fall { change.is_decrease() } else { change.is_increase() })
+}

@@ -1,0 +1,92 @@
+//! How good constants are: first by the goals, then by the objective, then by how near they are to those to begin with.
+
+use std::cmp::Ordering;
+
+use jsf_simulate::JudgedGoal;
+
+/// How good constants are. A smaller score is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// By how much goals are missed, as the sum of fractions of their limits; 0 if all are met that can be judged.
+    pub missed: f64,
+    /// The value of the objective, negative if it is to be as large as possible; 0 without one.
+    pub objective: f64,
+    /// The distance to the constants to begin with.
+    pub distance: f64,
+}
+
+impl Eq for Score {}
+
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Score {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_missed = self.missed.total_cmp(&other.missed);
+        let by_objective = by_missed.then_with(|| self.objective.total_cmp(&other.objective));
+        by_objective.then_with(|| self.distance.total_cmp(&other.distance))
+    }
+}
+
+/// The value of a goal on a part of the log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GoalValue {
+    /// The value; `None` if the goal cannot be judged, as there is no job or no share.
+    pub value: Option<f64>,
+    /// The limit; `None` if it refers to a value that there is not.
+    pub limit: Option<f64>,
+    /// Whether the value is at most the limit, or at least, as the goal asks for. A goal that cannot be judged is met.
+    pub is_met: bool,
+    /// By how much it is missed, as a fraction of the limit.
+    pub missed: f64,
+}
+
+impl GoalValue {
+    /// The mean over the same goal judged by several runs.
+    pub(super) fn mean(runs: &[&JudgedGoal]) -> Self {
+        let value = mean(runs.iter().filter_map(|goal| goal.value));
+        let limit = mean(runs.iter().filter_map(|goal| goal.limit));
+        let missed = match (value, limit) {
+            (Some(value), Some(limit)) => relative_miss(value, limit, runs.iter().all(|goal| goal.is_most)),
+            _ => 0.0,
+        };
+        Self { value, limit, is_met: missed == 0.0, missed }
+    }
+}
+
+/// By how much a limit is missed, as a fraction of it.
+fn relative_miss(value: f64, limit: f64, is_most: bool) -> f64 {
+    let beyond = if is_most { value - limit } else { limit - value };
+    let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
+    (beyond / unit).max(0.0)
+}
+
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_come_before_the_objective_and_that_before_the_distance() {
+        let score = |missed, objective, distance| Score { missed, objective, distance };
+        let mut scores = [score(0.1, 0.0, 0.0), score(0.0, 2.0, 0.0), score(0.0, 1.0, 0.5), score(0.0, 1.0, 0.2)];
+        scores.sort();
+        assert_eq!(scores.map(|score| score.distance), [0.2, 0.5, 0.0, 0.0]);
+        assert_eq!(scores[3].missed, 0.1);
+    }
+
+    #[test]
+    fn a_miss_is_a_fraction_of_the_limit() {
+        assert_eq!(relative_miss(90.0, 60.0, true), 0.5);
+        assert_eq!(relative_miss(90.0, 60.0, false), 0.0);
+        assert_eq!(relative_miss(0.4, 0.5, false), (0.5 - 0.4) / 0.5);
+        assert_eq!(relative_miss(3.0, 0.0, true), 3.0);
+    }
+}

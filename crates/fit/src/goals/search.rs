@@ -1,0 +1,197 @@
+//! Searches the constants on the searched part of a log.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use super::score::{GoalValue, Score};
+use super::simulator::{Part, Runs, Simulator};
+use super::{FitError, FitProgress, FitTemplate};
+use crate::search::{Space, cma_es, sobol};
+
+/// The most coordinates that a grid of points fills; more of them are searched by CMA-ES.
+const MAX_GRID: usize = 2;
+/// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are rounded to two digits.
+const TOLERANCE: f64 = 1e-3;
+/// The digits of the values that are searched.
+const DIGITS: i32 = 6;
+
+/// Constants that were simulated on the searched part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvaluatedPoint {
+    /// The values of the constants.
+    pub values: Vec<f64>,
+    /// The formula with them.
+    pub formula: String,
+    /// The values of the goals.
+    pub goals: Vec<GoalValue>,
+    /// The value of the objective.
+    pub objective: Option<f64>,
+    /// How good they are.
+    pub score: Score,
+}
+
+/// Why a search ends early.
+pub(super) enum Ended {
+    Interrupted,
+    Failed(FitError),
+}
+
+/// A search, and what it has found so far.
+pub(super) struct Search<'a> {
+    pub(super) simulator: &'a Simulator<'a>,
+    pub(super) template: &'a FitTemplate<'a>,
+    pub(super) space: &'a Space,
+    pub(super) part: &'a Part,
+    /// The runs under the formula in force.
+    pub(super) in_force: &'a Runs,
+    /// The number of formulas that are to be simulated.
+    pub(super) planned: usize,
+    pub(super) points: Vec<EvaluatedPoint>,
+    /// The place of each formula among the points.
+    places: HashMap<String, usize>,
+    evaluated: AtomicUsize,
+    best: Mutex<Option<EvaluatedPoint>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        simulator: &'a Simulator<'a>,
+        template: &'a FitTemplate<'a>,
+        space: &'a Space,
+        part: &'a Part,
+        in_force: &'a Runs,
+        planned: usize,
+    ) -> Self {
+        let (points, places) = (Vec::new(), HashMap::new());
+        let (evaluated, best) = (AtomicUsize::new(0), Mutex::new(None));
+        Self { simulator, template, space, part, in_force, planned, points, places, evaluated, best }
+    }
+
+    /// Evaluates so many points: the constants to begin with first.
+    pub(super) fn run(&mut self, evaluations: usize, seed: u64) -> ControlFlow<Ended> {
+        let start = self.space.start();
+        self.evaluate_values(vec![start.clone()])?;
+        let (space, dimensions) = (self.space, self.space.dimensions());
+        let start = space.point(&start);
+        let left = evaluations.saturating_sub(1);
+        let mut evaluate = |points: &[Vec<f64>]| {
+            let values = points.iter().map(|point| rounded(&space.values(point), DIGITS)).collect();
+            self.evaluate_values(values)
+        };
+        match dimensions {
+            0 => ControlFlow::Continue(()),
+            1..=MAX_GRID => sobol::search(dimensions, left, seed, &mut evaluate),
+            _ => {
+                let settings = cma_es::Settings { evaluations: left, tolerance: TOLERANCE, seed };
+                cma_es::search(&start, &settings, &mut evaluate)
+            }
+        }
+    }
+
+    /// The best point; of equal ones the first.
+    pub(super) fn best(&self) -> Option<&EvaluatedPoint> {
+        self.points.iter().min_by_key(|point| point.score)
+    }
+
+    /// The number of formulas that were simulated.
+    pub(super) fn evaluations(&self) -> usize {
+        self.evaluated.load(Ordering::Relaxed)
+    }
+
+    /// The scores of the formulas with these constants. Those that are new are simulated in parallel, and kept in their order.
+    fn evaluate_values(&mut self, values: Vec<Vec<f64>>) -> ControlFlow<Ended, Vec<Score>> {
+        let formulas: Vec<String> = values.iter().map(|values| (self.template.fill)(values)).collect();
+        let mut new: Vec<(&String, &Vec<f64>)> = Vec::new();
+        for (formula, values) in formulas.iter().zip(&values) {
+            if !self.places.contains_key(formula) && new.iter().all(|(other, _)| *other != formula) {
+                new.push((formula, values));
+            }
+        }
+        let evaluated: Vec<Result<Option<EvaluatedPoint>, FitError>> = new
+            .into_par_iter()
+            .map(|(formula, values)| Ok(self.evaluate(formula, values)?.map(|(point, _)| point)))
+            .collect();
+        let mut is_complete = true;
+        for point in evaluated {
+            match point {
+                Err(error) => return ControlFlow::Break(Ended::Failed(error)),
+                Ok(None) => is_complete = false,
+                Ok(Some(point)) => {
+                    self.places.insert(point.formula.clone(), self.points.len());
+                    self.points.push(point);
+                }
+            }
+        }
+        match is_complete {
+            true => {
+                ControlFlow::Continue(formulas.iter().map(|formula| self.points[self.places[formula]].score).collect())
+            }
+            false => ControlFlow::Break(Ended::Interrupted),
+        }
+    }
+
+    /// Simulates one formula. `None` after an interruption.
+    pub(super) fn evaluate(&self, formula: &str, values: &[f64]) -> Result<Option<(EvaluatedPoint, Runs)>, FitError> {
+        let Some(runs) = self.simulator.run(formula, self.part, Some(self.in_force))? else { return Ok(None) };
+        let goals = runs.goals();
+        let objective = runs.objective();
+        let score = Score {
+            missed: goals.iter().map(|goal| goal.missed).sum(),
+            objective: self.objective_score(objective),
+            distance: self.space.distance_to_start(values),
+        };
+        let point = EvaluatedPoint { values: values.to_vec(), formula: formula.to_owned(), goals, objective, score };
+        self.note(&point);
+        Ok(Some((point, runs)))
+    }
+
+    fn objective_score(&self, value: Option<f64>) -> f64 {
+        match &self.simulator.goals.objective {
+            None => 0.0,
+            Some(objective) => match value {
+                None => f64::INFINITY,
+                Some(value) if objective.is_minimised => value,
+                Some(value) => -value,
+            },
+        }
+    }
+
+    /// Tells the observer of a point, one at a time.
+    fn note(&self, point: &EvaluatedPoint) {
+        let Ok(mut best) = self.best.lock() else { return };
+        if best.as_ref().is_none_or(|best| point.score < best.score) {
+            *best = Some(point.clone());
+        }
+        let evaluations = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
+        let progress = FitProgress { evaluations, planned: self.planned.max(evaluations), best: best.as_ref() };
+        if self.simulator.observer.progress(&progress).is_break() {
+            self.simulator.is_interrupted.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Values with so many significant digits.
+pub(super) fn rounded(values: &[f64], digits: i32) -> Vec<f64> {
+    values.iter().map(|value| round(*value, digits)).collect()
+}
+
+/// A value with so many significant digits: through its text, so that it is the double nearest to the decimal number.
+pub(super) fn round(value: f64, digits: i32) -> f64 {
+    let digits = usize::try_from(digits - 1).unwrap_or(0);
+    format!("{value:.digits$e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_rounded_to_significant_digits() {
+        assert_eq!(rounded(&[123.456, 0.001_267, -9.96, 0.0, 5.0], 2), [120.0, 0.0013, -10.0, 0.0, 5.0]);
+        assert_eq!(round(0.1 + 0.2, 6), 0.3);
+    }
+}

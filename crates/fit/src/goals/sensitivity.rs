@@ -1,0 +1,134 @@
+//! How exactly constants matter: which digits may be rounded away, and which range does as well.
+
+use rayon::prelude::*;
+
+use super::search::{EvaluatedPoint, Search, rounded};
+use super::simulator::Runs;
+use super::{FitError, FittedConstant};
+
+/// The digits to which constants are rounded, the fewest first; the last ones are those that were searched.
+const DIGITS: [i32; 4] = [2, 3, 4, 6];
+/// The most places of a range at which a constant is tried, and the least that say something.
+const MAX_PLACES: usize = 12;
+const MIN_PLACES: usize = 4;
+/// The part of all evaluations that shows how exactly constants matter.
+const PART: f64 = 0.25;
+
+/// Constants with their runs on the searched part.
+pub(super) struct Fitted {
+    pub(super) point: EvaluatedPoint,
+    pub(super) runs: Runs,
+}
+
+/// The number of evaluations that are kept for roundings and ranges.
+pub(super) fn reserve(evaluations: usize, constants: usize) -> usize {
+    DIGITS.len() + constants * places(evaluations, constants)
+}
+
+/// The places of each range at which its constant is tried.
+fn places(evaluations: usize, constants: usize) -> usize {
+    let places = (evaluations as f64 * PART) as usize / constants.max(1);
+    if places < MIN_PLACES { 0 } else { places.min(MAX_PLACES) }
+}
+
+impl Search<'_> {
+    /// The best constants with as few digits as cost less than one standard error. A value to begin with keeps its digits. `None`
+    /// after an interruption.
+    pub(super) fn round_best(&self, best: &EvaluatedPoint, block_seconds: i64) -> Result<Option<Fitted>, FitError> {
+        let Some(exact) = self.fitted(best.formula.clone(), &best.values)? else { return Ok(None) };
+        let start = self.space.start();
+        if best.values == start {
+            return Ok(Some(exact));
+        }
+        let rescaled = self.space.rescaled_to_start(&best.values);
+        let candidates = DIGITS.map(|digits| {
+            let values = self.space.clamped(&rounded(&rescaled, digits));
+            let own = values.into_iter().zip(rescaled.iter().zip(&start));
+            own.map(|(rounded, (value, start))| if value == start { *value } else { rounded }).collect::<Vec<f64>>()
+        });
+        let evaluated: Result<Vec<Option<Fitted>>, FitError> =
+            candidates.par_iter().map(|values| self.fitted((self.template.fill)(values), values)).collect();
+        let mut fitted = evaluated?.into_iter().flatten();
+        Ok(Some(fitted.find(|rounded| self.is_as_good(&exact, rounded, block_seconds)).unwrap_or(exact)))
+    }
+
+    /// For each constant the range in which the result stays within one standard error, all others being fixed. Where there are too
+    /// few evaluations for it, or after an interruption, the range is not known.
+    pub(super) fn constants(
+        &self,
+        fitted: &Fitted,
+        evaluations: usize,
+        block_seconds: i64,
+    ) -> Result<Vec<FittedConstant>, FitError> {
+        let count = self.space.ranges().len();
+        let places = places(evaluations, count);
+        let tried: Vec<(usize, f64)> = (0..count).flat_map(|index| self.tried(index, places)).collect();
+        let is_as_good: Result<Vec<Option<bool>>, FitError> =
+            tried.par_iter().map(|&(index, value)| self.is_as_good_with(fitted, index, value, block_seconds)).collect();
+        let is_as_good = is_as_good?;
+        let of_constant = |index: usize| {
+            let own = tried.iter().zip(&is_as_good).filter(|((other, _), _)| *other == index);
+            let own: Vec<(f64, Option<bool>)> = own.map(|((_, value), is_as_good)| (*value, *is_as_good)).collect();
+            self.constant(fitted, index, &own)
+        };
+        Ok((0..count).map(of_constant).collect())
+    }
+
+    /// The values of a constant that are tried: equally far apart from one end of its range to the other.
+    fn tried(&self, index: usize, places: usize) -> Vec<(usize, f64)> {
+        let range = self.space.ranges()[index];
+        let last = places.saturating_sub(1).max(1) as f64;
+        let mut values: Vec<f64> = (0..places).map(|place| range.value(place as f64 / last)).collect();
+        values.dedup();
+        rounded(&values, DIGITS[DIGITS.len() - 1]).into_iter().map(|value| (index, value)).collect()
+    }
+
+    fn constant(&self, fitted: &Fitted, index: usize, tried: &[(f64, Option<bool>)]) -> FittedConstant {
+        let value = fitted.point.values[index];
+        let is_known = !tried.is_empty() && tried.iter().all(|(_, is_as_good)| is_as_good.is_some());
+        let is_good = |entry: &&(f64, Option<bool>)| entry.1 == Some(true);
+        let low = tried.iter().rev().filter(|(other, _)| *other <= value).take_while(is_good).last();
+        let high = tried.iter().filter(|(other, _)| *other >= value).take_while(is_good).last();
+        FittedConstant {
+            name: self.template.constants[index].name.clone(),
+            value,
+            range: self.space.ranges()[index],
+            within: is_known.then(|| [low.map_or(value, |low| low.0), high.map_or(value, |high| high.0)]),
+            hardly_matters: is_known && tried.iter().all(|(_, is_as_good)| *is_as_good == Some(true)),
+        }
+    }
+
+    /// Whether the fitted constants with another value of one of them do as well. `None` after an interruption.
+    fn is_as_good_with(
+        &self,
+        fitted: &Fitted,
+        index: usize,
+        value: f64,
+        block_seconds: i64,
+    ) -> Result<Option<bool>, FitError> {
+        let mut values = fitted.point.values.clone();
+        values[index] = value;
+        let other = self.fitted((self.template.fill)(&values), &values)?;
+        Ok(other.map(|other| self.is_as_good(fitted, &other, block_seconds)))
+    }
+
+    fn fitted(&self, formula: String, values: &[f64]) -> Result<Option<Fitted>, FitError> {
+        let evaluated = self.evaluate(&formula, values)?;
+        Ok(evaluated.map(|(point, runs)| Fitted { point, runs }))
+    }
+
+    /// Whether other constants miss the goals by no more, and are not worse in the objective by more than one standard error.
+    fn is_as_good(&self, fitted: &Fitted, other: &Fitted, block_seconds: i64) -> bool {
+        if other.point.score.missed > fitted.point.score.missed {
+            return false;
+        }
+        if self.simulator.goals.objective.is_none() {
+            return true;
+        }
+        let runs = [&fitted.runs, &other.runs];
+        match self.part.objective_difference(self.simulator.goals, runs, block_seconds) {
+            Some(change) => change.difference <= change.standard_error,
+            None => other.point.score.objective <= fitted.point.score.objective,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! How the value of a goal or an objective changes between two runs of one workload, and how sure that is.
+//!
+//! A mean has the interval of a ratio estimator, see [`Difference`](crate::Difference). A percentile and a fraction have no such
+//! formula. So a change is computed again without each block of time in turn; how far these changes are from each other says how
+//! far the next log may be from this one. For a mean that gives the same interval, but for rounding and the second order.
+//!
+//! Source: B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, section 11.5 (the jackknife by blocks).
+
+use super::{Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
+use crate::difference::MeanChange;
+use crate::schedule::Schedule;
+use crate::statistics::TimeShares;
+use crate::workload::{Workload, WorkloadJob};
+
+/// What a measure is about under both formulas.
+#[derive(Debug, Clone, Copy)]
+struct PairedValue {
+    /// The block of the submission.
+    block: i64,
+    values: [f64; 2],
+}
+
+impl Goal {
+    /// How the value changes from one run of a workload to another, with an interval by blocks of so many seconds. `None` for a
+    /// measure without an interval, or without a job.
+    pub fn change(&self, old: &JudgedRun<'_>, new: &JudgedRun<'_>, block_seconds: i64) -> Option<MeanChange> {
+        change(self.measure, self.is_concerned(old.workload), [old, new], block_seconds)
+    }
+}
+
+impl Objective {
+    /// How the value changes, as [`Goal::change`].
+    pub fn change(&self, old: &JudgedRun<'_>, new: &JudgedRun<'_>, block_seconds: i64) -> Option<MeanChange> {
+        change(self.measure, |_| true, [old, new], block_seconds)
+    }
+}
+
+fn change(
+    measure: Measure,
+    is_concerned: impl Fn(&WorkloadJob) -> bool,
+    runs: [&JudgedRun<'_>; 2],
+    block_seconds: i64,
+) -> Option<MeanChange> {
+    let workload = runs[0].workload;
+    let begin = workload.jobs().first()?.submit.saturating_add(runs[0].warm_up);
+    match measure {
+        Measure::OfJobs(measure, statistic) => {
+            let jobs = workload.jobs().iter().enumerate();
+            let counted = jobs.filter(|(_, job)| job.submit >= begin && is_concerned(job));
+            let paired = counted.filter_map(|(index, job)| {
+                let values = [runs[0].of_job(measure, index)?, runs[1].of_job(measure, index)?];
+                Some(PairedValue { block: (job.submit - begin) / block_seconds, values })
+            });
+            of_jobs(statistic, &paired.collect::<Vec<_>>())
+        }
+        Measure::OfRun(measure) => of_run(measure, runs, begin, block_seconds),
+    }
+}
+
+/// The change of a statistic over jobs.
+fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
+    let old = side(statistic, paired, 0, None)?;
+    let new = side(statistic, paired, 1, None)?;
+    let mut blocks: Vec<i64> = paired.iter().map(|paired| paired.block).collect();
+    blocks.dedup();
+    let without = blocks.iter().filter_map(|&block| {
+        let old = side(statistic, paired, 0, Some(block))?;
+        Some(side(statistic, paired, 1, Some(block))? - old)
+    });
+    let without: Vec<f64> = without.collect();
+    Some(MeanChange::new([old, new], standard_error(&without), paired.len(), without.len()))
+}
+
+/// The statistic of one side, without the jobs of a block.
+fn side(statistic: Statistic, paired: &[PairedValue], side: usize, without: Option<i64>) -> Option<f64> {
+    let kept = paired.iter().filter(|paired| Some(paired.block) != without);
+    let mut values: Vec<f64> = kept.map(|paired| paired.values[side]).collect();
+    statistic.of(&mut values)
+}
+
+/// The standard error of a change that is computed without each of the blocks in turn.
+fn standard_error(without: &[f64]) -> f64 {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|change| (change - mean).powi(2)).sum();
+    libm::sqrt((count - 1.0) / count * squares)
+}
+
+/// The change of a measure of the whole run: that of the use of the machine and of the queue is the mean over time. The others
+/// are not a sum over blocks, and have no interval.
+fn of_run(measure: RunMeasure, runs: [&JudgedRun<'_>; 2], begin: i64, block_seconds: i64) -> Option<MeanChange> {
+    let workload = runs[0].workload;
+    let end = workload.jobs().last()?.submit;
+    // the last block may be a little shorter than the others
+    let count = libm::round((end - begin) as f64 / block_seconds as f64) as usize;
+    if count < 2 {
+        return None;
+    }
+    let span = [begin, block_seconds];
+    let old_sums = by_block(measure, workload, runs[0].schedule, span, count)?;
+    let new_sums = by_block(measure, workload, runs[1].schedule, span, count)?;
+    let old = runs[0].of_run(measure)?;
+    let new = runs[1].of_run(measure)?;
+    // what the mean of the blocks is worth in units of the measure
+    let unit = old / old_sums.iter().sum::<f64>() * count as f64;
+    if !unit.is_finite() {
+        return None;
+    }
+    let changes: Vec<f64> = old_sums.iter().zip(&new_sums).map(|(old, new)| (new - old) * unit).collect();
+    let sum: f64 = changes.iter().sum();
+    let without: Vec<f64> = changes.iter().map(|change| (sum - change) / (count - 1) as f64).collect();
+    let jobs = runs[0].statistics.summary.jobs;
+    Some(MeanChange::new([old, new], standard_error(&without), jobs, count))
+}
+
+/// The processors that are held, or the jobs that wait, times seconds, in each block.
+fn by_block(
+    measure: RunMeasure,
+    workload: &Workload,
+    schedule: &Schedule,
+    [begin, length]: [i64; 2],
+    count: usize,
+) -> Option<Vec<f64>> {
+    let mut shares = TimeShares::new(begin, length, count + 1);
+    let within = |time: i64| time.clamp(begin, begin + length * count as i64);
+    for (index, job) in workload.jobs().iter().enumerate() {
+        let Some(start) = schedule.start(index) else { continue };
+        match measure {
+            RunMeasure::Utilisation => {
+                shares.add(within(start), within(start + job.duration()), job.processors.into());
+            }
+            RunMeasure::MeanQueue => shares.add(within(job.submit), within(start), 1.0),
+            RunMeasure::Jain | RunMeasure::Hoover | RunMeasure::Makespan => return None,
+        }
+    }
+    let mut sums = shares.finish();
+    sums.truncate(count);
+    Some(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::JobMeasure;
+    use super::*;
+    use crate::generate::{WorkloadModel, generate};
+    use crate::rules::{Backfill, SimulationRules};
+    use crate::statistics::Statistics;
+    use crate::{Difference, simulate};
+    use job_sort_formula::{Formula, Schema};
+
+    const PROCESSORS: u32 = 16;
+
+    fn schedule(workload: &Workload, formula: &str) -> Schedule {
+        let program = Formula::parse(formula).expect("a formula").compile(&Schema::openpbs()).expect("arithmetic");
+        let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
+        simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
+    }
+
+    #[test]
+    fn a_mean_has_the_interval_of_a_comparison() {
+        let model = WorkloadModel { jobs: 5000, processors: PROCESSORS, load: 0.7, ..WorkloadModel::default() };
+        let workload = generate(&model);
+        let schedules = ["eligible_time", "-walltime"].map(|formula| schedule(&workload, formula));
+        let difference = Difference::new(&workload, &schedules[0], &schedules[1], 0);
+        let statistics = schedules.each_ref().map(|schedule| Statistics::new(&workload, schedule, PROCESSORS, 0));
+        let run = |side: usize| JudgedRun {
+            workload: &workload,
+            schedule: &schedules[side],
+            statistics: &statistics[side],
+            fairness: None,
+            warm_up: 0,
+        };
+        let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
+        let change_of = |measure| change(measure, |_| true, [&run(0), &run(1)], difference.block_seconds);
+        let expected = difference.bounded_slowdown;
+        let found = change_of(of_jobs(JobMeasure::BoundedSlowdown, Statistic::Mean)).expect("a change");
+        assert!(found.blocks == expected.blocks && found.jobs == expected.jobs);
+        assert!((found.difference() - expected.difference()).abs() < 1e-9);
+        let ratio = found.standard_error().expect("an error") / expected.standard_error().expect("an error");
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+
+        let median = change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(50))).expect("a change");
+        assert!(median.low <= median.difference() && median.difference() <= median.high);
+        let queue = change_of(Measure::OfRun(RunMeasure::MeanQueue)).expect("a change");
+        assert!(queue.is_decrease() && queue.low < queue.difference(), "{queue:?}");
+        let used = change_of(Measure::OfRun(RunMeasure::Utilisation)).expect("a change");
+        assert!(!used.is_increase() && used.high - used.low < 0.1, "{used:?}");
+        assert_eq!(change_of(Measure::OfRun(RunMeasure::Makespan)), None);
+    }
+}
