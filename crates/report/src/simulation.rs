@@ -286,7 +286,7 @@ fn period_json(period: &Period) -> Json {
     })
 }
 
-fn distribution_json(distribution: &Distribution) -> Json {
+pub(super) fn distribution_json(distribution: &Distribution) -> Json {
     let Distribution { mean, p25, median, p75, p95, max } = *distribution;
     let [p25, median, p75, p95, max] = [p25, median, p75, p95, max].map(number);
     json!({"mean": mean, "p25": p25, "median": median, "p75": p75, "p95": p95, "max": max})

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::csv_writer::write_csv;
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::goals::goals_json;
+use crate::simulation::distribution_json;
 use crate::words::{count, duration, percent, significant};
 
 /// One run.
@@ -56,8 +57,8 @@ impl<'a> SweepReport<'a> {
             "params": params,
             "formula": run.formula,
             "jobs": summary.jobs,
-            "wait": {"mean": summary.wait.mean, "median": summary.wait.median, "p95": summary.wait.p95, "max": summary.wait.max},
-            "bounded_slowdown": {"mean": summary.bounded_slowdown.mean},
+            "wait": distribution_json(&summary.wait),
+            "bounded_slowdown": distribution_json(&summary.bounded_slowdown),
             "utilisation": summary.utilisation,
             "makespan": summary.makespan,
             "mean_queue": summary.mean_queue,

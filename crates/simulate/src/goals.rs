@@ -205,21 +205,21 @@ struct ObjectiveTable {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected mean, median, p1 to p100, max or { within = \"1h\" }")]
 enum StatisticValue {
     Name(String),
     Within { within: LimitNumber },
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, a duration or { old = 1.1 }")]
 enum LimitValue {
     Number(LimitNumber),
     OfOld { old: f64 },
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number or a duration")]
 enum LimitNumber {
     Integer(i64),
     Float(f64),
@@ -240,17 +240,19 @@ impl Goals {
         if text.len() > MAX_GOALS_BYTES {
             return Err(GoalsError(format!("`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals")));
         }
-        let file: File = toml::from_str(text).map_err(|error| GoalsError(format!("`{name}`: {error}")))?;
+        let at_line = |(span, message): Fault| {
+            let line = text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1);
+            GoalsError(format!("`{name}`, line {line}: {message}"))
+        };
+        let file: File = toml::from_str(text).map_err(|error| {
+            at_line((error.span().unwrap_or_default(), error.message().trim_end().replace('\n', ", ")))
+        })?;
         if file.goal.is_empty() && file.objective.is_none() {
             return Err(GoalsError(format!("`{name}` has no goal: expected at least one `[[goal]]`")));
         }
         if file.goal.len() > MAX_GOALS {
             return Err(GoalsError(format!("`{name}` has more than {MAX_GOALS} goals")));
         }
-        let at_line = |(span, message): Fault| {
-            let line = text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1);
-            GoalsError(format!("`{name}`, line {line}: {message}"))
-        };
         let goals: Result<Vec<Goal>, Fault> = file.goal.into_iter().map(|goal| goal_of(goal, schema)).collect();
         let objective = file.objective.map(objective_of).transpose();
         Ok(Self { goals: goals.map_err(at_line)?, objective: objective.map_err(at_line)? })
@@ -259,6 +261,11 @@ impl Goals {
     /// The conditions, whose names a log is read for.
     pub fn conditions(&self) -> impl Iterator<Item = &Formula> {
         self.goals.iter().filter_map(|goal| Some(&goal.condition.as_ref()?.formula))
+    }
+
+    /// The queues, entities and groups that goals name.
+    pub fn members(&self) -> impl Iterator<Item = (Member, &str)> {
+        self.goals.iter().filter_map(|goal| goal.member.as_ref().map(|(member, name)| (*member, &**name)))
     }
 
     /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
@@ -365,14 +372,7 @@ impl Goal {
 
     /// Which jobs of a workload the goal is about.
     fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
-        let member = self.member.as_ref().map(|(member, name)| {
-            let names = match member {
-                Member::Queue => workload.queues(),
-                Member::Entity => workload.entities(),
-                Member::Group => workload.groups(),
-            };
-            (*member, names.iter().position(|other| **other == **name))
-        });
+        let member = self.member.as_ref().map(|(member, name)| (*member, member.index(name, workload)));
         move |job| {
             let is_member = match member {
                 None => true,
@@ -382,6 +382,28 @@ impl Goal {
             };
             is_member && self.condition.as_ref().is_none_or(|condition| condition.holds(workload, job))
         }
+    }
+}
+
+impl Member {
+    /// The place of a name among those of the log; `None` if no job has it.
+    pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
+        let names = match self {
+            Self::Queue => workload.queues(),
+            Self::Entity => workload.entities(),
+            Self::Group => workload.groups(),
+        };
+        names.iter().position(|other| **other == *name)
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Queue => "queue",
+            Self::Entity => "entity",
+            Self::Group => "group",
+        })
     }
 }
 

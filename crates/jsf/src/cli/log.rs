@@ -5,11 +5,12 @@ use std::io::Read;
 use std::path::Path;
 
 use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::Severity;
 use jsf_simulate::{Goals, MAX_GOALS_BYTES, Workload};
 use jsf_site::Site;
 
 use super::args::LogArgs;
-use super::{CliError, Progress};
+use super::{CliError, Progress, warn};
 
 /// Reads the goals that simulations are judged by.
 pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
@@ -23,16 +24,53 @@ pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
 }
 
 /// Reads a log with what the formulas and the conditions of the goals need.
+///
+/// # Errors
+/// The log cannot be read, or it has nothing of what the goals name.
 pub(super) fn open(
     arguments: &LogArgs,
     site: &Site,
     formulas: &[&Formula],
     goals: Option<&Goals>,
 ) -> Result<Workload, CliError> {
-    let _progress = Progress::start("reading the workload");
+    let progress = Progress::start("reading the workload");
     let conditions = goals.into_iter().flat_map(Goals::conditions);
     let formulas: Vec<&Formula> = formulas.iter().copied().chain(conditions).collect();
-    Ok(site.open_workload(&arguments.sources(), &formulas, arguments.rules())?)
+    let workload = site.open_workload(&arguments.sources(), &formulas, arguments.rules())?;
+    drop(progress);
+    if let Some(goals) = goals {
+        require_members(goals, &workload)?;
+        require_names(goals, site, &workload)?;
+    }
+    Ok(workload)
+}
+
+/// Warns of queues, entities and groups of goals that no job of the log has: such a goal is met, as it is about no job. If none of
+/// them is there, the goals are those of another site.
+fn require_members(goals: &Goals, workload: &Workload) -> Result<(), CliError> {
+    let absent = goals.members().filter(|(member, name)| member.index(name, workload).is_none());
+    let absent: Vec<String> =
+        absent.map(|(member, name)| format!("no job of the log has the {member} `{name}` of a goal")).collect();
+    if !absent.is_empty() && absent.len() == goals.members().count() {
+        return Err(CliError::content(absent.join("; ")));
+    }
+    absent.iter().for_each(warn);
+    Ok(())
+}
+
+/// Refuses a condition with a name that nothing declares and no job of the log has.
+fn require_names(goals: &Goals, site: &Site, workload: &Workload) -> Result<(), CliError> {
+    for condition in goals.conditions() {
+        let found = site.lint(condition, workload);
+        if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
+            return Err(CliError::content(format!(
+                "the condition `{}` of a goal: {}",
+                condition.text(),
+                found.message
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What is to be said about a log; with counts of what was left out and assumed, where no document has them.

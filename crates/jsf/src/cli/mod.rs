@@ -19,6 +19,8 @@ mod queue;
 mod rank;
 mod reference;
 mod replay;
+mod runs;
+mod shake;
 mod shares;
 mod signals;
 mod simulate;

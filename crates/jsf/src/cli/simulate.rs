@@ -21,8 +21,7 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, Goals, JudgedGoal, Observer, Results, Schedule, Shake, Statistics, Validation, WarmUp, Workload,
-    WorkloadModel, generate,
+    Decay, Difference, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload, WorkloadModel, generate,
 };
 use jsf_site::{FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -36,7 +35,8 @@ use super::document::{write_as_markdown, write_text};
 use super::log;
 use super::page::{self, drawn};
 use super::queue::draw_submitted;
-use super::sweep::{Interruptible, Sweep, filled};
+use super::shake::{shaken_change, shaken_side};
+use super::sweep::{Sweep, filled};
 use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, warn, warn_all};
 
 /// Whether Ctrl-C was pressed.
@@ -155,7 +155,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     };
     report_failing(arguments, failing_clauses(sides));
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, log.warm_up);
-    let shake = shake_change(arguments, &site, &log, &sources)?;
+    let shake = shaken_change(arguments, &site, &log.workload, log.warm_up, &sources)?;
     let change = SimulatedChangeReport {
         sides: &sides,
         difference: &difference,
@@ -183,6 +183,10 @@ fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<
         return Err(CliError::usage("--format swf writes one schedule: give no --param"));
     }
     let template = read_formula(&arguments.formula, Some(site))?;
+    let names: Vec<&str> = arguments.param.iter().map(|param| &*param.name).collect();
+    if let Some(twice) = (1..names.len()).find(|&index| names[..index].contains(&names[index])) {
+        return Err(CliError::usage(format!("--param gives `{}` more than once", names[twice])));
+    }
     if let Some(unused) = arguments.param.iter().find(|param| !template.text.contains(&format!("{{{}}}", param.name))) {
         return Err(CliError::usage(format!("the formula has no `{{{}}}` to fill in", unused.name)));
     }
@@ -259,7 +263,7 @@ fn write_side(
         ));
     }
     let rules = rules(arguments, site, log, source, &side.simulated);
-    let shake = shake_side(arguments, site, log, source)?;
+    let shake = shaken_side(arguments, site, &log.workload, log.warm_up, source)?;
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
         shake: shake.as_ref(),
@@ -463,57 +467,6 @@ fn simulate(
         found.message = names.without(&found.message);
     }
     Ok(Some(Side { simulated, results, goals, checked, failing, warnings, findings, is_fine }))
-}
-
-/// What moved submissions make of the means under a formula, if that is asked for.
-fn shake_side(
-    arguments: &SimulateArgs,
-    site: &Site,
-    log: &Log,
-    source: &FormulaText,
-) -> Result<Option<Shake>, CliError> {
-    let mut runs = Vec::new();
-    let progress = Progress::start("shaking");
-    for run in 1..=arguments.shake.unwrap_or(0) {
-        progress.show_fraction(run as usize - 1, arguments.shake.unwrap_or(0) as usize);
-        let workload = log.workload.shaken(run);
-        let Some((schedule, processors)) = shaken(arguments, site, &workload, source)? else { break };
-        runs.push(Statistics::new(&workload, &schedule, processors, log.warm_up).summary);
-    }
-    Ok(Shake::of_means(&runs))
-}
-
-/// What moved submissions make of the changes between two formulas, with the same moves for both.
-fn shake_change(
-    arguments: &SimulateArgs,
-    site: &Site,
-    log: &Log,
-    sources: &OldNew<FormulaText>,
-) -> Result<Option<Shake>, CliError> {
-    let mut runs = Vec::new();
-    let progress = Progress::start("shaking");
-    for run in 1..=arguments.shake.unwrap_or(0) {
-        progress.show_fraction(run as usize - 1, arguments.shake.unwrap_or(0) as usize);
-        let workload = log.workload.shaken(run);
-        let Some((old, _)) = shaken(arguments, site, &workload, &sources.old)? else { break };
-        let Some((new, _)) = shaken(arguments, site, &workload, &sources.new)? else { break };
-        runs.push(Difference::new(&workload, &old, &new, log.warm_up));
-    }
-    Ok(Shake::of_changes(&runs))
-}
-
-/// Simulates a workload once more, without messages: when its jobs start, and on how many processors. `None` after Ctrl-C.
-fn shaken(
-    arguments: &SimulateArgs,
-    site: &Site,
-    workload: &Workload,
-    source: &FormulaText,
-) -> Result<Option<(Schedule, u32)>, CliError> {
-    let submitted = source.submitted(arguments.site.numbers);
-    let Ok(formula) = submitted.formula() else { return Ok(None) };
-    let mut observer = Interruptible;
-    let simulated = site.simulate(request(arguments, formula, workload, &mut observer))?;
-    Ok(simulated.schedule.is_complete.then_some((simulated.schedule, simulated.processors)))
 }
 
 /// The simulation that the arguments ask for.

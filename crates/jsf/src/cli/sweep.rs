@@ -1,18 +1,17 @@
 //! `jsf simulate --param`: one run for each combination of values that are filled into the formula.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use job_sort_formula::Formula;
 use jsf_report::sweep::{SweepReport, SweptRun};
-use jsf_simulate::{Goals, Observer, Workload};
+use jsf_simulate::{Goals, Workload};
 use jsf_site::{Site, SiteError};
-use rayon::prelude::*;
 
 use super::args::{Param, SimulateArgs, SimulateFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::simulate::{IS_INTERRUPTED, request};
-use super::{CliError, Outcome, Progress};
+use super::runs::{Interruptible, on_all_cores};
+use super::simulate::request;
+use super::{CliError, Outcome};
 
 /// The most combinations of values.
 const MAX_RUNS: usize = 100_000;
@@ -36,18 +35,7 @@ impl Sweep<'_> {
     /// There are too many combinations, or a formula cannot be simulated.
     pub(super) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
         let combinations = combinations(&self.arguments.param)?;
-        let progress = Progress::start("simulating");
-        let ended = AtomicUsize::new(0);
-        let runs: Result<Vec<Option<SweptRun>>, CliError> = combinations
-            .par_iter()
-            .map(|values| {
-                let run = self.run_one(values);
-                progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, combinations.len());
-                run
-            })
-            .collect();
-        let runs: Vec<SweptRun> = runs?.into_iter().flatten().collect();
-        drop(progress);
+        let runs = on_all_cores("simulating", combinations.len(), |index| self.run_one(&combinations[index]))?;
         let names: Vec<&str> = self.arguments.param.iter().map(|param| &*param.name).collect();
         let report = SweepReport { template: self.template, names: &names, runs: &runs };
         match self.arguments.format {
@@ -64,9 +52,6 @@ impl Sweep<'_> {
 
     /// One run; `None` after Ctrl-C.
     fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
-        if IS_INTERRUPTED.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
         let text = filled(self.template, &self.arguments.param, values);
         let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
         let mut observer = Interruptible;
@@ -85,18 +70,6 @@ impl Sweep<'_> {
         let summary = results.statistics.summary;
         let failed = simulated.schedule.errors.jobs();
         Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, goals }))
-    }
-}
-
-/// Ends a run after Ctrl-C.
-pub(super) struct Interruptible;
-
-impl Observer for Interruptible {
-    fn progress(&mut self, _started: usize) -> std::ops::ControlFlow<()> {
-        match IS_INTERRUPTED.load(Ordering::Relaxed) {
-            true => std::ops::ControlFlow::Break(()),
-            false => std::ops::ControlFlow::Continue(()),
-        }
     }
 }
 

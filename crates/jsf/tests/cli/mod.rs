@@ -8,6 +8,7 @@ mod environment;
 mod existence;
 mod exit_codes;
 mod explain;
+mod goals;
 mod help;
 mod hostile_text;
 #[cfg(unix)]
@@ -22,5 +23,6 @@ mod screens;
 mod shares;
 mod simulate;
 mod slurm;
+mod sweeps;
 mod terminal;
 mod trajectory;

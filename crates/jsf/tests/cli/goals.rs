@@ -1,0 +1,132 @@
+//! `jsf simulate --goals`: what a site promises its users, judged on each side.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::command::{jsf, json, stderr, stdout};
+
+/// Jobs that are submitted at once on one processor: half of them in each queue, those of `ada` shorter.
+fn log(folder: &Path) -> String {
+    let job = |index: usize| {
+        let (entity, queue, run) = if index.is_multiple_of(2) { ("ada", "short", 60) } else { ("bob", "long", 600) };
+        format!(
+            r#"{{"id":{index},"entity":"{entity}","queue":"{queue}","submit":{index},"run":{run},"resources":{{"ncpus":1,"walltime":{run}}}}}"#
+        )
+    };
+    let jobs: Vec<String> = (0..40).map(job).collect();
+    written(folder, "log.ndjson", &jobs.join("\n"))
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("written");
+    path.display().to_string()
+}
+
+/// What the command says of these goals.
+fn judged(goals: &str, options: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (log, goals) = (log(folder.path()), written(folder.path(), "goals.toml", goals));
+    let simulate = ["simulate", "--workload", &log, "--processors", "1", "--goals", &goals];
+    jsf(&[&simulate[..], options].concat())
+}
+
+/// A goal of the waits of some jobs.
+fn goal(jobs: &str, statistic: &str, limit: &str) -> String {
+    format!("[[goal]]\nname = \"soon\"\n{jobs}\nmeasure = \"wait\"\nstatistic = {statistic}\n{limit}\n")
+}
+
+fn goals_of(document: &Value, pointer: &str) -> Vec<Value> {
+    document.pointer(pointer).and_then(Value::as_array).expect("goals").clone()
+}
+
+#[test]
+fn a_goal_that_is_missed_is_in_the_headline_and_ends_with_1() {
+    let promised = goal("jobs = \"walltime <= 60\"", "\"p95\"", "at_most = \"1h\"");
+    let missed = judged(&promised, &["eligible_time"]);
+    assert_eq!(missed.status.code(), Some(1), "{}", stderr(&missed));
+    assert!(stdout(&missed).starts_with("1 of 1 goal missed: soon. "), "{}", stdout(&missed));
+    let met = judged(&promised, &["-walltime"]);
+    assert_eq!(met.status.code(), Some(0), "{}", stderr(&met));
+    let row = "soon    20  17 min 24 s (p95 wait)  at most 1 h  yes";
+    assert!(stdout(&met).contains(row), "{}", stdout(&met));
+    let markdown = judged(&promised, &["-walltime", "--format", "markdown"]);
+    assert!(stdout(&markdown).contains("| soon | 20 | 17 min 24 s (p95 wait) | at most 1 h | yes |"));
+}
+
+#[test]
+fn json_has_the_value_and_the_limit_of_each_goal() {
+    let two = goal("queue = \"short\"", "{ within = \"30m\" }", "at_least = 0.9")
+        + "[[goal]]\nname = \"used\"\nmeasure = \"utilisation\"\nat_least = 0.5\n";
+    let document = json(&judged(&two, &["-walltime", "--format", "json"]));
+    let [soon, used] = &goals_of(&document, "/goals")[..] else { panic!("{document}") };
+    let keys: Vec<&str> = soon.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["jobs", "limit", "measure", "met", "name", "value"]);
+    assert_eq!((&soon["jobs"], &soon["value"], &soon["limit"]), (&20.into(), &1.0.into(), &0.9.into()), "{soon}");
+    assert_eq!((&used["jobs"], &used["value"]), (&40.into(), &document["summary"]["utilisation"]), "{used}");
+    assert_eq!((&soon["met"], &used["met"]), (&true.into(), &true.into()));
+}
+
+#[test]
+fn a_limit_is_a_multiple_of_what_the_old_formula_does() {
+    let promised = goal("entity = \"bob\"", "\"mean\"", "at_most = { old = 1.1 }");
+    for (old, new, code) in [("-walltime", "eligible_time", 0), ("walltime", "-walltime", 1)] {
+        let output = judged(&promised, &["--old", old, "--new", new, "--format", "json"]);
+        assert_eq!(output.status.code(), Some(code), "{old} to {new}: {}", stderr(&output));
+        let document = json(&output);
+        let [before] = &goals_of(&document, "/old/goals")[..] else { panic!("{document}") };
+        let [after] = &goals_of(&document, "/new/goals")[..] else { panic!("{document}") };
+        let [value, limit] = [&before["value"], &after["limit"]].map(|number| number.as_f64().expect("a number"));
+        assert!((limit - 1.1 * value).abs() < 1e-9 * limit, "{document}");
+        // the old side has no limit of its own
+        assert_eq!((&before["limit"], &before["met"]), (&Value::Null, &true.into()));
+    }
+    let text = stdout(&judged(&promised, &["--old", "walltime", "--new", "-walltime"]));
+    assert!(text.contains("soon    20  1 h 36 min  1 h 55 min (mean wait)  at most 1 h 45 min  no"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_wrong_is_refused_with_its_line_and_what_is_expected() {
+    let wait = |statistic: &str, limit: &str| goal("", statistic, limit);
+    for (text, expected) in [
+        (wait("\"p95\"", "at_most = \"soon\""), "line 6: `soon` is not a duration, expected"),
+        (wait("\"p101\"", "at_most = 3"), "line 5: `p101` is not a statistic, expected mean, median, p1 to p100"),
+        (wait("7", "at_most = 3"), "line 5: expected mean, median, p1 to p100, max or"),
+        (wait("\"p95\"", "at_most = true"), "line 6: expected a number, a duration or { old = 1.1 }"),
+        (wait("\"p95\"", "at_mst = 3"), "line 6: unknown field `at_mst`, expected one of `name`"),
+        (wait("\"p95\"", ""), "line 1: goal `soon` needs one limit: `at_most` or `at_least`"),
+        (goal("jobs = \"walltime <\"", "\"p95\"", "at_most = 3"), "line 3: the condition `walltime <` is not valid"),
+        (goal("queue = \"a\"\nentity = \"b\"", "\"p95\"", "at_most = 3"), "line 1: goal `soon` has several of"),
+        ("[[goal]\n".to_owned(), "line 1: unclosed array table"),
+        (String::new(), "has no goal: expected at least one `[[goal]]`"),
+    ] {
+        let output = judged(&text, &["eligible_time"]);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{text}");
+        let message = stderr(&output);
+        assert!(message.contains("goals.toml`") && message.contains(expected), "{text}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
+    let of = |jobs: &str| goal(jobs, "\"mean\"", "at_most = \"1h\"");
+    for (text, expected) in [
+        (of("queue = \"shrt\""), "jsf: no job of the log has the queue `shrt` of a goal\n"),
+        (of("entity = \"eve\""), "jsf: no job of the log has the entity `eve` of a goal\n"),
+        (of("group = \"ida\""), "jsf: no job of the log has the group `ida` of a goal\n"),
+        (
+            of("jobs = \"ngpux > 2\""),
+            "jsf: the condition `ngpux > 2` of a goal: `ngpux` is not a known resource, function or constant\n",
+        ),
+    ] {
+        let output = judged(&text, &["eligible_time"]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(2), expected.to_owned()), "{text}");
+    }
+    // where others are there, the one that is missing is met, as it is about no job
+    let output = judged(&(of("queue = \"shrt\"") + &of("queue = \"short\"")), &["-walltime"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "jsf: warning: no job of the log has the queue `shrt` of a goal\n");
+}
