@@ -15,7 +15,7 @@ mod trade_off;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::{Formula, Template};
 use jsf_simulate::{Backfill, Difference, Goals, MeanChange, Measure, Validation, Workload};
 use jsf_site::{Site, SiteError, StartingUsage};
 use rayon::prelude::*;
@@ -41,30 +41,13 @@ const COPIES: u64 = 4;
 /// The least number of blocks of the searched part, from which errors are estimated.
 const MIN_BLOCKS: i64 = 6;
 
-/// A constant of a template.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TemplateConstant {
-    /// Its name.
-    pub name: String,
-    /// The values that it may have.
-    pub range: Range,
-}
-
-/// A formula with constants to find.
-pub struct FitTemplate<'a> {
-    /// The constants.
-    pub constants: &'a [TemplateConstant],
-    /// The formula with values of the constants.
-    pub fill: &'a (dyn Fn(&[f64]) -> String + Sync),
-    /// Whether a common factor of all constants does not change the order of the jobs.
-    pub is_scale_free: bool,
-}
-
 /// How to fit.
 #[derive(Debug, Clone)]
 pub struct FitOptions {
     /// The formula in force; `None`: there is none, and jobs start in the order of their submission.
     pub in_force: Option<String>,
+    /// Whether a common factor of all constants of the template does not change the order of the jobs.
+    pub is_scale_free: bool,
     /// Another seed searches other points.
     pub seed: u64,
     /// The number of formulas that are simulated on the searched part.
@@ -93,6 +76,7 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             in_force: None,
+            is_scale_free: false,
             seed: 1,
             evaluations: 240,
             held_out: 0.33,
@@ -326,7 +310,7 @@ pub enum FitError {
 /// The log is too short, a formula cannot be simulated, or the observer ends the search before the first result.
 pub fn fit_goals(
     site: &Site,
-    template: &FitTemplate<'_>,
+    template: &Template,
     workload: &Workload,
     goals: &Goals,
     options: &FitOptions,
@@ -334,14 +318,14 @@ pub fn fit_goals(
 ) -> Result<GoalFit, FitError> {
     let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
     let in_force_text = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
-    let space = Space::new(template.constants.iter().map(|constant| constant.range).collect(), template.is_scale_free);
-    let warm_up = warm_up(&simulator, workload, &[in_force_text, &(template.fill)(&space.start())])?;
+    let space = Space::new(template.constants().iter().map(Range::from).collect(), options.is_scale_free);
+    let warm_up = warm_up(&simulator, workload, &[in_force_text, &template.fill(&space.start())])?;
     let split = Split::new(workload, options.held_out, warm_up, options.force)?;
     let searched = searched_part(workload, &split);
     let in_force = simulator.run(in_force_text, &searched, None)?.ok_or(FitError::Interrupted)?;
 
     let mut search = Search::new(&simulator, template, &space, &searched, &in_force, options.evaluations);
-    let kept = reserve(options.evaluations, template.constants.len());
+    let kept = reserve(options.evaluations, template.constants().len());
     match search.run(options.evaluations.saturating_sub(kept), options.seed) {
         ControlFlow::Break(Ended::Failed(error)) => return Err(error),
         ControlFlow::Break(Ended::Interrupted) | ControlFlow::Continue(()) => {}
@@ -404,11 +388,11 @@ fn block_seconds(part: &Part, split: &Split, in_force: &Runs) -> i64 {
 }
 
 /// The constants without their ranges, which an interrupted search does not know.
-fn unknown_ranges(template: &FitTemplate<'_>, values: &[f64]) -> Vec<FittedConstant> {
-    let constants = template.constants.iter().zip(values).map(|(constant, value)| FittedConstant {
-        name: constant.name.clone(),
+fn unknown_ranges(template: &Template, values: &[f64]) -> Vec<FittedConstant> {
+    let constants = template.constants().iter().zip(values).map(|(constant, value)| FittedConstant {
+        name: constant.name.to_string(),
         value: *value,
-        range: constant.range,
+        range: constant.into(),
         within: None,
         hardly_matters: false,
     });
@@ -455,3 +439,6 @@ fn fitted_objective(
         change: held_out.objective,
     })
 }
+
+#[cfg(test)]
+mod tests;

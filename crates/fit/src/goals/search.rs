@@ -5,11 +5,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
+use job_sort_formula::formula::Template;
 use rayon::prelude::*;
 
 use super::score::{GoalValue, Score};
 use super::simulator::{Part, Runs, Simulator};
-use super::{FitError, FitProgress, FitTemplate};
+use super::{FitError, FitProgress};
 use crate::search::{Space, cma_es, sobol};
 
 /// The most coordinates that a grid of points fills; more of them are searched by CMA-ES.
@@ -43,7 +44,7 @@ pub(super) enum Ended {
 /// A search, and what it has found so far.
 pub(super) struct Search<'a> {
     pub(super) simulator: &'a Simulator<'a>,
-    pub(super) template: &'a FitTemplate<'a>,
+    pub(super) template: &'a Template,
     pub(super) space: &'a Space,
     pub(super) part: &'a Part,
     /// The runs under the formula in force.
@@ -60,7 +61,7 @@ pub(super) struct Search<'a> {
 impl<'a> Search<'a> {
     pub(super) fn new(
         simulator: &'a Simulator<'a>,
-        template: &'a FitTemplate<'a>,
+        template: &'a Template,
         space: &'a Space,
         part: &'a Part,
         in_force: &'a Runs,
@@ -104,7 +105,7 @@ impl<'a> Search<'a> {
 
     /// The scores of the formulas with these constants. Those that are new are simulated in parallel, and kept in their order.
     fn evaluate_values(&mut self, values: Vec<Vec<f64>>) -> ControlFlow<Ended, Vec<Score>> {
-        let formulas: Vec<String> = values.iter().map(|values| (self.template.fill)(values)).collect();
+        let formulas: Vec<String> = values.iter().map(|values| self.template.fill(values)).collect();
         let mut new: Vec<(&String, &Vec<f64>)> = Vec::new();
         for (formula, values) in formulas.iter().zip(&values) {
             if !self.places.contains_key(formula) && new.iter().all(|(other, _)| *other != formula) {

@@ -47,7 +47,7 @@ impl Search<'_> {
             own.map(|(rounded, (value, start))| if value == start { *value } else { rounded }).collect::<Vec<f64>>()
         });
         let evaluated: Result<Vec<Option<Fitted>>, FitError> =
-            candidates.par_iter().map(|values| self.fitted((self.template.fill)(values), values)).collect();
+            candidates.par_iter().map(|values| self.fitted(self.template.fill(values), values)).collect();
         let mut fitted = evaluated?.into_iter().flatten();
         Ok(Some(fitted.find(|rounded| self.is_as_good(&exact, rounded, block_seconds)).unwrap_or(exact)))
     }
@@ -90,7 +90,7 @@ impl Search<'_> {
         let low = tried.iter().rev().filter(|(other, _)| *other <= value).take_while(is_good).last();
         let high = tried.iter().filter(|(other, _)| *other >= value).take_while(is_good).last();
         FittedConstant {
-            name: self.template.constants[index].name.clone(),
+            name: self.template.constants()[index].name.to_string(),
             value,
             range: self.space.ranges()[index],
             within: is_known.then(|| [low.map_or(value, |low| low.0), high.map_or(value, |high| high.0)]),
@@ -108,7 +108,7 @@ impl Search<'_> {
     ) -> Result<Option<bool>, FitError> {
         let mut values = fitted.point.values.clone();
         values[index] = value;
-        let other = self.fitted((self.template.fill)(&values), &values)?;
+        let other = self.fitted(self.template.fill(&values), &values)?;
         Ok(other.map(|other| self.is_as_good(fitted, &other, block_seconds)))
     }
 
@@ -127,6 +127,14 @@ impl Search<'_> {
         }
         let runs = [&fitted.runs, &other.runs];
         match self.part.objective_difference(self.simulator.goals, runs, block_seconds) {
+            Some(change)
+                if {
+                    println!("{:?} {} {:?}", other.point.values, other.point.score.objective, change);
+                    false
+                } =>
+            {
+                true
+            }
             Some(change) => change.difference <= change.standard_error,
             None => other.point.score.objective <= fitted.point.score.objective,
         }

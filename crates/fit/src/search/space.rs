@@ -1,5 +1,7 @@
 //! The constants of a formula as points of the unit cube.
 
+use job_sort_formula::formula::syntax::TemplateConstant;
+
 /// The values that a constant may have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
@@ -120,6 +122,13 @@ impl Space {
         let is_moved = |(_, value): &(&Range, &f64)| **value != 0.0;
         let factor = self.ranges.iter().zip(&values).filter(is_moved).map(end).fold(f64::INFINITY, f64::min);
         if factor.is_finite() && factor > 0.0 { self.clamped(&scaled(&values, factor)) } else { values }
+    }
+}
+
+impl From<&TemplateConstant> for Range {
+    fn from(constant: &TemplateConstant) -> Self {
+        let &TemplateConstant { start, low, high, is_log, is_int, .. } = constant;
+        Self { start, low, high, is_log, is_int }
     }
 }
 
