@@ -6,3 +6,6 @@
 
 pub mod goals;
 pub mod search;
+mod wishes;
+
+pub use wishes::{FittedParameter, WishError, WishFit, WishOptions, WishProgress, Wishes, WishesMet, fit_wishes};

@@ -1,11 +1,15 @@
 //! Ranks a site's jobs by a formula, as the scheduler does.
 
+use std::cmp::Ordering;
+
 use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, SummandAgreement, score, summand_agreements};
+use job_sort_formula::rank::{
+    OnError, Ranking, ScorePrecision, SummandAgreement, higher_first, score, summand_agreements,
+};
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
@@ -90,6 +94,37 @@ impl Site {
     /// The tree cannot be read, or the formula is not arithmetic.
     pub fn rank_read(&self, jobs: SiteJobs, limit: usize) -> Result<RankedQueue, SiteError> {
         self.rank_jobs(jobs, limit, &SharesRequest::default())
+    }
+
+    /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same one with other numbers. The
+    /// jobs are not read again; a job that fails has the value of [`OnError`].
+    ///
+    /// # Errors
+    /// The formula is not arithmetic.
+    pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
+        let program = formula.compile(&queue.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let Ordered { ranking, not_considered } =
+            self.score_and_order(&program, &queue.table, queue.tree.as_ref(), self.threshold(), usize::MAX);
+        queue.program = program;
+        queue.ranking = ranking;
+        queue.not_considered = not_considered;
+        Ok(())
+    }
+
+    /// Of each pair of rows: which criterion decides their order, and which of them is first (`Less`: the left one). Where it
+    /// is neither the queue nor [`Criterion::Value`], the values are equal.
+    pub fn deciding_criteria(&self, queue: &RankedQueue, pairs: &[(usize, usize)]) -> Vec<(Criterion, Ordering)> {
+        let RankedQueue { table, ranking, tree, .. } = queue;
+        if self.precision() == ScorePrecision::Decimal {
+            let value = |row| ranking.score(row).map_or(f64::NAN, |score| score.value);
+            let decide = |&(left, right): &(usize, usize)| match higher_first(value(left), value(right)) {
+                Ordering::Equal => (Criterion::Submission, table.submit_order(left).cmp(&table.submit_order(right))),
+                order => (Criterion::Value, order),
+            };
+            return pairs.iter().map(decide).collect();
+        }
+        let comparison = self.order_rules(tree.as_ref(), self.threshold()).comparison(ranking.scores(), table);
+        pairs.iter().map(|&(left, right)| comparison.decide(left, right)).collect()
     }
 
     /// Ranks jobs that were read for a formula, with the usage that a request assumes.

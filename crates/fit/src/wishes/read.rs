@@ -1,0 +1,280 @@
+//! Reads wishes: pairs of jobs, a list of jobs, or jobs with scores.
+
+use std::collections::{HashMap, HashSet};
+
+use job_sort_formula::JobTable;
+
+use super::{Place, Wish, WishError};
+
+/// The most bytes of a document with wishes.
+const MAX_BYTES: usize = 4 << 20;
+/// The most jobs that wishes are about.
+const MAX_JOBS: usize = 10_000;
+/// The most wishes; two groups of equals have as many as the product of their sizes.
+const MAX_WISHES: usize = 20_000;
+
+/// The order that is wished for the jobs of a queue: pairs of jobs, and lists of them, or jobs with scores.
+///
+/// ```
+/// use jsf_fit::Wishes;
+///
+/// let mut wishes = Wishes::default();
+/// wishes.prefer("12.vm", "9.vm")?;
+/// wishes.read("wishes.txt", "7  # first\n8\n\n5\n6\n")?;
+/// # Ok::<(), jsf_fit::WishError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    pairs: Vec<[Named; 2]>,
+    /// Each list is a list of groups, best first; there are no wishes within a group.
+    lists: Vec<Vec<Vec<Named>>>,
+    scores: Vec<(Named, f64)>,
+}
+
+/// A job as a wish names it.
+#[derive(Debug, Clone)]
+struct Named {
+    id: String,
+    place: Place,
+}
+
+/// Wishes about the rows of a table.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WishedRows {
+    pub(super) wishes: Vec<Wish>,
+    /// The rows with scores.
+    pub(super) scores: Vec<(usize, f64)>,
+    /// The rows of each list, best first, in groups of equals.
+    pub(super) lists: Vec<Vec<Vec<usize>>>,
+}
+
+impl Wishes {
+    /// Whether nothing is wished.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.lists.is_empty() && self.scores.is_empty()
+    }
+
+    /// Wishes that a job is before another one. The server's name may be left out of the ids.
+    ///
+    /// # Errors
+    /// Both are the same job.
+    pub fn prefer(&mut self, above: &str, below: &str) -> Result<(), WishError> {
+        let place = Place { document: String::new(), line: 0 };
+        if above == below {
+            return Err(WishError::at(&place, format!("`{above}` cannot be before itself")));
+        }
+        self.pairs.push([above, below].map(|id| Named { id: id.to_owned(), place: place.clone() }));
+        Ok(())
+    }
+
+    /// Reads a document: a list of ids, best first, one on each line, or lines `id,score`, of which the first may be a header.
+    ///
+    /// Where blank lines divide a list, the jobs between two of them are a group of equals: each of them is wished before each
+    /// job of the next group, and nothing is wished within the group. Without blank lines each job is wished before the next
+    /// one. `#` begins a comment. `name` stands in messages.
+    ///
+    /// # Errors
+    /// A line is neither, a job is there twice, or the document is too large.
+    pub fn read(&mut self, name: &str, text: &str) -> Result<(), WishError> {
+        let whole = Place { document: name.to_owned(), line: 1 };
+        if text.len() > MAX_BYTES {
+            return Err(WishError::at(&whole, format!("more than {MAX_BYTES} bytes of wishes")));
+        }
+        let text = text.trim_start_matches('\u{feff}');
+        let lines: Vec<Line<'_>> = text
+            .lines()
+            .zip(1..)
+            .map(|(line, number)| Line::new(line, Place { document: name.to_owned(), line: number }))
+            .collect();
+        let written = lines.iter().filter(|line| !line.text.is_empty()).count();
+        if written == 0 {
+            return Err(WishError::at(&whole, "no job is wished anywhere"));
+        }
+        if written > MAX_JOBS {
+            return Err(WishError::at(&whole, format!("wishes about more than {MAX_JOBS} jobs")));
+        }
+        check_repeated(&lines)?;
+        if lines.iter().any(|line| line.text.contains(',')) {
+            self.read_scores(&lines)
+        } else {
+            self.lists.push(groups(&lines)?);
+            Ok(())
+        }
+    }
+
+    fn read_scores(&mut self, lines: &[Line<'_>]) -> Result<(), WishError> {
+        for (line, index) in lines.iter().filter(|line| !line.text.is_empty()).zip(0..) {
+            let (id, score) = line.text.split_once(',').unwrap_or((line.text, ""));
+            match unquoted(score).parse::<f64>() {
+                Ok(score) if score.is_finite() => self.scores.push((line.named(id)?, score)),
+                _ if index == 0 => {}
+                _ => {
+                    let message = format!("`{}` is not a score; write `id,score`", score.trim());
+                    return Err(WishError::at(&line.place, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the rows of the jobs.
+    ///
+    /// # Errors
+    /// A job is unknown, or two names of a list mean one job, or there are too many wishes.
+    pub(super) fn find(&self, table: &JobTable) -> Result<WishedRows, WishError> {
+        let has_order = !self.pairs.is_empty() || !self.lists.is_empty();
+        if has_order && !self.scores.is_empty() {
+            let (first, _) = &self.scores[0];
+            return Err(WishError::at(&first.place, "scores cannot be fitted together with an order of jobs"));
+        }
+        let mut rows = Rows { table, found: HashMap::new() };
+        let mut wished = WishedRows::default();
+        for [above, below] in &self.pairs {
+            let wish = Wish { above: rows.find(above)?, below: rows.find(below)? };
+            if wish.above == wish.below {
+                let message = format!("`{}` and `{}` are the same job", above.id, below.id);
+                return Err(WishError::at(&below.place, message));
+            }
+            wished.wishes.push(wish);
+        }
+        for list in &self.lists {
+            let groups = list.iter().map(|group| group.iter().map(|named| rows.find(named)).collect());
+            let groups: Vec<Vec<usize>> = groups.collect::<Result<_, _>>()?;
+            check_distinct(list.iter().flatten(), groups.iter().flatten())?;
+            wished.lists.push(groups);
+        }
+        for (named, score) in &self.scores {
+            wished.scores.push((rows.find(named)?, *score));
+        }
+        check_distinct(self.scores.iter().map(|(named, _)| named), wished.scores.iter().map(|(row, _)| row))?;
+        if !wished.scores.is_empty() {
+            wished.lists.push(by_score(&wished.scores));
+        }
+        let count =
+            |groups: &Vec<Vec<usize>>| groups.windows(2).map(|pair| pair[0].len() * pair[1].len()).sum::<usize>();
+        if wished.wishes.len() + wished.lists.iter().map(count).sum::<usize>() > MAX_WISHES {
+            let place = Place { document: String::new(), line: 0 };
+            return Err(WishError::at(&place, format!("more than {MAX_WISHES} pairs of jobs are wished in an order")));
+        }
+        for groups in &wished.lists {
+            for pair in groups.windows(2) {
+                let below = |&above| pair[1].iter().map(move |&below| Wish { above, below });
+                wished.wishes.extend(pair[0].iter().flat_map(below));
+            }
+        }
+        let mut seen = HashSet::new();
+        wished.wishes.retain(|wish| seen.insert((wish.above, wish.below)));
+        Ok(wished)
+    }
+}
+
+/// A line without its comment.
+struct Line<'t> {
+    text: &'t str,
+    /// Whether nothing is written on it, not even a comment.
+    is_blank: bool,
+    place: Place,
+}
+
+impl<'t> Line<'t> {
+    fn new(line: &'t str, place: Place) -> Self {
+        let text = line.split('#').next().unwrap_or_default().trim();
+        Self { text, is_blank: line.trim().is_empty(), place }
+    }
+
+    fn named(&self, id: &str) -> Result<Named, WishError> {
+        let id = unquoted(id);
+        if id.is_empty() || id.contains(char::is_whitespace) {
+            return Err(WishError::at(&self.place, format!("`{id}` is not the id of a job; write one on each line")));
+        }
+        Ok(Named { id: id.to_owned(), place: self.place.clone() })
+    }
+}
+
+/// A field of a CSV document without its quotes.
+fn unquoted(field: &str) -> &str {
+    let field = field.trim();
+    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim()
+}
+
+/// The groups of equals. Without blank lines between jobs each job is a group.
+fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, WishError> {
+    let mut groups: Vec<Vec<Named>> = vec![Vec::new()];
+    for line in lines {
+        match groups.last_mut() {
+            Some(group) if !line.text.is_empty() => group.push(line.named(line.text)?),
+            Some(group) if line.is_blank && !group.is_empty() => groups.push(Vec::new()),
+            _ => {}
+        }
+    }
+    groups.retain(|group| !group.is_empty());
+    if groups.len() == 1 {
+        groups = groups.into_iter().flatten().map(|named| vec![named]).collect();
+    }
+    Ok(groups)
+}
+
+fn check_repeated(lines: &[Line<'_>]) -> Result<(), WishError> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for line in lines.iter().filter(|line| !line.text.is_empty()) {
+        let id = unquoted(line.text.split(',').next().unwrap_or_default());
+        if let Some(first) = seen.insert(id, line.place.line) {
+            let message = format!("`{id}` is there twice, first on line {first}");
+            return Err(WishError::at(&line.place, message));
+        }
+    }
+    Ok(())
+}
+
+/// Two names may mean one job: `12` and `12.vm`.
+fn check_distinct<'a>(
+    names: impl Iterator<Item = &'a Named>,
+    rows: impl Iterator<Item = &'a usize>,
+) -> Result<(), WishError> {
+    let mut seen: HashMap<usize, &Named> = HashMap::new();
+    for (named, row) in names.zip(rows) {
+        if let Some(first) = seen.insert(*row, named) {
+            let message = format!("`{}` is the same job as `{}` on line {}", named.id, first.id, first.place.line);
+            return Err(WishError::at(&named.place, message));
+        }
+    }
+    Ok(())
+}
+
+/// The rows in groups of equal scores, the highest first.
+fn by_score(scores: &[(usize, f64)]) -> Vec<Vec<usize>> {
+    let mut sorted = scores.to_vec();
+    sorted.sort_by(|left, right| right.1.total_cmp(&left.1));
+    let groups = sorted.chunk_by(|left, right| left.1 == right.1);
+    groups.map(|group| group.iter().map(|(row, _)| *row).collect()).collect()
+}
+
+/// The rows of the jobs that were looked for.
+struct Rows<'a> {
+    table: &'a JobTable,
+    found: HashMap<String, usize>,
+}
+
+impl Rows<'_> {
+    fn find(&mut self, named: &Named) -> Result<usize, WishError> {
+        if let Some(row) = self.found.get(&named.id) {
+            return Ok(*row);
+        }
+        let rows = self.table.find_jobs(&named.id).map_err(|message| WishError::at(&named.place, message))?;
+        let &[row] = &rows[..] else {
+            let message = format!("{} jobs are called `{}`; add the server's name", rows.len(), named.id);
+            return Err(WishError::at(&named.place, message));
+        };
+        let state = self.table.state(row);
+        if !self.table.is_considered(row) {
+            let why = match self.table.exclusion(row) {
+                Some(_) => "it is invalid".to_owned(),
+                None => format!("its state is {}", state.letter()),
+            };
+            let message = format!("the scheduler does not consider `{}`: {why}", self.table.id(row));
+            return Err(WishError::at(&named.place, message));
+        }
+        self.found.insert(named.id.clone(), row);
+        Ok(row)
+    }
+}

@@ -1,0 +1,50 @@
+//! What was found.
+
+/// The constants that were found, and the wishes that they meet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WishFit {
+    /// The formula with the constants.
+    pub formula: String,
+    /// Whether all wishes are met.
+    pub is_feasible: bool,
+    /// The constants, in the order of the template.
+    pub parameters: Vec<FittedParameter>,
+    /// The wishes that are met and that are not.
+    pub wishes: WishesMet,
+    /// The mean absolute deviation of the values from the wished scores, if there are scores.
+    pub mean_deviation: Option<f64>,
+    /// Whether the template is affine in its constants, so that what it cannot do is proved.
+    pub is_linear: bool,
+    /// How often the jobs were ranked.
+    pub evaluations: usize,
+    /// The seed of the search.
+    pub seed: u64,
+    /// Whether the search came to its end and was not interrupted.
+    pub is_complete: bool,
+}
+
+/// A constant that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedParameter {
+    /// Its name in the template.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The least value down to which the same wishes are met, the other constants being as they are.
+    pub low: f64,
+    /// The greatest value up to which the same wishes are met.
+    pub high: f64,
+}
+
+/// Which wishes the jobs' order meets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WishesMet {
+    /// The number of wishes: pairs of jobs of which one is wished before the other one.
+    pub total: usize,
+    /// How many of them are met.
+    pub met: usize,
+    /// The others: the ids of the two jobs.
+    pub violated: Vec<(String, String)>,
+    /// A smallest set of wishes that no constants satisfy together; empty if there is none, or if none could be found.
+    pub conflict: Vec<(String, String)>,
+}
