@@ -117,25 +117,23 @@ impl Search<'_> {
         Ok(evaluated.map(|(point, runs)| Fitted { point, runs }))
     }
 
-    /// Whether other constants miss the goals by no more, and are not worse in the objective by more than one standard error.
+    /// Whether other constants miss the goals by no more, and lose less of the objective than one standard error of what is gained
+    /// over the formula in force. The error of the loss alone would be too small a measure: the fitted constants are the best of many,
+    /// so that others look worse by about as much as chance makes of them.
     fn is_as_good(&self, fitted: &Fitted, other: &Fitted, block_seconds: i64) -> bool {
         if other.point.score.missed > fitted.point.score.missed {
             return false;
         }
-        if self.simulator.goals.objective.is_none() {
+        let goals = self.simulator.goals;
+        if goals.objective.is_none() {
             return true;
         }
-        let runs = [&fitted.runs, &other.runs];
-        match self.part.objective_difference(self.simulator.goals, runs, block_seconds) {
-            Some(change)
-                if {
-                    println!("{:?} {} {:?}", other.point.values, other.point.score.objective, change);
-                    false
-                } =>
-            {
-                true
+        let gain = self.part.objective_difference(goals, [self.in_force, &fitted.runs], block_seconds);
+        match self.part.objective_difference(goals, [&fitted.runs, &other.runs], block_seconds) {
+            Some(loss) => {
+                let of_gain = gain.map_or(0.0, |gain| gain.standard_error);
+                loss.difference <= of_gain.max(loss.standard_error)
             }
-            Some(change) => change.difference <= change.standard_error,
             None => other.point.score.objective <= fitted.point.score.objective,
         }
     }
