@@ -98,6 +98,9 @@ class Sweep:
         header = ",".join([name for name, _ in self.params] + NUMBERS)
         rows = "".join(self.part(part).read_text() for part in self.parts())
         write_whole(path := pathlib.Path(self.folder, "rows.csv"), f"{header}\n{rows}")
+        # of workers that were killed
+        for unfinished in path.parent.glob(".part-*"):
+            unfinished.unlink()
         return path
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Scores 200,000 jobs on each engine and compares every score with `jsf rank`; then does it again while a process at work
-# is killed. Needs cargo, python3, what pip installs, and Java for Spark. What cannot be had is skipped by name.
-# Arguments: the engines, if not all: datafusion daft spark.
+# Scores 200,000 jobs on each engine and compares every score with `jsf rank`, and spreads simulations with Ray and compares every
+# row with `jsf simulate --param`; then does it again while a process at work is killed. Needs cargo, python3, what pip
+# installs, and Java for Spark. What cannot be had is skipped by name.
+# Arguments: the engines, if not all: datafusion daft spark ray.
 # PYTHON, JSF: an interpreter with the packages, and a jsf, that are there already.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +14,7 @@ if [ -z "${PYTHON:-}" ]; then
     PYTHON=$work/venv/bin/python
     [ -x "$PYTHON" ] || python3 -m venv "$work/venv"
     "$PYTHON" -m pip install --quiet maturin numpy pyarrow "pandas>=2.2,<3"
-    for engine in datafusion daft polars pyspark; do
+    for engine in datafusion daft polars pyspark ray; do
         "$PYTHON" -m pip install --quiet "$engine" || echo "pip does not install $engine" >&2
     done
     rm -rf "$work/wheel"
@@ -30,16 +31,39 @@ export PYSPARK_PYTHON=$PYTHON PYSPARK_DRIVER_PYTHON=$PYTHON DAFT_PROGRESS_BAR=0 
 data=$(mktemp -d -p "$work")
 trap 'rm -rf "$data"' EXIT
 skipped=()
-engines=${*:-datafusion daft spark}
+engines=${*:-datafusion daft spark ray}
 cd "$here"
 
 check() { "$PYTHON" check.py "$@"; }
 equal() { check equal "$JSF" "$data/jobs.ndjson" "$1" 2>"$data/warnings" || { cat "$data/warnings"; return 1; }; }
 asked() { [[ " $engines " == *" $1 "* ]]; }
 has() { "$PYTHON" -c "import $1" 2>/dev/null || { skipped+=("$2"); return 1; }; }
+say_skipped() { [ ${#skipped[@]} -eq 0 ] || echo "skipped: ${skipped[*]}"; }
 # a program's answer is for people; its messages only matter where it fails
 quietly() { "$@" >"$data/log" 2>&1 || { cat "$data/log"; return 1; }; }
 
+if asked ray && has ray Ray; then
+    echo "Ray"
+    formula='{a} * ncpus + eligible_time / 3600 * {b}'
+    sweep=(--param a=-1:1:100 --param b=0,0.5,1,7 --workload "$root/tests/golden/simulate/w1.swf" --goals "$root/examples/goals.toml" --processors 64)
+    "$JSF" simulate "$formula" "${sweep[@]}" --format csv >"$data/param.csv" || [ $? -eq 1 ]
+    sweep+=(--runs-per-part 20 --workers 2)
+    quietly "$PYTHON" sweep_ray.py "$formula" "$data/whole" "${sweep[@]}"
+    cmp "$data/param.csv" "$data/whole/rows.csv"
+    echo "Ray, a worker killed"
+    check kill ray::Runner.write_part ray::Runner.write_part "$PYTHON" sweep_ray.py "$formula" "$data/worker" "${sweep[@]}" >"$data/log" 2>&1 ||
+        { cat "$data/log"; exit 1; }
+    grep "killed process" "$data/log"
+    cmp "$data/param.csv" "$data/worker/rows.csv"
+    echo "Ray, the program killed, and started again"
+    given_up=0
+    check kill sweep_ray.py "$data/driver/part-00003.csv" "$PYTHON" sweep_ray.py "$formula" "$data/driver" "${sweep[@]}" || given_up=$?
+    [ $given_up -eq 9 ] && [ ! -e "$data/driver/rows.csv" ] || { echo "the program had ended by itself" >&2; exit 1; }
+    "$PYTHON" sweep_ray.py "$formula" "$data/driver" "${sweep[@]}" 2>"$data/log" | sed 's/^/  /'
+    cmp "$data/param.csv" "$data/driver/rows.csv"
+    echo "  $(wc -l <"$data/driver/rows.csv") lines, equal to those of jsf simulate --param"
+fi
+[[ " $engines " =~ \ (datafusion|daft|spark)\  ]] || { say_skipped; exit 0; }
 "$PYTHON" generate.py "$data/jobs" --rows 200_000 --rows-per-file 25_000
 # two workers write what one writes
 "$PYTHON" generate.py "$data/again" --rows 200_000 --rows-per-file 25_000 --part 1/2
@@ -93,4 +117,4 @@ if asked spark && has pyspark Spark && { command -v java >/dev/null || { skipped
     done <<<'pyspark.daemon local[2,4]
 CoarseGrainedExecutorBackend local-cluster[2,1,1024]'
 fi
-[ ${#skipped[@]} -eq 0 ] || echo "skipped: ${skipped[*]}"
+say_skipped
