@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 pub mod goals;
+mod scale;
 pub mod search;
 mod wishes;
 
+pub use scale::is_scale_free;
 pub use wishes::{FittedParameter, WishError, WishFit, WishOptions, WishProgress, Wishes, WishesMet, fit_wishes};

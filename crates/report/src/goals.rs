@@ -66,7 +66,7 @@ pub(super) fn missed(goals: &[JudgedGoal]) -> Option<String> {
     Some(format!("{} of {} missed: {first}{others}", missed.len(), count(goals.len(), "goal")))
 }
 
-fn value_in_words(measure: Measure, value: Option<f64>) -> String {
+pub(super) fn value_in_words(measure: Measure, value: Option<f64>) -> String {
     match value {
         None => "–".to_owned(),
         Some(value) if measure.is_duration() => duration(value),

@@ -19,6 +19,8 @@ mod decides;
 pub mod document;
 pub mod explain;
 mod finding;
+pub mod fit_json;
+pub mod goal_fit;
 mod goals;
 mod groups;
 mod ordered_writer;
@@ -44,6 +46,7 @@ pub mod trajectory;
 mod trajectory_svg;
 mod verdict;
 pub mod what_if;
+pub mod wish_fit;
 mod without;
 mod words;
 

@@ -262,7 +262,7 @@ fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
 }
 
 /// That the waits of the log are others than those under the old formula.
-fn doubt_sentence(validation: &Validation) -> String {
+pub(super) fn doubt_sentence(validation: &Validation) -> String {
     let tau = validation.rank_correlation.map_or_else(String::new, |tau| format!("tau-b {tau:.2}"));
     let ratio = validation.ratio_of_means();
     let ratio =

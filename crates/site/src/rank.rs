@@ -188,7 +188,7 @@ impl Site {
     }
 
     /// `job_sort_formula_threshold`: the one given, else the server's.
-    pub(super) fn threshold(&self) -> Option<f64> {
+    pub fn threshold(&self) -> Option<f64> {
         self.rules.threshold.or(self.server.job_sort_formula_threshold)
     }
 

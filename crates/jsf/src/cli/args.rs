@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod compare;
 mod cycle;
 mod explain;
+mod fit;
 mod log;
 mod replay;
 mod shares;
@@ -19,6 +20,7 @@ mod trajectory;
 pub use compare::{CompareArgs, CompareFormatName};
 pub use cycle::{CycleArgs, CycleFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
+pub use fit::{FitArgs, FitFormatName};
 pub use log::{LogArgs, simulated_files, starting_usage};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
@@ -116,6 +118,8 @@ pub enum Command {
     Cycle(CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
     Simulate(SimulateArgs),
+    /// Find the weights of a formula that put jobs into a wished order, or meet goals on a log
+    Fit(FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
     Replay(ReplayArgs),
     /// Print a formula with normalised spaces

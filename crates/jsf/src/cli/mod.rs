@@ -8,6 +8,7 @@ mod cycle;
 mod document;
 mod explain;
 mod fatal_error;
+mod fit;
 mod help;
 mod log;
 mod names;
@@ -151,6 +152,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
         Command::Cycle(arguments) => cycle::run(arguments, &mut out)?,
         Command::Simulate(arguments) => simulate::run(arguments, &mut out)?,
+        Command::Fit(arguments) => fit::run(arguments, &mut out)?,
         Command::Replay(arguments) => replay::run(arguments, &mut out)?,
         Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
         Command::Codes(arguments) => reference::codes(arguments, &mut out)?,

@@ -396,7 +396,7 @@ fn started(simulated: &SimulatedQueue, workload: &Workload) -> usize {
 
 /// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one ends the process. Where no
 /// handler can be set, the first one does.
-fn end_simulation_at_interrupt() {
+pub(super) fn end_simulation_at_interrupt() {
     static IS_SET: Once = Once::new();
     IS_SET.call_once(|| {
         let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)

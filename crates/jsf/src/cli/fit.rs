@@ -1,0 +1,217 @@
+//! `jsf fit`
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use job_sort_formula::Formula;
+use job_sort_formula::formula::Template;
+use jsf_fit::goals::{FitError, FitObserver, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals};
+use jsf_fit::{WishError, WishFit, WishOptions, Wishes, fit_wishes, is_scale_free};
+use jsf_openpbs::qmgr::set_command_after;
+use jsf_report::document::Document;
+use jsf_report::goal_fit::GoalFitReport;
+use jsf_report::wish_fit::WishFitReport;
+use jsf_report::{fit_json, printable_lines};
+use jsf_site::{FormulaText, Role, Site};
+
+use super::args::{FitArgs, FitFormatName, FormulaArgs, is_stdin, require_one_reader, simulated_files, starting_usage};
+use super::document::{write_as_markdown, write_text};
+use super::simulate::{IS_INTERRUPTED, end_simulation_at_interrupt};
+use super::{CliError, Outcome, Progress, STDIN, draw, log, open_site, page, read_formula, show_site, warn, warn_all};
+
+/// The longest file of wishes, in bytes.
+const MAX_WISHES_BYTES: u64 = 4 << 20;
+
+pub(super) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    require_one_reader(&readers(arguments))?;
+    let source = read_formula(&arguments.formula, None)?;
+    let template = match Template::parse(&source.text) {
+        Ok(template) => template,
+        Err(error) => {
+            draw(&source, &error.diagnostic());
+            return Ok(Outcome::Findings);
+        }
+    };
+    end_simulation_at_interrupt();
+    match &arguments.goals {
+        Some(_) => fit_log(arguments, &template, out),
+        None => fit_queue(arguments, &template, out),
+    }
+}
+
+/// Finds the constants that meet wishes about the jobs that wait.
+fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = open_site(&arguments.site, &FormulaArgs { formula: None, formula_file: None }, None)?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    warn_all(site.warnings());
+    let wishes = read_wishes(arguments)?;
+    let options = WishOptions { seed: arguments.seed, evaluations: arguments.evaluations.unwrap_or(MAX_RANKINGS) };
+    let progress = Progress::start("ranking");
+    let fit = fit_wishes(&site, template, &wishes, &options, &mut |ended| {
+        progress.show_fraction(ended.met, ended.total);
+        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    drop(progress);
+    let fit = fit.map_err(wish_error)?;
+    warn_if_interrupted(!fit.is_complete);
+    let qmgr = qmgr_command(&site, &fit.formula);
+    let report = WishFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
+    write(arguments, &site, &report.document(), &Answer::OfWishes(&fit), qmgr.as_deref(), out)?;
+    Ok(if fit.is_feasible { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// How often the jobs are ranked at most to meet wishes.
+const MAX_RANKINGS: usize = 2000;
+/// How many formulas are simulated at most to meet goals.
+const MAX_SIMULATIONS: usize = 240;
+
+/// Finds the constants that meet goals about the waits of a log.
+fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(path) = &arguments.goals else { return Err(CliError::usage("no goals: give a file")) };
+    let files = simulated_files(&arguments.site)?.without(Role::Queue);
+    let site = Site::from_files(files, arguments.site.rules(None))?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    warn_all(site.warnings());
+    let goals = log::read_goals(path, &site)?;
+    let in_force = match &arguments.old {
+        Some(old) => Some(FormulaText::new(old.clone())?.text),
+        None => site.formula_text().ok().map(|formula| formula.text),
+    };
+    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
+    let texts = in_force.iter().cloned().chain([template.fill(&start)]);
+    let formulas: Vec<Formula> = texts.filter_map(|text| Formula::parse(&text).ok()).collect();
+    let workload = log::open(&arguments.log, &site, &formulas.iter().collect::<Vec<_>>(), Some(&goals))?;
+    log::messages(&workload, true).iter().for_each(warn);
+    let options = FitOptions {
+        in_force,
+        is_scale_free: is_scale_free(template) && site.threshold().is_none(),
+        seed: arguments.seed,
+        evaluations: arguments.evaluations.unwrap_or(MAX_SIMULATIONS),
+        held_out: arguments.held_out,
+        force: arguments.force,
+        warm_up: arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
+        processors: arguments.log.processors,
+        backfill: arguments.log.backfill,
+        usage: starting_usage(&arguments.site).unwrap_or_default(),
+        decay_period: arguments.log.decay,
+        decay_factor: arguments.log.decay_factor,
+    };
+    let observer = Counter { progress: Progress::start("simulating") };
+    let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
+    drop(observer);
+    let fit = fit.map_err(fit_error)?;
+    warn_if_interrupted(fit.is_interrupted);
+    let qmgr = qmgr_command(&site, &fit.formula);
+    let report = GoalFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
+    write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), qmgr.as_deref(), out)?;
+    let is_met = fit.goals.iter().all(|goal| goal.train.is_met && goal.held_out.is_met);
+    let is_found = fit.reason.recommendation() != Recommendation::None;
+    Ok(if is_met && is_found { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Shows how many formulas have been simulated, and ends after Ctrl-C.
+struct Counter {
+    progress: Progress,
+}
+
+impl FitObserver for Counter {
+    fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
+        self.progress.show_fraction(progress.evaluations, progress.planned);
+        self.poll()
+    }
+
+    fn poll(&self) -> ControlFlow<()> {
+        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn warn_if_interrupted(is_interrupted: bool) {
+    if is_interrupted {
+        warn("interrupted: this is the best so far");
+    }
+}
+
+/// The result of either kind.
+enum Answer<'a> {
+    OfWishes(&'a WishFit),
+    OfGoals(&'a GoalFit),
+}
+
+fn write(
+    arguments: &FitArgs,
+    site: &Site,
+    document: &Document<'_>,
+    answer: &Answer<'_>,
+    qmgr: Option<&str>,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[site], read_files(arguments), document)?;
+    }
+    match (arguments.format, answer) {
+        (FitFormatName::Human, _) => write_text(document, arguments.text, out),
+        (FitFormatName::Markdown, _) => write_as_markdown(document, arguments.text, out),
+        (FitFormatName::Json, Answer::OfWishes(fit)) => Ok(fit_json::write_wish_fit(fit, qmgr, out)?),
+        (FitFormatName::Json, Answer::OfGoals(fit)) => Ok(fit_json::write_goal_fit(fit, qmgr, out)?),
+    }
+}
+
+/// The command that sets a formula; `None` if `qmgr` cannot be given it.
+fn qmgr_command(site: &Site, formula: &str) -> Option<String> {
+    let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
+    let command = set_command_after(&before, formula).ok()?;
+    (printable_lines(&command) == command).then_some(command)
+}
+
+fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
+    let mut wishes = Wishes::default();
+    for pair in arguments.prefer.chunks_exact(2) {
+        wishes.prefer(&pair[0], &pair[1]).map_err(wish_error)?;
+    }
+    if let Some(path) = &arguments.wishes {
+        let name = path.display().to_string();
+        let failed = |error: std::io::Error| CliError::content(format!("cannot read `{name}`: {error}"));
+        let mut bytes = Vec::new();
+        let mut source: Box<dyn Read> =
+            if is_stdin(path) { Box::new(std::io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
+        source.by_ref().take(MAX_WISHES_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let text = String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{name}` is not UTF-8 text")))?;
+        wishes.read(&name, &text).map_err(wish_error)?;
+    }
+    Ok(wishes)
+}
+
+fn wish_error(error: WishError) -> CliError {
+    match error {
+        WishError::Site(error) => error.into(),
+        error => CliError::content(error),
+    }
+}
+
+fn fit_error(error: FitError) -> CliError {
+    match error {
+        FitError::Site(error) => error.into(),
+        FitError::TooShort { .. } => CliError::content(format!("{error}; --force fits it all the same")),
+        error => CliError::content(error),
+    }
+}
+
+/// The options that read standard input.
+fn readers(arguments: &FitArgs) -> Vec<&'static str> {
+    let FormulaArgs { formula, formula_file } = &arguments.formula;
+    let is_template = formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
+    let is_wishes = arguments.wishes.as_deref().is_some_and(is_stdin);
+    let template = is_template.then_some("the template");
+    let wishes = is_wishes.then_some("--wishes");
+    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
+    template.into_iter().chain(wishes).chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
+}
+
+/// The files that are read besides those of the site.
+fn read_files(arguments: &FitArgs) -> impl Iterator<Item = &PathBuf> {
+    let single = [&arguments.formula.formula_file, &arguments.wishes, &arguments.goals];
+    single.into_iter().flatten().chain(&arguments.log.workload)
+}

@@ -1,0 +1,425 @@
+//! Constants that meet goals on a log, for people: the advice, the goals on the days that were searched and on those that were
+//! not, what else was tried, and who pays.
+
+use jsf_fit::goals::{
+    EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Traded,
+};
+use jsf_simulate::{Measure, Validation};
+
+use crate::charts::fit::{
+    CONSTANT_LEGEND, ConstantMarks, FRONT_LEGEND, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark,
+    constants, front, goals, place_between, tried,
+};
+use crate::charts::waits::{self, FOREST_LEGEND};
+use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
+use crate::goals::value_in_words;
+use crate::simulated_effect::effect;
+use crate::simulation_document::doubt_sentence;
+use crate::words::{count, duration, signed_rough_duration, signed_significant, significant};
+
+/// The most groups of a chart.
+const MAX_GROUPS: usize = 20;
+
+/// A fit to goals, and the command that sets its formula.
+#[derive(Debug, Clone, Copy)]
+pub struct GoalFitReport<'a> {
+    /// The template.
+    pub template: &'a str,
+    /// The fit.
+    pub fit: &'a GoalFit,
+    /// The command that sets the formula.
+    pub qmgr: Option<&'a str>,
+}
+
+impl<'a> GoalFitReport<'a> {
+    /// The fit as a document.
+    pub fn document(&self) -> Document<'a> {
+        let fit = self.fit;
+        let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula), goals_section(fit)];
+        sections.push(constants_section(fit));
+        sections.push(who_pays(fit));
+        sections.push(baselines_section(fit));
+        sections.extend(map_section(fit));
+        sections.extend(trade_off_section(fit));
+        Document {
+            command: "jsf fit",
+            title: "Weights for a job_sort_formula".to_owned(),
+            headline: self.headline(),
+            facts: self.facts(),
+            sections,
+            read_on: "jsf compare --new F --site DIR",
+        }
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let fit = self.fit;
+        let mut facts = vec![
+            Fact::new("template", self.template.trim_end()).in_full(),
+            Fact::new("in force", format!("{} ({})", fit.current.formula, fit.current.name)).in_full(),
+            Fact::new("formula", fit.formula.trim_end()),
+        ];
+        let [held_out, searched] = [fit.split.held_out_days(), fit.split.searched_days()].map(|days| days.round());
+        let simulated = count(fit.evaluations, "formula");
+        facts.push(Fact::new(
+            "held out",
+            format!(
+                "the last {held_out} d of the log; fitted on {searched} d; {simulated} simulated (seed {})",
+                fit.seed
+            ),
+        ));
+        facts.extend(fit.objective.as_ref().and_then(optimism));
+        let within: Vec<String> = fit.constants.iter().filter_map(range_in_words).collect();
+        if !within.is_empty() {
+            facts.push(Fact::new("do as well", within.join(", ")));
+        }
+        if fit.is_interrupted {
+            facts.push(Fact::new("interrupted", "the best so far; the ranges of the constants are not known"));
+        }
+        facts.extend(fit.validation.as_ref().filter(|validation| validation.is_doubtful()).map(hypothesis));
+        facts.extend(self.qmgr.map(|qmgr| Fact::new("qmgr", qmgr)));
+        facts
+    }
+
+    fn headline(&self) -> String {
+        let fit = self.fit;
+        let chosen: Vec<String> =
+            fit.constants.iter().map(|constant| format!("{} = {}", constant.name, constant.value)).collect();
+        let chosen = chosen.join(", ");
+        let met = fit.goals.iter().filter(|goal| goal.held_out.is_met).count();
+        let goals = match fit.goals.len() {
+            0 => String::new(),
+            1 if met == 1 => " meets the goal on the days that were not searched, and".to_owned(),
+            all => format!(" meets {met} of {} on the days that were not searched, and", count(all, "goal")),
+        };
+        match fit.reason {
+            Reason::Better => {
+                format!("Use {chosen}: it{goals} is better there than the formula in force by more than chance.")
+            }
+            Reason::GoalsMissed => self.infeasible(),
+            Reason::InForce => "Keep the formula in force: nothing that was tried is better.".to_owned(),
+            Reason::GoalsMetInForce => "Keep the formula in force: it meets all goals already.".to_owned(),
+            Reason::GoalLost => {
+                format!("Keep the formula in force: {chosen} loses a goal on the days that were not searched.")
+            }
+            Reason::WithinChance => format!(
+                "Keep the formula in force: on the days that were not searched, {chosen} is not better by more than chance."
+            ),
+            Reason::TooShortToJudge => format!(
+                "Keep the formula in force: the {} held out are too few to tell {chosen} from chance, which takes six weeks.",
+                count(fit.split.held_out_days() as usize, "day")
+            ),
+        }
+    }
+
+    /// Which goals exclude each other, or else which one is missed.
+    fn infeasible(&self) -> String {
+        let fit = self.fit;
+        let excluded = fit.exclusions.first().map(|exclusion| {
+            let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
+            let best = value_in_words(other.measure, Some(exclusion.best));
+            format!("where `{}` is met, `{}` is {best} at best", met.name, other.name)
+        });
+        let missed = fit.goals.iter().find(|goal| !goal.train.is_met).map(|goal| {
+            let best = value_in_words(goal.measure, goal.best);
+            format!("`{}` is {best} at best, {} is asked for", goal.name, limit_in_words(goal))
+        });
+        let reason = excluded.or(missed).unwrap_or_else(|| "a goal cannot be met".to_owned());
+        format!("No weights meet all goals: {reason}. Relax a goal, or add a term.")
+    }
+}
+
+/// How much of what was gained on the searched days is not gained on the others.
+fn optimism(objective: &FittedObjective) -> Option<Fact> {
+    let lost = objective.optimism().filter(|lost| *lost > 0.0)?;
+    let words = if objective.measure.is_duration() { duration(lost) } else { significant(lost) };
+    Some(Fact::new(
+        "optimism",
+        format!("{}: {words} of the gain on the searched days is gone on the others", objective.name),
+    ))
+}
+
+fn hypothesis(validation: &Validation) -> Fact {
+    Fact::new("a hypothesis", doubt_sentence(validation))
+}
+
+/// `fs 25 to 70`, or that all of the range does as well.
+fn range_in_words(constant: &FittedConstant) -> Option<String> {
+    let [low, high] = constant.within?;
+    let name = &constant.name;
+    Some(match constant.hardly_matters {
+        true => format!("{name} hardly matters"),
+        false => format!("{name} {} to {}", significant(low), significant(high)),
+    })
+}
+
+fn limit_in_words(goal: &FittedGoal) -> String {
+    let bound = if goal.is_most { "at most" } else { "at least" };
+    format!("{bound} {}", value_in_words(goal.measure, goal.held_out.limit))
+}
+
+/// The goals and the objective, under the formula in force and the fitted one.
+fn goals_section(fit: &GoalFit) -> Section<'_> {
+    let columns = vec![
+        Column::text("goal", 12),
+        Column::text("limit", 6),
+        Column::text("in force", 7),
+        Column::text("searched", 7),
+        Column::text("held out", 8),
+        Column::text("met", 3),
+    ];
+    let section = Section::new("goals");
+    let rows = fit.goals.len() + usize::from(fit.objective.is_some());
+    let table = Table::new(columns, rows, move |index| match fit.goals.get(index) {
+        Some(goal) => vec![
+            Cell::text(&*goal.name),
+            Cell::prose(limit_in_words(goal)),
+            Cell::prose(value_in_words(goal.measure, goal.held_out_current.value)),
+            Cell::prose(value_in_words(goal.measure, goal.train.value)),
+            Cell::prose(value_in_words(goal.measure, goal.held_out.value)),
+            Cell::text(if goal.held_out.is_met { "yes" } else { "no" }),
+        ],
+        None => objective_row(fit),
+    });
+    let marks: Vec<GoalMarks> = fit.goals.iter().map(goal_marks).collect();
+    let section = match marks.is_empty() {
+        true => section,
+        false => section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)),
+    };
+    let of_objective = fit.objective.as_ref().and_then(held_out_change);
+    section.table(table).prose(of_objective.unwrap_or_default())
+}
+
+fn objective_row(fit: &GoalFit) -> Vec<Cell<'_>> {
+    let Some(objective) = &fit.objective else { return Vec::new() };
+    let words = |value: Option<f64>| Cell::prose(value_in_words(objective.measure, value));
+    vec![
+        Cell::text(&*objective.name),
+        Cell::prose(if objective.is_minimised { "small" } else { "large" }),
+        words(objective.held_out_current),
+        words(objective.fitted),
+        words(objective.held_out),
+        Cell::prose(""),
+    ]
+}
+
+/// How the objective changes on the held-out days.
+fn held_out_change(objective: &FittedObjective) -> Option<String> {
+    let change = objective.change?;
+    let words = if objective.measure.is_duration() { signed_rough_duration } else { signed_significant };
+    let by = words(change.difference());
+    Some(match change.interval() {
+        Some([low, high]) => {
+            format!(
+                "{} on the days held out: {by} against the formula in force ({} to {}).",
+                objective.name,
+                words(low),
+                words(high)
+            )
+        }
+        None => format!(
+            "{} on the days held out: {by} against the formula in force; too few weeks for an interval.",
+            objective.name
+        ),
+    })
+}
+
+fn goal_marks(goal: &FittedGoal) -> GoalMarks {
+    let words = |value: Option<f64>| value_in_words(goal.measure, value);
+    GoalMarks {
+        name: goal.name.clone(),
+        limit: goal.held_out.limit,
+        in_force: goal.held_out_current.value,
+        searched: goal.train.value,
+        held_out: goal.held_out.value,
+        words: [
+            limit_in_words(goal),
+            words(goal.held_out_current.value),
+            words(goal.train.value),
+            words(goal.held_out.value),
+        ],
+    }
+}
+
+fn constants_section(fit: &GoalFit) -> Section<'_> {
+    let marks: Vec<ConstantMarks> = fit.constants.iter().map(constant_marks).collect();
+    let columns = vec![
+        Column::text("constant", 8),
+        Column::number("value", 5),
+        Column::text("does as well", 10),
+        Column::text("searched", 8),
+    ];
+    let table = Table::new(columns, fit.constants.len(), move |index| {
+        let constant = &fit.constants[index];
+        let range = constant.range;
+        vec![
+            Cell::text(&*constant.name),
+            Cell::prose(constant.value.to_string()),
+            Cell::prose(match constant.within {
+                None => "–".to_owned(),
+                Some(_) if constant.hardly_matters => "all: this number hardly matters".to_owned(),
+                Some([low, high]) => format!("{} to {}", significant(low), significant(high)),
+            }),
+            Cell::prose(format!("{} to {}", significant(range.low), significant(range.high))),
+        ]
+    });
+    Section::new("constants").in_full().chart(move || Chart::new(constants(&marks), &CONSTANT_LEGEND)).table(table)
+}
+
+fn constant_marks(constant: &FittedConstant) -> ConstantMarks {
+    ConstantMarks {
+        name: constant.name.clone(),
+        range: [constant.range.low, constant.range.high],
+        as_well: constant.within.unwrap_or([constant.value; 2]),
+        value: constant.value,
+        start: constant.range.start,
+        is_log: constant.range.is_log,
+    }
+}
+
+/// Who wins and who pays on the held-out days.
+fn who_pays(fit: &GoalFit) -> Section<'_> {
+    let section = Section::new("who pays, on the days held out").prose(effect(&fit.difference)).in_full();
+    let kinds = [("processors", &fit.difference.sizes), ("entity", &fit.difference.entities)];
+    kinds.into_iter().filter(|(_, classes)| classes.groups.len() > 1).fold(section, |section, (what, classes)| {
+        let all = std::iter::once(("all jobs", fit.difference.wait));
+        let (first, last) = RowLimit::Ends(MAX_GROUPS).shown(classes.groups.len());
+        let shown = classes.groups[..first].iter().chain(&classes.groups[last..]);
+        let rows: Vec<_> = all.chain(shown.map(|group| (&*group.name, group.wait))).collect();
+        section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND))
+    })
+}
+
+/// The formulas that the answer is compared with.
+fn baselines_section(fit: &GoalFit) -> Section<'_> {
+    let rows: Vec<&HeldOutFormula> = std::iter::once(&fit.current).chain(&fit.baselines).collect();
+    let mut columns = vec![Column::text("formula", 12), Column::code("text", 20)];
+    let objective = fit.objective.as_ref();
+    columns.extend(objective.map(|objective| Column::text(&*objective.name, 8)));
+    columns.extend((!fit.goals.is_empty()).then(|| Column::text("goals met", 8)));
+    let fitted = (objective.map(|objective| (objective.measure, objective.held_out)), fit);
+    let table = Table::new(columns, rows.len() + 1, move |index| {
+        let (name, text, value, met) = match rows.get(index) {
+            Some(row) => {
+                let met = row.goals.iter().filter(|goal| goal.is_met).count();
+                (row.name, &*row.formula, objective.map(|objective| (objective.measure, row.objective)), met)
+            }
+            None => ("fitted", &*fit.formula, fitted.0, fit.goals.iter().filter(|goal| goal.held_out.is_met).count()),
+        };
+        let mut cells = vec![Cell::text(name), Cell::Code(text.into())];
+        cells.extend(value.map(|(measure, value)| Cell::prose(value_in_words(measure, value))));
+        cells.extend((!fit.goals.is_empty()).then(|| Cell::prose(format!("{met} of {}", fit.goals.len()))));
+        cells
+    });
+    Section::new("other formulas, on the days held out").in_full().table(table)
+}
+
+/// The map of the formulas that were tried, of two constants.
+fn map_section(fit: &GoalFit) -> Option<Section<'_>> {
+    let [across, up] = &fit.constants[..] else { return None };
+    let axes = [across, up].map(|constant| PointAxis {
+        name: constant.name.clone(),
+        ends: [constant.range.low, constant.range.high].map(significant),
+    });
+    let places = |point: &EvaluatedPoint| {
+        let place = |index: usize, constant: &FittedConstant| {
+            let range = constant.range;
+            place_between(point.values[index], range.low, range.high, range.is_log)
+        };
+        [place(0, across), place(1, up)]
+    };
+    let quality = qualities(fit);
+    let measure = fit.objective.as_ref().map(|objective| objective.measure);
+    let marks: Vec<TriedMark> = fit
+        .points
+        .iter()
+        .zip(quality)
+        .map(|(point, quality)| TriedMark {
+            at: places(point),
+            is_good: point.score.missed == 0.0,
+            quality,
+            is_answer: point.formula == fit.formula,
+            title: point_in_words(point, measure),
+        })
+        .collect();
+    let section = Section::new("the formulas that were tried, on the days searched").on_page();
+    Some(section.chart(move || Chart::new(tried(&axes, &marks), &TRIED_LEGEND)))
+}
+
+fn point_in_words(point: &EvaluatedPoint, measure: Option<Measure>) -> String {
+    let value = measure.map_or_else(String::new, |measure| format!(": {}", value_in_words(measure, point.objective)));
+    format!("{}{value}", point.formula)
+}
+
+/// How good each point is among all, from 0 to 1: by the place of its score.
+fn qualities(fit: &GoalFit) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..fit.points.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(fit.points[place].score));
+    let mut qualities = vec![0.0; order.len()];
+    let last = order.len().saturating_sub(1).max(1) as f64;
+    order.into_iter().enumerate().for_each(|(rank, place)| qualities[place] = rank as f64 / last);
+    qualities
+}
+
+/// Two goals that pull against each other: the points that no other one beats in both.
+fn trade_off_section(fit: &GoalFit) -> Option<Section<'_>> {
+    let trade_off = fit.trade_off.as_ref()?;
+    let names = trade_off.between.map(|traded| traded_name(fit, traded));
+    let measures = trade_off.between.map(|traded| traded_measure(fit, traded));
+    let value = move |place: usize, index: usize| traded_value(&fit.points[place], trade_off.between[index]);
+    let words = move |place: usize, index: usize| measured(measures[index], value(place, index));
+    let mut columns: Vec<Column> = fit.constants.iter().map(|constant| Column::number(&*constant.name, 5)).collect();
+    columns.extend(names.iter().map(|name| Column::text(name.clone(), 8)));
+    let table = Table::new(columns, trade_off.front.len(), move |index| {
+        let place = trade_off.front[index];
+        let constants = fit.points[place].values.iter().map(|value| Cell::prose(significant(*value)));
+        constants.chain([0, 1].map(|index| Cell::prose(words(place, index)))).collect()
+    });
+    let ends = [0, 1].map(|index| {
+        let values = (0..fit.points.len()).filter_map(|place| value(place, index));
+        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
+    });
+    let axes = [0, 1].map(|index| PointAxis {
+        name: names[index].clone(),
+        ends: ends[index].map(|end| measured(measures[index], Some(end))),
+    });
+    let marks: Vec<TriedMark> = (0..fit.points.len())
+        .filter_map(|place| {
+            let at = [value(place, 0)?, value(place, 1)?];
+            Some(TriedMark {
+                at: [0, 1].map(|index| place_between(at[index], ends[index][0], ends[index][1], false)),
+                is_good: trade_off.front.contains(&place),
+                quality: 0.5,
+                is_answer: fit.points[place].formula == fit.formula,
+                title: format!("{}: {}, {}", fit.points[place].formula, words(place, 0), words(place, 1)),
+            })
+        })
+        .collect();
+    let heading = format!("`{}` against `{}`, on the days searched", names[0], names[1]);
+    let section = Section::new(heading).in_full();
+    Some(section.chart(move || Chart::new(front(&axes, &marks), &FRONT_LEGEND)).table(table))
+}
+
+fn traded_name(fit: &GoalFit, traded: Traded) -> String {
+    match traded {
+        Traded::Goal(goal) => fit.goals[goal].name.clone(),
+        Traded::Objective => fit.objective.as_ref().map_or_else(String::new, |objective| objective.name.clone()),
+    }
+}
+
+fn traded_measure(fit: &GoalFit, traded: Traded) -> Option<Measure> {
+    match traded {
+        Traded::Goal(goal) => Some(fit.goals[goal].measure),
+        Traded::Objective => fit.objective.as_ref().map(|objective| objective.measure),
+    }
+}
+
+fn measured(measure: Option<Measure>, value: Option<f64>) -> String {
+    measure.map_or_else(String::new, |measure| value_in_words(measure, value))
+}
+
+fn traded_value(point: &EvaluatedPoint, traded: Traded) -> Option<f64> {
+    match traded {
+        Traded::Goal(goal) => point.goals[goal].value,
+        Traded::Objective => point.objective,
+    }
+}

@@ -1,0 +1,110 @@
+//! Constants that meet wishes about the order of a queue, for people.
+
+use jsf_fit::WishFit;
+
+use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::words::{count, significant};
+
+/// The most wishes of the conflict that the headline names.
+const MAX_NAMED: usize = 3;
+
+/// A fit to wishes, and the command that sets its formula.
+#[derive(Debug, Clone, Copy)]
+pub struct WishFitReport<'a> {
+    /// The template.
+    pub template: &'a str,
+    /// The fit.
+    pub fit: &'a WishFit,
+    /// The command that sets the formula.
+    pub qmgr: Option<&'a str>,
+}
+
+impl<'a> WishFitReport<'a> {
+    /// The fit as a document.
+    pub fn document(&self) -> Document<'a> {
+        let fit = self.fit;
+        let mut facts = vec![
+            Fact::new("template", self.template.trim_end()).in_full(),
+            Fact::new("formula", fit.formula.trim_end()),
+            Fact::new("found by", method(fit)).in_full(),
+        ];
+        if !fit.is_complete {
+            facts.push(Fact::new("interrupted", "the best so far"));
+        }
+        facts.extend(self.qmgr.map(|qmgr| Fact::new("qmgr", qmgr)));
+        let sections = [constants_section(fit)]
+            .into_iter()
+            .chain(pairs_section("wishes that exclude each other", &fit.wishes.conflict))
+            .chain(pairs_section("wishes that are not met", &fit.wishes.violated));
+        Document {
+            command: "jsf fit",
+            title: "Weights for a job_sort_formula".to_owned(),
+            headline: headline(fit),
+            facts,
+            sections: sections.collect(),
+            read_on: "jsf compare --new F --site DIR",
+        }
+    }
+}
+
+fn headline(fit: &WishFit) -> String {
+    let chosen: Vec<String> =
+        fit.parameters.iter().map(|parameter| format!("{} = {}", parameter.name, parameter.value)).collect();
+    let chosen = chosen.join(", ");
+    let wishes = &fit.wishes;
+    let deviation = fit
+        .mean_deviation
+        .map(|deviation| format!(" The values differ from the scores by {} on average.", significant(deviation)));
+    let deviation = deviation.unwrap_or_default();
+    if fit.is_feasible {
+        let all = if wishes.total == 1 {
+            "the wish".to_owned()
+        } else {
+            format!("all {}", count(wishes.total, "wish").replace("wishs", "wishes"))
+        };
+        return format!("{chosen} meets {all}.{deviation}");
+    }
+    let conflict = match wishes.conflict.len() {
+        0 if fit.is_linear => " The others cannot all be met.".to_owned(),
+        0 => String::new(),
+        1..=MAX_NAMED => {
+            let named: Vec<String> =
+                wishes.conflict.iter().map(|(above, below)| format!("`{above}` before `{below}`")).collect();
+            format!(" These exclude each other: {}.", named.join(", "))
+        }
+        many => format!(" {many} of them exclude each other."),
+    };
+    format!("{chosen} meets {} of {} wishes.{conflict}{deviation}", wishes.met, wishes.total)
+}
+
+/// How the constants were found.
+fn method(fit: &WishFit) -> String {
+    match (fit.is_linear, fit.mean_deviation.is_some()) {
+        (true, false) => "linear programming: the largest margin".to_owned(),
+        (true, true) => "linear programming: the least sum of absolute deviations".to_owned(),
+        (false, _) => format!("a search from several starts (seed {}, {} rankings)", fit.seed, fit.evaluations),
+    }
+}
+
+fn constants_section(fit: &WishFit) -> Section<'_> {
+    let columns =
+        vec![Column::text("constant", 8), Column::number("value", 5), Column::text("the same wishes are met from", 10)];
+    let table = Table::new(columns, fit.parameters.len(), move |index| {
+        let parameter = &fit.parameters[index];
+        vec![
+            Cell::text(&*parameter.name),
+            Cell::prose(parameter.value.to_string()),
+            Cell::prose(format!("{} to {}", significant(parameter.low), significant(parameter.high))),
+        ]
+    });
+    Section::new("constants").table(table)
+}
+
+fn pairs_section<'a>(heading: &str, pairs: &'a [(String, String)]) -> Option<Section<'a>> {
+    let columns = vec![Column::id("job", 9), Column::id("before", 9)];
+    let table = Table::new(columns, pairs.len(), move |index| {
+        let (above, below) = &pairs[index];
+        vec![Cell::text(&**above), Cell::text(&**below)]
+    });
+    (!pairs.is_empty()).then(|| Section::new(heading).table(table))
+}
