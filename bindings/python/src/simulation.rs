@@ -206,6 +206,9 @@ impl Simulation {
     /// The goals, as the simulation meets them: dicts with name, jobs, value, limit and met.
     #[getter]
     fn goals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        if self.goals.is_empty() {
+            return Ok(PyList::empty(py));
+        }
         Ok(self.without_jobs(py)?.get_item("goals")?.cast_into()?)
     }
 
