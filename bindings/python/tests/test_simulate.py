@@ -96,7 +96,7 @@ def test_a_workload_is_read_once_for_many_runs(tmp_path):
     log.write_bytes(LOG.read_bytes())
     workload = Workload.read(log, site=site, formulas=formulas, goals=GOALS)
     log.unlink()
-    assert len(workload) == 2700 and workload.processors is None and repr(workload) == "<Workload of 2700 jobs>"
+    assert len(workload) == 8367 and workload.processors is None and repr(workload) == "<Workload of 8367 jobs>"
     for formula in formulas:
         expected = jsf(formula, site=SITE, workload=LOG, processors=100, goals=GOALS)
         check_equal(site.simulate(formula, workload=workload, processors=100, goals=GOALS), expected)
@@ -143,11 +143,11 @@ def test_jobs_are_a_table():
 
 
 def test_what_is_doubtful_is_said():
-    simulation = Site.open(SITE).simulate("ncpus / nonsense", workload=LOG, usage="fresh", decay="50d", warm_up=None)
+    simulation = Site.open(SITE).simulate("ncpus / nonsense", workload=LOG, usage="fresh", decay="120d", warm_up=None)
     warnings = simulation.warnings
     assert any("`nonsense`" in warning for warning in warnings)
-    assert any(warning.startswith("the formula fails for all 2700 jobs") for warning in warnings)
-    fresh = Site.open(SITE).simulate(FAIR, workload=LOG, usage="fresh", decay="50d")
+    assert any(warning.startswith("the formula fails for all 8367 jobs") for warning in warnings)
+    fresh = Site.open(SITE).simulate(FAIR, workload=LOG, usage="fresh", decay="120d")
     assert any("the log is too short to leave out the time until it decays" in warning for warning in fresh.warnings)
     assert not any("--" in warning for warning in warnings + fresh.warnings)
     workload = Workload.read(SWF, overrun="keep")
