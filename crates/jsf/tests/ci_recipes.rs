@@ -170,6 +170,35 @@ fn a_formula_is_set_once() {
     assert_eq!(run("fine.txt"), changed);
 }
 
+/// The command for goals, in a repository with a log beside the site, after a commit that changes the formula.
+#[test]
+fn a_commit_that_misses_a_goal_fails() {
+    let readme = recipe("examples/ci/README.md");
+    let script = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a command");
+    for (formula, code) in [
+        ("100*fairshare_factor + eligible_time/3600 + 100/(1 + walltime/3600)", 0),
+        ("fairshare_factor * 100 + eligible_time / 3600", 1),
+    ] {
+        let repository = Repository::new();
+        let folder = repository.0.path();
+        fs::create_dir(folder.join("my-site")).expect("a folder");
+        for entry in fs::read_dir(jsf_testing::path("examples/site")).expect("a site").flatten() {
+            std::os::unix::fs::symlink(entry.path(), folder.join("my-site").join(entry.file_name())).expect("a link");
+        }
+        fs::rename(folder.join("my-site/accounting.gz"), folder.join("my-site/accounting")).expect("the log");
+        fs::copy(jsf_testing::path("examples/goals.toml"), folder.join("goals.toml")).expect("the goals");
+        let commit = "git -c user.name=a -c user.email=a@b commit -qm change formula.txt";
+        let before = "echo 'pow(2, -(fairshare_tree_usage/fairshare_perc))' >formula.txt";
+        let history =
+            format!("{before}; git init -q .; git add formula.txt; {commit}; echo '{formula}' >formula.txt; {commit}");
+        let output = repository.run(&history, &[]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let judged = repository.run(&format!("{} --processors 256", script.trim_end()), &[]);
+        assert_eq!(judged.status.code(), Some(code), "{}{}", stdout(&judged), stderr(&judged));
+        assert_eq!(stdout(&judged).contains("goals missed"), code == 1, "{}", stdout(&judged));
+    }
+}
+
 #[test]
 fn a_formula_with_an_error_never_reaches_qmgr() {
     let repository = Repository::new();

@@ -29,18 +29,22 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     if new.is_empty() {
         return None;
     }
-    let mut columns = vec![Column::text("goal", 12), Column::number("jobs", 4)];
+    let mut columns = vec![Column::name("goal", 9), Column::number("jobs", 4), Column::text("measure", 3)];
     if has_old {
-        columns.push(Column::text("old", 6));
+        columns.push(Column::number("old", 6));
     }
     columns.extend([
-        Column::text(if has_old { "new" } else { "value" }, 6),
-        Column::text("limit", 8),
-        Column::text("met", 3),
+        Column::number(if has_old { "new" } else { "value" }, 8),
+        Column::number("limit", 7),
+        Column::text("met", 8),
     ]);
-    let table = Table::new(columns, new.len(), move |index| {
+    // those that are missed first: there may be no room for all
+    let mut order: Vec<usize> = (0..new.len()).collect();
+    order.sort_by_key(|&index| new[index].is_met);
+    let table = Table::new(columns, new.len(), move |row| {
+        let index = order[row];
         let goal = &new[index];
-        let mut cells = vec![Cell::text(&*goal.name), Cell::Count(goal.jobs)];
+        let mut cells = vec![Cell::text(&*goal.name), Cell::Count(goal.jobs), Cell::prose(goal.measure.to_string())];
         if has_old {
             cells.push(Cell::prose(
                 old.get(index).map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
@@ -48,7 +52,7 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
         }
         let bound = if goal.is_most { "at most" } else { "at least" };
         cells.extend([
-            Cell::prose(format!("{} ({})", value_in_words(goal.measure, goal.value), goal.measure)),
+            Cell::prose(value_in_words(goal.measure, goal.value)),
             Cell::prose(format!("{bound} {}", value_in_words(goal.measure, goal.limit))),
             Cell::text(if goal.is_met { "yes" } else { "no" }),
         ]);
@@ -61,9 +65,13 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
 /// The goals that are missed, for the headline; `None` if all are met.
 pub(super) fn missed(goals: &[JudgedGoal]) -> Option<String> {
     let missed: Vec<&str> = goals.iter().filter(|goal| !goal.is_met).map(|goal| &*goal.name).collect();
-    let first = missed.first()?;
-    let others = if missed.len() > 1 { format!(" and {}", count(missed.len() - 1, "other")) } else { String::new() };
-    Some(format!("{} of {} missed: {first}{others}", missed.len(), count(goals.len(), "goal")))
+    let names = match &missed[..] {
+        [] => return None,
+        [one] => format!("`{one}`"),
+        [one, other] => format!("`{one}` and `{other}`"),
+        [first, others @ ..] => format!("`{first}` and {}", count(others.len(), "other")),
+    };
+    Some(format!("{} of {} missed: {names}", missed.len(), count(goals.len(), "goal")))
 }
 
 pub(super) fn value_in_words(measure: Measure, value: Option<f64>) -> String {

@@ -553,7 +553,7 @@ impl Measure {
 
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (measure, statistic) = match self {
+        let (of_jobs, statistic) = match self {
             Self::OfRun(measure) => {
                 return f.write_str(match measure {
                     RunMeasure::Utilisation => "utilisation",
@@ -565,7 +565,7 @@ impl fmt::Display for Measure {
             }
             Self::OfJobs(measure, statistic) => (measure, statistic),
         };
-        let measure = match measure {
+        let measure = match of_jobs {
             JobMeasure::Wait => "wait",
             JobMeasure::BoundedSlowdown => "bounded slowdown",
             JobMeasure::Turnaround => "turnaround",
@@ -575,9 +575,20 @@ impl fmt::Display for Measure {
             Statistic::Percentile(50) => write!(f, "median {measure}"),
             Statistic::Percentile(100) => write!(f, "longest {measure}"),
             Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
-            Statistic::Within(_) => write!(f, "jobs within {measure}"),
+            Statistic::Within(limit) => match of_jobs {
+                JobMeasure::BoundedSlowdown => write!(f, "{measure} within {limit}"),
+                JobMeasure::Wait | JobMeasure::Turnaround => write!(f, "{measure} within {}", time_in_words(*limit)),
+            },
         }
     }
+}
+
+/// A time in the largest unit of which it is a multiple.
+fn time_in_words(seconds: f64) -> String {
+    let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min")];
+    let unit = units.into_iter().find(|(unit, _)| seconds > 0.0 && seconds % unit == 0.0);
+    let (unit, name) = unit.unwrap_or((1.0, "s"));
+    format!("{} {name}", seconds / unit)
 }
 
 mod change;

@@ -47,13 +47,13 @@ fn a_goal_that_is_missed_is_in_the_headline_and_ends_with_1() {
     let promised = goal("jobs = \"walltime <= 60\"", "\"p95\"", "at_most = \"1h\"");
     let missed = judged(&promised, &["eligible_time"]);
     assert_eq!(missed.status.code(), Some(1), "{}", stderr(&missed));
-    assert!(stdout(&missed).starts_with("1 of 1 goal missed: soon. "), "{}", stdout(&missed));
+    assert!(stdout(&missed).starts_with("1 of 1 goal missed: `soon`. "), "{}", stdout(&missed));
     let met = judged(&promised, &["-walltime"]);
     assert_eq!(met.status.code(), Some(0), "{}", stderr(&met));
-    let row = "soon    20  17 min 24 s (p95 wait)  at most 1 h  yes";
+    let row = "soon    20  p95 wait  17 min 24 s  at most 1 h  yes";
     assert!(stdout(&met).contains(row), "{}", stdout(&met));
     let markdown = judged(&promised, &["-walltime", "--format", "markdown"]);
-    assert!(stdout(&markdown).contains("| soon | 20 | 17 min 24 s (p95 wait) | at most 1 h | yes |"));
+    assert!(stdout(&markdown).contains("| soon | 20 | p95 wait | 17 min 24 s | at most 1 h | yes |"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_limit_is_a_multiple_of_what_the_old_formula_does() {
         assert_eq!((&before["limit"], &before["met"]), (&Value::Null, &true.into()));
     }
     let text = stdout(&judged(&promised, &["--old", "walltime", "--new", "-walltime"]));
-    assert!(text.contains("soon    20  1 h 36 min  1 h 55 min (mean wait)  at most 1 h 45 min  no"), "{text}");
+    assert!(text.contains("soon    20  mean wait  1 h 36 min  1 h 55 min  at most 1 h 45 min  no"), "{text}");
 }
 
 #[test]
