@@ -57,9 +57,10 @@ index is the fraction of the processor time that entities use beyond what they a
 
 In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
 the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
-interval; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
+interval; p95 is the least wait that 95 % of the jobs do not exceed; within_hour is the fraction of the jobs that wait for an hour \
+at most; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
 
-Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, 2 usage error, or a file that \
+Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
 cannot be read.
 
 Examples:
