@@ -7,7 +7,6 @@
 pub mod goals;
 mod scale;
 pub mod search;
-mod wishes;
+pub mod wishes;
 
 pub use scale::is_scale_free;
-pub use wishes::{FittedParameter, WishError, WishFit, WishOptions, WishProgress, Wishes, WishesMet, fit_wishes};

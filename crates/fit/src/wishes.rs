@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | affine in its constants | an order | the largest margin, by linear programming: exact, also in that no constants meet all wishes |
 //! | affine in its constants | scores | least absolute deviations, by linear programming |
-//! | other | either | Nelder and Mead's search from many starts |
+//! | other | either | CMA-ES, a search without derivatives, with restarts |
 //!
 //! Scores are fitted by absolute deviations and not by squares, as they are given by people: one wrong score changes the
 //! constants hardly at all, and where more than half of the scores follow the formula exactly, its constants are found.
@@ -17,7 +17,6 @@ mod conflict;
 mod fit;
 mod halfspace;
 mod linear_program;
-mod nelder_mead;
 mod order_fit;
 mod read;
 mod result;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use job_sort_formula::Formula;
 use job_sort_formula::formula::Template;
-use jsf_fit::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
+use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
 use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;

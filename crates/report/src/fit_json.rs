@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use jsf_fit::WishFit;
+use jsf_fit::wishes::WishFit;
 use jsf_fit::goals::{
     FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
 };

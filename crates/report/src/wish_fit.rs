@@ -1,6 +1,6 @@
 //! Constants that meet wishes about the order of a queue, for people.
 
-use jsf_fit::WishFit;
+use jsf_fit::wishes::WishFit;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::words::{count, significant};

@@ -16,12 +16,12 @@ const MAX_WISHES: usize = 20_000;
 /// The order that is wished for the jobs of a queue: pairs of jobs, and lists of them, or jobs with scores.
 ///
 /// ```
-/// use jsf_fit::Wishes;
+/// use jsf_fit::wishes::Wishes;
 ///
 /// let mut wishes = Wishes::default();
 /// wishes.prefer("12.vm", "9.vm")?;
 /// wishes.read("wishes.txt", "7  # first\n8\n\n5\n6\n")?;
-/// # Ok::<(), jsf_fit::WishError>(())
+/// # Ok::<(), jsf_fit::wishes::WishError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {

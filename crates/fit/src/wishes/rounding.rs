@@ -2,8 +2,6 @@
 
 use job_sort_formula::formula::TemplateConstant;
 
-use super::search_fit::value_at;
-
 /// The digits to begin with.
 const FEW_DIGITS: usize = 2;
 /// The digits that distinguish every double.
@@ -99,7 +97,7 @@ fn farthest(value: f64, end: f64, is_int: bool, is_good: &mut dyn FnMut(f64) -> 
     if is_between && !is_int { short } else { found }
 }
 
-/// Moves each constant to the middle of its range, so that few digits are enough. The places are those of a search.
+/// Moves each constant to the middle of its range, so that few digits are enough.
 pub(super) fn centered(
     values: &[f64],
     constants: &[TemplateConstant],
@@ -108,9 +106,8 @@ pub(super) fn centered(
     let mut centered = values.to_vec();
     for (index, constant) in constants.iter().enumerate() {
         let (low, high) = range_of(index, &centered, constants, is_good);
-        let middle = TemplateConstant { low, high, ..constant.clone() };
         let mut moved = centered.clone();
-        moved[index] = value_at(&middle, 0.5);
+        moved[index] = if constant.is_log { (low * high).sqrt() } else { (low + high) / 2.0 };
         if is_good(&moved) {
             centered = moved;
         }
