@@ -23,6 +23,10 @@ add_files() {
     done
 }
 
+for template in '{fs=100:0..500}*fairshare_factor' '({a=-1:-2..2:int} + {b=1:.5..8:log})**{a}  # two'; do
+    printf %s "$template" | add formula "template_${#template}"
+done
+
 python3 - "$golden" "$corpus" <<'PYTHON'
 import json, pathlib, sys
 golden, corpus = map(pathlib.Path, sys.argv[1:])

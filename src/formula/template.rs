@@ -46,7 +46,18 @@ impl Template {
         for constant in &tree.constants {
             check_name(constant, &tree)?;
         }
-        Ok(Self { tree })
+        let template = Self { tree };
+        template.check_filled()?;
+        Ok(template)
+    }
+
+    /// Refuses a template with a constant where a name can stand, but no number: `({a=1:0..2} := 3)`.
+    fn check_filled(&self) -> Result<(), SyntaxError> {
+        let starts: Vec<f64> = self.constants().iter().map(|constant| constant.start).collect();
+        syntax::parse(&self.fill(&starts)).map(drop).map_err(|refused| {
+            let message = format!("a number cannot stand where a constant does: {refused}");
+            error(message, "put constants only where numbers can stand".to_owned(), Span::new(0, self.text().len()))
+        })
     }
 
     /// The text that was parsed.

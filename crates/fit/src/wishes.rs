@@ -31,6 +31,7 @@ use job_sort_formula::diagnostic::Message;
 use jsf_site::SiteError;
 use thiserror::Error;
 
+pub use affine::is_scale_free;
 pub use fit::{WishOptions, WishProgress, fit_wishes};
 pub use read::Wishes;
 pub use result::{FittedParameter, WishFit, WishesMet};

@@ -251,7 +251,8 @@ fn a_constant_that_cancels_decides_nothing() {
     assert!(fit(&site, &template, &pairs(&[("1", "2"), ("2", "3")])).is_feasible, "the order of submission");
     let impossible = fit(&site, &template, &pairs(&[("1", "2"), ("3", "2")]));
     assert_eq!(impossible.wishes.conflict, ids(&[("3.vm", "2.vm")]));
-    assert_eq!((impossible.parameters[0].low, impossible.parameters[0].high), (0.0, 2.0));
+    let constant = &impossible.parameters[0];
+    assert_eq!((constant.value, constant.low, constant.high), (1.0, 0.0, 2.0), "it stays as it is");
 }
 
 #[test]
@@ -265,6 +266,8 @@ fn equal_values_leave_the_order_to_what_follows() {
     let fixed = fit(&by_queue, &template("{a=1:-5..5}*ncpus"), &pairs(&[("2", "1"), ("2", "3")]));
     assert_eq!(fixed.wishes.conflict, ids(&[("2.vm", "3.vm")]), "the queue decides before the value");
     assert_eq!(fixed.wishes.met, 1);
+    let fixed = fit(&by_queue, &template("ncpus**{a=1:-5..5}"), &pairs(&[("2", "1"), ("2", "3")]));
+    assert_eq!(fixed.wishes.conflict, ids(&[("2.vm", "3.vm")]), "a search knows that too");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{AssessedTree, FairTree};
+use job_sort_formula::formula::Template;
 use job_sort_formula::formula::lint::{Ranges, lint_values};
 use job_sort_formula::jobs::{Job, JobState, JobTable};
 use job_sort_formula::rank::{FormulaResult, OnError, ScorePrecision, score};
@@ -56,9 +57,11 @@ pub const TARGETS: [Target; 10] = [
 const NUMBERS: [f64; 8] = [0.0, 1.0, -1.0, 4.0, 0.5, 1e300, -3.25, 86_400.0];
 const INTEGERS: [i64; 8] = [0, 1, -1, 7, 64, 9_007_199_254_740_993, 2, 3600];
 
-/// A formula is parsed, printed, linted and evaluated; its printed text is the same formula.
+/// A formula is parsed, printed, linted and evaluated; its printed text is the same formula. A template whose numbers are filled in
+/// is a formula.
 pub fn formula(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
+    fill_template(&text);
     let Ok(formula) = Formula::parse(&text) else { return };
     let printed = formula.to_string();
     for text in [&printed, &formula.with_comments()] {
@@ -71,6 +74,16 @@ pub fn formula(data: &[u8]) {
         (formula.compile(&schema), Formula::parse(&printed).expect("parsed before").compile(&schema))
     {
         compare_executors(&program, &again);
+    }
+}
+
+fn fill_template(text: &str) {
+    let Ok(template) = Template::parse(text) else { return };
+    let constants = template.constants().iter();
+    let bounds: Vec<[f64; 3]> = constants.map(|constant| [constant.start, constant.low, constant.high]).collect();
+    for number in 0..3 {
+        let filled = template.fill(&bounds.iter().map(|bounds| bounds[number]).collect::<Vec<f64>>());
+        assert!(Formula::parse(&filled).is_ok(), "{text:?} filled: {filled:?}");
     }
 }
 

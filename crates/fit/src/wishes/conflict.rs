@@ -1,23 +1,32 @@
 //! A smallest set of wishes that no constants satisfy together: without any one of them, the others can be satisfied.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::Wish;
 use super::halfspace::{Condition, Halfspace};
 use super::linear_program::{Bounds, deepest, is_feasible};
 
-/// The indices of such wishes, ascending; empty if all can be satisfied. `conditions` has the condition of each wish; without
-/// them, only a circle of wishes is known not to be satisfiable.
-pub(super) fn smallest_conflict(wishes: &[Wish], conditions: Option<&[Condition]>, bounds: &Bounds) -> Vec<usize> {
-    let is_unmet = |condition: &Condition| matches!(condition, Condition::Unmet);
-    if let Some(index) = conditions.and_then(|conditions| conditions.iter().position(is_unmet)) {
+/// A longer circle is not searched for a part of it that the template cannot satisfy.
+const MAX_REDUCED: usize = 200;
+/// Of how many wishes the shortest circle is looked for.
+const MAX_TRIED: usize = 500;
+
+/// The indices of such wishes, ascending; empty if all can be satisfied. `conditions` has the condition of each wish.
+pub(super) fn smallest_conflict(wishes: &[Wish], conditions: &[Condition], bounds: &Bounds) -> Vec<usize> {
+    if let Some(index) = conditions.iter().position(|condition| matches!(condition, Condition::Unmet)) {
         return vec![index];
     }
-    let mut circle = shortest_circle(wishes);
-    circle.sort_unstable();
-    let Some(conditions) = conditions else { return circle };
+    let circle = shortest_circle(wishes);
+    if circle.len() > MAX_REDUCED {
+        return circle;
+    }
     let candidates = if circle.is_empty() { binding(conditions, bounds) } else { circle };
-    minimal(candidates, wishes, conditions, bounds)
+    if candidates.is_empty() {
+        return candidates;
+    }
+    let mut conflict = Reduction { wishes, conditions, bounds }.needed(&[], false, &candidates);
+    conflict.sort_unstable();
+    conflict
 }
 
 /// Wishes that cannot be satisfied together, though perhaps not all of them are needed for that.
@@ -37,43 +46,59 @@ fn binding(conditions: &[Condition], bounds: &Bounds) -> Vec<usize> {
     if is_feasible(&halfspaces(&binding, conditions), bounds) { all } else { binding }
 }
 
-/// Leaves out each wish without which the others still cannot be satisfied.
-fn minimal(mut conflict: Vec<usize>, wishes: &[Wish], conditions: &[Condition], bounds: &Bounds) -> Vec<usize> {
-    let mut tried = 0;
-    while tried < conflict.len() {
-        let mut others = conflict.clone();
-        others.remove(tried);
-        let others_wish: Vec<Wish> = others.iter().map(|&index| wishes[index]).collect();
-        let is_conflict =
-            !shortest_circle(&others_wish).is_empty() || !is_feasible(&halfspaces(&others, conditions), bounds);
-        if is_conflict {
-            conflict = others;
-        } else {
-            tried += 1;
+/// Leaves out what a conflict does not need. Source: U. Junker, "QuickXplain: preferred explanations and relaxations for
+/// over-constrained problems", 2004.
+struct Reduction<'a> {
+    wishes: &'a [Wish],
+    conditions: &'a [Condition],
+    bounds: &'a Bounds,
+}
+
+impl Reduction<'_> {
+    /// Of the candidates, which are a conflict together with the background, those that are needed for that. `is_new` says that
+    /// the background has grown, so that it may be a conflict itself.
+    fn needed(&self, background: &[usize], is_new: bool, candidates: &[usize]) -> Vec<usize> {
+        if is_new && self.is_conflict(background) {
+            return Vec::new();
         }
+        if candidates.len() == 1 {
+            return candidates.to_vec();
+        }
+        let (left, right) = candidates.split_at(candidates.len() / 2);
+        let of_right = self.needed(&[background, left].concat(), true, right);
+        let of_left = self.needed(&[background, &of_right].concat(), !of_right.is_empty(), left);
+        [of_left, of_right].concat()
     }
-    conflict
+
+    fn is_conflict(&self, indices: &[usize]) -> bool {
+        let wishes: Vec<Wish> = indices.iter().map(|&index| self.wishes[index]).collect();
+        !on_circles(&wishes).is_empty() || !is_feasible(&halfspaces(indices, self.conditions), self.bounds)
+    }
 }
 
 fn halfspaces<'c>(indices: &[usize], conditions: &'c [Condition]) -> Vec<&'c Halfspace> {
     indices.iter().flat_map(|&index| conditions[index].halfspaces()).collect()
 }
 
-/// The indices of the wishes of a shortest circle: each one's lower job is the next one's upper job. Empty if there is none.
-fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
+/// The indices of the wishes of a shortest circle, ascending: the lower job of each is the upper job of another one. Empty if there
+/// is none.
+pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     let mut below: HashMap<usize, Vec<usize>> = HashMap::new();
     wishes.iter().enumerate().for_each(|(index, wish)| below.entry(wish.above).or_default().push(index));
     let candidates = on_circles(wishes);
-    let circles = candidates.into_iter().filter_map(|index| circle_through(index, wishes, &below));
-    circles.min_by_key(Vec::len).unwrap_or_default()
+    let circles = candidates.into_iter().take(MAX_TRIED).filter_map(|index| circle_through(index, wishes, &below));
+    let mut circle = circles.min_by_key(Vec::len).unwrap_or_default();
+    circle.sort_unstable();
+    circle
 }
 
-/// The wishes that may belong to a circle: none of their jobs is only above or only below others.
+/// The wishes on circles, and those between two circles: none of their jobs is only above or only below others. There are none if
+/// there is no circle.
 fn on_circles(wishes: &[Wish]) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..wishes.len()).collect();
     loop {
-        let above: std::collections::HashSet<usize> = kept.iter().map(|&index| wishes[index].above).collect();
-        let below: std::collections::HashSet<usize> = kept.iter().map(|&index| wishes[index].below).collect();
+        let above: HashSet<usize> = kept.iter().map(|&index| wishes[index].above).collect();
+        let below: HashSet<usize> = kept.iter().map(|&index| wishes[index].below).collect();
         let count = kept.len();
         kept.retain(|&index| below.contains(&wishes[index].above) && above.contains(&wishes[index].below));
         if kept.len() == count {

@@ -7,14 +7,14 @@ use job_sort_formula::formula::Template;
 use jsf_site::Site;
 
 use super::affine::AffineValues;
-use super::conflict::smallest_conflict;
+use super::conflict::shortest_circle;
 use super::order_fit::{OrderFit, fit_order};
 use super::read::Wishes;
 use super::result::{FittedParameter, WishFit, WishesMet};
 use super::rounding::{centered, range_of, with_few_digits};
 use super::score_fit::{Near, fit_scores, mean_deviation};
 use super::search_fit::fit_by_search;
-use super::wished_queue::{WishedQueue, count};
+use super::wished_queue::{Dependence, WishedQueue, count};
 use super::{Wish, WishError};
 
 /// How constants are searched.
@@ -81,9 +81,15 @@ fn found(queue: &mut WishedQueue<'_>, affine: Option<&AffineValues>, options: &W
         Some(affine) => OrderFit { values: fit_scores(queue, affine), conflict: Vec::new() },
         None => {
             let values = fit_by_search(queue, options);
-            OrderFit { values, conflict: smallest_conflict(queue.wishes(), None, &[]) }
+            OrderFit { values, conflict: known_conflict(queue) }
         }
     }
+}
+
+/// Wishes that exclude each other whatever the values of the jobs are.
+fn known_conflict(queue: &WishedQueue<'_>) -> Vec<usize> {
+    let fixed = queue.dependences.iter().position(|dependence| *dependence == Dependence::Fixed(false));
+    fixed.map_or_else(|| shortest_circle(queue.wishes()), |index| vec![index])
 }
 
 /// The constants with few digits, which meet the same wishes and give nearly the same values to jobs with scores.

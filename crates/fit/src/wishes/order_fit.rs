@@ -30,7 +30,7 @@ pub(super) fn fit_order(queue: &mut WishedQueue<'_>, values: &AffineValues) -> O
     let mut conditions: Vec<Condition> = pairs
         .map(|(wish, dependence)| Condition::new(*wish, *dependence, values, queue.threshold, constants))
         .collect();
-    let bounds = vec![(0.0, 1.0); constants.len()];
+    let bounds = bounds(constants, &conditions);
     let mut best: Option<(usize, Vec<f64>)> = None;
     for _ in 0..ROUNDS {
         let found = numbers(queue.template, &conditions, bounds.clone());
@@ -48,9 +48,20 @@ pub(super) fn fit_order(queue: &mut WishedQueue<'_>, values: &AffineValues) -> O
     let (met, values) = best.unwrap_or_default();
     let conflict = match met == queue.wishes().len() {
         true => Vec::new(),
-        false => smallest_conflict(queue.wishes(), Some(&conditions), &bounds),
+        false => smallest_conflict(queue.wishes(), &conditions, &bounds),
     };
     OrderFit { values, conflict }
+}
+
+/// The ranges of the constants. A constant that no wish depends on stays as it is.
+fn bounds(constants: &[TemplateConstant], conditions: &[Condition]) -> Vec<(f64, f64)> {
+    let matters =
+        |index: usize| conditions.iter().flat_map(Condition::halfspaces).any(|one| one.direction[index] != 0.0);
+    let bounds = constants.iter().enumerate().map(|(index, constant)| match matters(index) {
+        true => (0.0, 1.0),
+        false => (place_of(constant, constant.start), place_of(constant, constant.start)),
+    });
+    bounds.collect()
 }
 
 /// Demands that jobs differ by what float32 keeps of values as large as they are now.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use job_sort_formula::JobTable;
+use jsf_site::RankedQueue;
 
 use super::{Place, Wish, WishError};
 
@@ -117,17 +117,17 @@ impl Wishes {
         Ok(())
     }
 
-    /// Finds the rows of the jobs.
+    /// Finds the rows of the jobs in a queue, in which no job is under the threshold.
     ///
     /// # Errors
-    /// A job is unknown, or two names of a list mean one job, or there are too many wishes.
-    pub(super) fn find(&self, table: &JobTable) -> Result<WishedRows, WishError> {
+    /// A job is unknown or not considered, or two names of a list mean one job, or there are too many wishes.
+    pub(super) fn find(&self, queue: &RankedQueue) -> Result<WishedRows, WishError> {
         let has_order = !self.pairs.is_empty() || !self.lists.is_empty();
         if has_order && !self.scores.is_empty() {
             let (first, _) = &self.scores[0];
             return Err(WishError::at(&first.place, "scores cannot be fitted together with an order of jobs"));
         }
-        let mut rows = Rows { table, found: HashMap::new() };
+        let mut rows = Rows { queue, found: HashMap::new() };
         let mut wished = WishedRows::default();
         for [above, below] in &self.pairs {
             let wish = Wish { above: rows.find(above)?, below: rows.find(below)? };
@@ -251,7 +251,7 @@ fn by_score(scores: &[(usize, f64)]) -> Vec<Vec<usize>> {
 
 /// The rows of the jobs that were looked for.
 struct Rows<'a> {
-    table: &'a JobTable,
+    queue: &'a RankedQueue,
     found: HashMap<String, usize>,
 }
 
@@ -260,21 +260,30 @@ impl Rows<'_> {
         if let Some(row) = self.found.get(&named.id) {
             return Ok(*row);
         }
-        let rows = self.table.find_jobs(&named.id).map_err(|message| WishError::at(&named.place, message))?;
+        let table = &self.queue.table;
+        let rows = table.find_jobs(&named.id).map_err(|message| WishError::at(&named.place, message))?;
         let &[row] = &rows[..] else {
             let message = format!("{} jobs are called `{}`; add the server's name", rows.len(), named.id);
             return Err(WishError::at(&named.place, message));
         };
-        let state = self.table.state(row);
-        if !self.table.is_considered(row) {
-            let why = match self.table.exclusion(row) {
-                Some(_) => "it is invalid".to_owned(),
-                None => format!("its state is {}", state.letter()),
-            };
-            let message = format!("the scheduler does not consider `{}`: {why}", self.table.id(row));
+        if let Some(why) = self.not_considered(row) {
+            let message = format!("the scheduler does not consider `{}`: {why}", table.id(row));
             return Err(WishError::at(&named.place, message));
         }
         self.found.insert(named.id.clone(), row);
         Ok(row)
+    }
+
+    /// Why the scheduler does not consider a job.
+    fn not_considered(&self, row: usize) -> Option<String> {
+        let RankedQueue { table, not_considered, .. } = self.queue;
+        if let Some((_, reason)) = not_considered.iter().find(|(other, _)| *other == row) {
+            return Some(reason.to_string());
+        }
+        match table.exclusion(row) {
+            _ if table.is_considered(row) => None,
+            Some(_) => Some("it is invalid".to_owned()),
+            None => Some(format!("its state is {}", table.state(row).letter())),
+        }
     }
 }

@@ -6,8 +6,6 @@
 
 use std::ops::ControlFlow;
 
-use job_sort_formula::formula::TemplateConstant;
-
 use super::fit::WishOptions;
 use super::score_fit::{mean_deviation, scale};
 use super::wished_queue::{WishedQueue, count, starts};
@@ -28,7 +26,7 @@ struct Best {
 
 /// Finds constants that meet as many wishes as possible, or whose values are nearest to the scores.
 pub(super) fn fit_by_search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
-    let space = space(queue);
+    let space = Space::new(queue.template.constants().iter().map(Range::from).collect(), false);
     let pairs = compared_pairs(queue);
     let has_scores = !queue.wished.scores.is_empty();
     let mut best = Best { met: 0, loss: f64::INFINITY, values: starts(queue.template) };
@@ -54,16 +52,6 @@ pub(super) fn fit_by_search(queue: &mut WishedQueue<'_>, options: &WishOptions) 
         });
     }
     best.values
-}
-
-/// The ranges of the constants.
-fn space(queue: &WishedQueue<'_>) -> Space {
-    let constants = queue.template.constants().iter();
-    let range = |constant: &TemplateConstant| {
-        let TemplateConstant { start, low, high, is_log, is_int, .. } = *constant;
-        Range { start, low, high, is_log, is_int }
-    };
-    Space::new(constants.map(range).collect(), false)
 }
 
 /// Pairs of rows of which the first one is wished above the second one.

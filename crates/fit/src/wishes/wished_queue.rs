@@ -63,11 +63,10 @@ impl<'a> WishedQueue<'a> {
         let formula = filled(template, &starts(template));
         let jobs = site.read_for(&RankRequest::from(&formula))?;
         let mut queue = site.rank_read(jobs, usize::MAX)?;
-        let wished = wishes.find(&queue.table)?;
         let equal = Formula::parse(EQUAL_VALUES).expect("a number is a formula");
         let threshold = threshold(site, &mut queue)?;
         site.rank_again(&mut queue, &equal)?;
-        check_considered(&queue, &wished)?;
+        let wished = wishes.find(&queue)?;
         if wished.wishes.is_empty() {
             return Err(WishError::at(
                 &Place { document: String::new(), line: 0 },
@@ -163,18 +162,6 @@ fn rows_of(wished: &WishedRows) -> Vec<usize> {
     let of_wishes = wished.wishes.iter().flat_map(|wish| [wish.above, wish.below]);
     let rows: BTreeSet<usize> = of_wishes.chain(wished.scores.iter().map(|(row, _)| *row)).collect();
     rows.into_iter().collect()
-}
-
-/// Refuses jobs that the scheduler does not consider, whatever their values are.
-fn check_considered(queue: &RankedQueue, wished: &WishedRows) -> Result<(), WishError> {
-    for row in rows_of(wished) {
-        let reason = queue.not_considered.iter().find(|(excluded, _)| *excluded == row);
-        if let Some((_, reason @ NotConsidered::NoShares)) = reason {
-            let message = format!("the scheduler does not consider `{}`: {reason}", queue.table.id(row));
-            return Err(WishError::at(&Place { document: String::new(), line: 0 }, message));
-        }
-    }
-    Ok(())
 }
 
 /// What the value of a job must exceed, as the scheduler says of jobs that do not.
