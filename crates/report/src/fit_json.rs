@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use jsf_fit::wishes::WishFit;
 use jsf_fit::goals::{
     FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
 };
+use jsf_fit::wishes::WishFit;
 use serde::Serialize;
 
 /// What a fit answers.
