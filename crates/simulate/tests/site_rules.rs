@@ -191,3 +191,12 @@ fn the_use_is_compared_with_the_shares() {
     let fairness = Fairness::new(&workload, &schedule, &shares, 0);
     assert_eq!((fairness.hoover, fairness.jain), (0.0, Some(1.0)));
 }
+
+#[test]
+fn equal_values_are_ordered_by_a_resource_of_job_sort_key() {
+    let config = bytes("sched_config", "job_sort_key: \"mem HIGH ALL\"\n");
+    let site = site(SiteFiles::default().with(Role::SchedConfig, config));
+    let log = [record(1, "Resource_List.mem=1gb"), record(2, "Resource_List.mem=3gb"), record(3, "")].concat();
+    let (_, _, starts, _) = run(&site, &log, "0*ncpus", 1);
+    assert_eq!(starts, [Some(110), Some(100), Some(120)]);
+}

@@ -124,10 +124,10 @@ impl Site {
         let names = self.names_in_log(formulas).into_iter();
         let inputs = names.map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
         let mut inputs: Vec<(Box<str>, Option<InputType>)> = inputs.collect();
-        for counted in self.counted_resources()? {
-            if !inputs.iter().any(|(name, _)| *name == counted) {
-                let kind = self.schema.entry(&counted).map(|entry| entry.input_type);
-                inputs.push((counted, kind));
+        for name in self.counted_resources()?.into_iter().chain(self.sorted_resources()) {
+            if !inputs.iter().any(|(other, _)| *other == name) {
+                let kind = self.schema.entry(&name).map(|entry| entry.input_type);
+                inputs.push((name, kind));
             }
         }
         let inputs = LogInputs {
@@ -393,7 +393,7 @@ fn limit_in_words(limit: &RunLimit) -> String {
 }
 
 /// Whether a simulation computes an input of every job, whatever the log says.
-fn is_always_known(name: &str) -> bool {
+pub(super) fn is_always_known(name: &str) -> bool {
     matches!(name, "ncpus" | "walltime" | "eligible_time") || FairshareInput::from_name(name).is_some()
 }
 

@@ -11,6 +11,7 @@ use jsf_simulate::{Backfill, OrderRules, SimulationRules, UsageMeasure, Workload
 
 use super::role::Role;
 use super::scheduling::{LimitedNames, QueuePlaces};
+use super::simulate::is_always_known;
 use super::{Site, SiteError};
 
 /// The resource that every machine counts.
@@ -42,6 +43,12 @@ impl Site {
         names
             .retain(|name| **name != *PROCESSORS && self.config.checked_resources.iter().any(|other| *other == **name));
         Ok(names)
+    }
+
+    /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the log.
+    pub(super) fn sorted_resources(&self) -> Vec<Box<str>> {
+        let names = self.config.job_sort_key.prime.iter().map(|key| name_of_key(&key.name));
+        names.filter(|name| self.schema.is_numeric(name) && !is_always_known(name)).map(Into::into).collect()
     }
 
     /// The machine and the rules by which a workload is simulated.
@@ -136,11 +143,10 @@ impl Site {
         let jobs = workload.jobs();
         let mut columns: Vec<Vec<f64>> = Vec::new();
         for key in &self.config.job_sort_key.prime {
-            let name = if key.name == "sort_priority" { "job_priority" } else { &key.name };
-            let mut column = match name {
+            let mut column = match name_of_key(&key.name) {
                 PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
                 "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
-                _ => match workload.amounts_of(name) {
+                name => match workload.amounts_of(name) {
                     Some(column) => column,
                     None => continue,
                 },
@@ -266,4 +272,9 @@ fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
         requests.extend(others.map(|column| column.as_ref().map_or(0, |column| column[index].ceil() as i64)));
     }
     requests
+}
+
+/// The name of a formula for what a key of `job_sort_key` orders by.
+fn name_of_key(key: &str) -> &str {
+    if key == "sort_priority" { "job_priority" } else { key }
 }
