@@ -37,7 +37,7 @@ use trade_off::{best_value, exclusions, trade_off};
 
 /// The copies of the searched part on which each formula is simulated: the log itself, and others with moved submissions. A schedule
 /// of a loaded machine depends on seconds, and the mean over copies is smoother.
-const COPIES: u64 = 4;
+pub const COPIES: u64 = 4;
 /// The least number of blocks of the searched part, from which errors are estimated.
 const MIN_BLOCKS: i64 = 6;
 

@@ -9,7 +9,8 @@ use jsf_simulate::JudgedGoal;
 pub struct Score {
     /// By how much goals are missed, as the sum of fractions of their limits; 0 if all are met that can be judged.
     pub missed: f64,
-    /// The value of the objective, negative if it is to be as large as possible; 0 without one.
+    /// The value of the objective, negative if it is to be as large as possible. Without one, by how much all goals are met at least, as
+    /// a negative fraction of their limits: constants that barely meet a goal on some days miss it on others.
     pub objective: f64,
     /// The distance to the constants to begin with.
     pub distance: f64,
@@ -42,6 +43,8 @@ pub struct GoalValue {
     pub is_met: bool,
     /// By how much it is missed, as a fraction of the limit.
     pub missed: f64,
+    /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it cannot be judged.
+    pub margin: Option<f64>,
 }
 
 impl GoalValue {
@@ -49,19 +52,18 @@ impl GoalValue {
     pub(super) fn mean(runs: &[&JudgedGoal]) -> Self {
         let value = mean(runs.iter().filter_map(|goal| goal.value));
         let limit = mean(runs.iter().filter_map(|goal| goal.limit));
-        let missed = match (value, limit) {
-            (Some(value), Some(limit)) => relative_miss(value, limit, runs.iter().all(|goal| goal.is_most)),
-            _ => 0.0,
-        };
-        Self { value, limit, is_met: missed == 0.0, missed }
+        let is_most = runs.iter().all(|goal| goal.is_most);
+        let margin = value.zip(limit).map(|(value, limit)| relative_margin(value, limit, is_most));
+        let missed = margin.map_or(0.0, |margin| (-margin).max(0.0));
+        Self { value, limit, is_met: missed == 0.0, missed, margin }
     }
 }
 
-/// By how much a limit is missed, as a fraction of it.
-fn relative_miss(value: f64, limit: f64, is_most: bool) -> f64 {
-    let beyond = if is_most { value - limit } else { limit - value };
+/// By how much a limit is met, as a fraction of it.
+fn relative_margin(value: f64, limit: f64, is_most: bool) -> f64 {
+    let within = if is_most { limit - value } else { value - limit };
     let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
-    (beyond / unit).max(0.0)
+    within / unit
 }
 
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -83,10 +85,9 @@ mod tests {
     }
 
     #[test]
-    fn a_miss_is_a_fraction_of_the_limit() {
-        assert_eq!(relative_miss(90.0, 60.0, true), 0.5);
-        assert_eq!(relative_miss(90.0, 60.0, false), 0.0);
-        assert_eq!(relative_miss(0.4, 0.5, false), (0.5 - 0.4) / 0.5);
-        assert_eq!(relative_miss(3.0, 0.0, true), 3.0);
+    fn a_margin_is_a_fraction_of_the_limit() {
+        assert_eq!(relative_margin(90.0, 60.0, true), -0.5);
+        assert_eq!(relative_margin(90.0, 60.0, false), 0.5);
+        assert_eq!(relative_margin(3.0, 0.0, true), -3.0);
     }
 }

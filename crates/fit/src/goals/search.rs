@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         let objective = runs.objective();
         let score = Score {
             missed: goals.iter().map(|goal| goal.missed).sum(),
-            objective: self.objective_score(objective),
+            objective: self.objective_score(objective, &goals),
             distance: self.space.distance_to_start(values),
         };
         let point = EvaluatedPoint { values: values.to_vec(), formula: formula.to_owned(), goals, objective, score };
@@ -150,14 +150,12 @@ impl<'a> Search<'a> {
         Ok(Some((point, runs)))
     }
 
-    fn objective_score(&self, value: Option<f64>) -> f64 {
-        match &self.simulator.goals.objective {
-            None => 0.0,
-            Some(objective) => match value {
-                None => f64::INFINITY,
-                Some(value) if objective.is_minimised => value,
-                Some(value) => -value,
-            },
+    fn objective_score(&self, value: Option<f64>, goals: &[GoalValue]) -> f64 {
+        match (&self.simulator.goals.objective, value) {
+            (None, _) => -goals.iter().filter_map(|goal| goal.margin).reduce(f64::min).unwrap_or(0.0),
+            (Some(_), None) => f64::INFINITY,
+            (Some(objective), Some(value)) if objective.is_minimised => value,
+            (Some(_), Some(value)) => -value,
         }
     }
 

@@ -20,9 +20,9 @@ pub(super) struct Fitted {
     pub(super) runs: Runs,
 }
 
-/// The number of evaluations that are kept for roundings and ranges.
+/// The number of evaluations that are kept for the best constants again, for roundings and for ranges.
 pub(super) fn reserve(evaluations: usize, constants: usize) -> usize {
-    DIGITS.len() + constants * places(evaluations, constants)
+    1 + DIGITS.len() + constants * places(evaluations, constants)
 }
 
 /// The places of each range at which its constant is tried.

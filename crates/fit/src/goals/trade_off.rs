@@ -1,12 +1,13 @@
 //! Which goals pull against each other, from the points that were evaluated.
 
-use job_sort_formula::rank::measures::tau_b;
 use jsf_simulate::Goals;
 
 use super::search::EvaluatedPoint;
 
-/// The fewest points from which a trade-off is read.
+/// The fewest points of a front that are shown as one.
 const MIN_POINTS: usize = 3;
+/// What the best value of one must cost the other at least, as a fraction of its mean: less is chance.
+const MIN_COST: f64 = 0.05;
 
 /// What is traded: a goal or the objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub enum Traded {
 pub struct TradeOff {
     /// The two.
     pub between: [Traded; 2],
-    /// Kendall's tau-b of how good the points are in both, below 0.
-    pub agreement: f64,
+    /// What each loses where the other has its best value, in units of its measure.
+    pub costs: [f64; 2],
     /// The places of the points than which no other is better in both, from the best in the first to the best in the second.
     pub front: Vec<usize>,
 }
@@ -48,11 +49,18 @@ pub(super) fn trade_off(goals: &Goals, points: &[EvaluatedPoint]) -> Option<Trad
     let trade_offs = pairs.filter_map(|between| {
         let [first, second] = between.map(|traded| losses(goals, points, traded));
         let (first, second) = (first?, second?);
-        let agreement = tau_b(&first, &second).filter(|agreement| *agreement < 0.0)?;
         let front = front(&first, &second);
-        (front.len() >= MIN_POINTS).then_some(TradeOff { between, agreement, front })
+        let [best_in_first, .., best_in_second] = *front else { return None };
+        let costs = [first[best_in_second] - first[best_in_first], second[best_in_first] - second[best_in_second]];
+        let relative = (costs[0] / mean_size(&first)).min(costs[1] / mean_size(&second));
+        let is_one = front.len() >= MIN_POINTS && relative >= MIN_COST;
+        is_one.then_some((relative, TradeOff { between, costs, front }))
     });
-    trade_offs.min_by(|one, other| one.agreement.total_cmp(&other.agreement))
+    trade_offs.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, trade_off)| trade_off)
+}
+
+fn mean_size(losses: &[f64]) -> f64 {
+    losses.iter().map(|loss| loss.abs()).sum::<f64>() / losses.len() as f64
 }
 
 /// Which goals exclude each other, if no point meets all. The best value of each goal beside each other one that can be met.
