@@ -49,8 +49,8 @@ impl Split {
         let searched_until = end - ((end - begin) as f64 * held_out) as i64;
         let longest = jobs.iter().map(|job| job.walltime).max().unwrap_or(0);
         let gap = longest.min(((end - searched_until) as f64 * MAX_GAP) as i64);
-        let split =
-            Self { begin, counted_from: begin + warm_up, searched_until, held_out_from: searched_until + gap, end };
+        let counted_from = begin.saturating_add(warm_up).min(end);
+        let split = Self { begin, counted_from, searched_until, held_out_from: searched_until + gap, end };
         match split.counted_from < searched_until {
             true => Ok(split),
             false => Err(FitError::NothingToSearch),
