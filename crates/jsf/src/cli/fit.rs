@@ -28,6 +28,16 @@ const MAX_WISHES_BYTES: u64 = 4 << 20;
 
 pub(super) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&readers(arguments))?;
+    if !arguments.formula.is_given() {
+        return Err(CliError::usage(
+            "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
+        ));
+    }
+    if arguments.goals.is_none() && arguments.wishes.is_none() && arguments.prefer.is_empty() {
+        return Err(CliError::usage(
+            "nothing is wanted: give --prefer or --wishes for the queue, or --goals and --workload for a log",
+        ));
+    }
     let source = read_formula(&arguments.formula, None)?;
     let template = match Template::parse(&source.text) {
         Ok(template) => template,

@@ -8,6 +8,7 @@ mod environment;
 mod existence;
 mod exit_codes;
 mod explain;
+mod fit;
 mod goals;
 mod help;
 mod hostile_text;

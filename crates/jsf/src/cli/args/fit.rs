@@ -35,7 +35,7 @@ Examples:
       --site examples/site --prefer 184208 185046
   jsf fit '{fs=100:0..500}*fairshare_factor + {age=1:0..50}*eligible_time/3600' \\
       --site examples/site --workload examples/site/accounting.gz \\
-      --processors 256 --goals examples/goals.toml --evaluations 8")]
+      --processors 256 --goals examples/goals.toml --evaluations 4")]
 #[command(
     mut_arg("formula", |formula| formula.value_name("TEMPLATE").help("The formula with the constants to find; - is standard input")),
     mut_arg("formula_file", |file| file.help("The file that contains the template")),
@@ -65,7 +65,7 @@ pub struct FitArgs {
     ///
     /// TOML as for `jsf simulate --goals`, with `[objective] minimise = \"mean bounded_slowdown\"` for what is to be as small
     /// as possible once the goals are met
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["prefer", "wishes"], requires = "workload")]
+    #[arg(long, value_name = "FILE", requires = "workload")]
     pub goals: Option<PathBuf>,
     /// The log.
     #[command(flatten)]

@@ -1,0 +1,178 @@
+//! `jsf fit`: the constants of a formula, from wishes about the queue or from goals on a log.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::command::{command, jsf, json, stderr, stdout, success};
+
+const TEMPLATE: &str = "{fs=100:0..500}*fairshare_factor + {age=1:0..50}*eligible_time/3600";
+const SITE: [&str; 2] = ["--site", "examples/site"];
+
+fn wished(options: &[&str]) -> Output {
+    jsf(&[&["fit", TEMPLATE], &SITE[..], options].concat())
+}
+
+#[test]
+fn wishes_that_can_be_met_are_met_by_the_ranking() {
+    let prefer = ["--prefer", "184208", "185046", "--prefer", "184794", "184103"];
+    let fit = json(&wished(&[&prefer[..], &["--format", "json"]].concat()));
+    assert_eq!((fit["feasible"].as_bool(), fit["recommendation"].as_str()), (Some(true), Some("use")), "{fit}");
+    assert_eq!((fit["wishes"]["total"].as_u64(), fit["wishes"]["met"].as_u64()), (Some(2), Some(2)));
+    let formula = fit["formula"].as_str().expect("a formula");
+    assert!(fit["qmgr"].as_str().is_some_and(|qmgr| qmgr.contains(formula)), "{fit}");
+    let ranked = json(&jsf(&[&["rank", formula, "--format", "json"], &SITE[..]].concat()));
+    let jobs = ranked["jobs"].as_array().expect("jobs");
+    let rank = |id: &str| jobs.iter().find(|job| job["id"] == format!("{id}.kestrel")).expect("a job")["rank"].as_u64();
+    assert!(rank("184208") < rank("185046") && rank("184794") < rank("184103"), "{formula}");
+}
+
+#[test]
+fn a_circle_of_wishes_is_named() {
+    let circle = ["184208", "185046", "184103", "184208"];
+    let prefer: Vec<&str> = circle.windows(2).flat_map(|pair| ["--prefer", pair[0], pair[1]]).collect();
+    let output = wished(&prefer);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("exclude each other"), "{}", stdout(&output));
+    let fit: serde_json::Value =
+        serde_json::from_str(&stdout(&wished(&[&prefer[..], &["--format", "json"]].concat()))).expect("JSON");
+    assert_eq!((fit["feasible"].as_bool(), fit["recommendation"].as_str()), (Some(false), Some("none")));
+    assert!(fit["wishes"]["conflict"].as_array().is_some_and(|conflict| !conflict.is_empty()), "{fit}");
+}
+
+#[test]
+fn what_is_wrong_with_a_template_or_a_wish_is_said_at_its_place() {
+    for (template, text) in [
+        ("100*ncpus", "the template has no constant to find"),
+        ("{a=1:2..0}*ncpus", "the range `2..0` is upside down"),
+        ("{a=5:0..2}*ncpus", "FORMULA:1:4"),
+        ("{ncpus=1:0..2}*ncpus", "`ncpus` is both a constant and an input"),
+        ("{a=1:0..2:log}*ncpus", ":log"),
+    ] {
+        let output = jsf(&[&["fit", template, "--prefer", "184208", "185046"], &SITE[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{template}: {}", stderr(&output));
+        assert!(stderr(&output).contains(text), "{template}: {}", stderr(&output));
+    }
+    let unknown = wished(&["--prefer", "184208", "1"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("no job is called `1`"), "{}", stderr(&unknown));
+    let nothing = wished(&[]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(stderr(&nothing).contains("--prefer"), "{}", stderr(&nothing));
+    let folder = tempfile::tempdir().expect("a folder");
+    let wishes = written(folder.path(), "wishes.txt", "184208\n184103\n184208\n");
+    let twice = wished(&["--wishes", &wishes]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(stderr(&twice).contains("wishes.txt:3: "), "{}", stderr(&twice));
+    let ranked = jsf(&[&["rank", TEMPLATE], &SITE[..]].concat());
+    assert_eq!(ranked.status.code(), Some(1));
+    assert!(stderr(&ranked).contains("`jsf fit` finds the constants"), "{}", stderr(&ranked));
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("written");
+    path.display().to_string()
+}
+
+/// A log of 14 weeks on one processor: each hour a job of 10 minutes, and each fifth hour one of 4 hours.
+fn log(folder: &Path) -> String {
+    let lines = (0..14 * 7 * 24).flat_map(|hour| {
+        let job = |id: String, run: usize| {
+            let submit = hour * 3600;
+            format!(
+                r#"{{"id":"{id}","entity":"e","submit":{submit},"run":{run},"resources":{{"ncpus":1,"walltime":{run}}}}}"#
+            ) + "\n"
+        };
+        let short = job(format!("s{hour}"), 600);
+        let long = (hour % 5 == 0).then(|| job(format!("l{hour}"), 13_200));
+        std::iter::once(short).chain(long)
+    });
+    written(folder, "log.ndjson", &lines.collect::<String>())
+}
+
+const GOALS: &str = "[[goal]]\nname = \"short jobs start soon\"\njobs = \"walltime <= 600\"\nmeasure = \"wait\"\n\
+                     statistic = \"p95\"\nat_most = \"4h\"\n[objective]\nminimise = \"mean bounded_slowdown\"\n";
+
+/// The arguments of a fit of a bonus for short jobs to a log.
+fn fitted(folder: &Path, goals: &str) -> Vec<String> {
+    let (log, goals) = (log(folder), written(folder, "goals.toml", goals));
+    let arguments = [
+        "fit",
+        "{bonus=0:0..100}/walltime + {age=1:0.5..2}*eligible_time/3600",
+        "--workload",
+        &log,
+        "--goals",
+        &goals,
+        "--processors",
+        "1",
+        "--evaluations",
+        "10",
+    ];
+    arguments.map(str::to_owned).into()
+}
+
+fn run(arguments: &[String], options: &[&str], threads: &str) -> Output {
+    command().env("RAYON_NUM_THREADS", threads).args(arguments).args(options).output().expect("jsf")
+}
+
+#[test]
+fn the_answer_is_the_same_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = fitted(folder.path(), GOALS);
+    let [one, two, eight] = ["1", "2", "8"].map(|threads| stdout(&run(&arguments, &["--format", "json"], threads)));
+    assert!(one == two && two == eight);
+    let fit: serde_json::Value = serde_json::from_str(&one).expect("JSON");
+    assert_eq!(fit["goals"][0]["name"], "short jobs start soon");
+    for key in ["value", "met", "limit"] {
+        assert!(!fit["goals"][0]["train"][key].is_null() && !fit["goals"][0]["held_out"][key].is_null(), "{fit}");
+    }
+    let objective = &fit["objective"];
+    assert_eq!(objective["name"], "mean bounded_slowdown");
+    assert!(objective["current"].is_f64() && objective["fitted"].is_f64(), "{fit}");
+    assert!(objective["held_out"]["current"].is_f64() && objective["held_out"]["fitted"].is_f64(), "{fit}");
+    assert!(objective["baselines"].as_array().is_some_and(|baselines| baselines.len() >= 2), "{fit}");
+    assert!(["use", "keep", "none"].iter().any(|advice| fit["recommendation"] == *advice));
+}
+
+#[test]
+fn a_fit_has_one_document_for_a_terminal_markdown_and_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = fitted(folder.path(), GOALS);
+    let page = folder.path().join("page.html");
+    let report = ["--report", page.to_str().expect("UTF-8")];
+    let output = run(&arguments, &report, "2");
+    let headline = stdout(&output).lines().next().expect("a headline").to_owned();
+    let text = std::fs::read_to_string(&page).expect("a page");
+    assert!(text.contains("<svg") && text.contains("The goals") && text.contains("The constants"));
+    let markdown = run(&arguments, &["--format", "markdown"], "2");
+    let markdown = stdout(&markdown).replace('\n', " ");
+    let start: String = headline.chars().take(40).collect();
+    assert!(markdown.contains(&start), "{headline}\n{markdown}");
+    assert!(markdown.contains("short jobs start soon"), "{markdown}");
+}
+
+#[test]
+fn goals_that_no_constant_meets_end_with_1_and_no_advice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let impossible = GOALS.replace("\"4h\"", "1").replace("p95", "max");
+    let output = run(&fitted(folder.path(), &impossible), &[], "2");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("No weights meet all goals: "), "{}", stdout(&output));
+}
+
+#[test]
+fn a_short_log_is_refused_without_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut arguments = fitted(folder.path(), GOALS);
+    let text = std::fs::read_to_string(&arguments[3]).expect("a log");
+    let few: String = text.lines().take(300).map(|line| format!("{line}\n")).collect();
+    arguments[3] = written(folder.path(), "short.ndjson", &few);
+    let refused = run(&arguments, &[], "2");
+    assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
+    assert!(stderr(&refused).contains("the log has 300 jobs in 1."), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    let forced = run(&arguments, &["--force"], "2");
+    assert!(matches!(forced.status.code(), Some(0 | 1)), "{}", stderr(&forced));
+    assert!(stdout(&forced).contains("Keep the formula in force") || stdout(&forced).contains("No weights"));
+    success(&jsf(&["fit", "--help"]));
+}
