@@ -31,7 +31,6 @@ use job_sort_formula::diagnostic::Message;
 use jsf_site::SiteError;
 use thiserror::Error;
 
-pub use affine::is_scale_free;
 pub use fit::{WishOptions, WishProgress, fit_wishes};
 pub use read::Wishes;
 pub use result::{FittedParameter, WishFit, WishesMet};
@@ -67,7 +66,7 @@ impl WishError {
 }
 
 /// Where a wish is written. It is shown before a message, or not at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     document: String,
     /// The line, counted from 1; 0 for a wish that is not from a document.

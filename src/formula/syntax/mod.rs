@@ -21,7 +21,7 @@ mod unsupported;
 pub use ast::{Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, Parameter, Scope};
 pub use error::BARE_UNPACKING;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
-pub use template::{MAX_CONSTANTS, TemplateConstant, TemplateTree};
+pub use template::{TemplateConstant, TemplateTree};
 
 use crate::python::PythonVersion;
 

@@ -10,7 +10,7 @@ use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::{Expr, SyntaxError, SyntaxErrorKind};
 
 /// The most constants of a template.
-pub const MAX_CONSTANTS: usize = 20;
+const MAX_CONSTANTS: usize = 20;
 
 /// The greatest length of a number that is filled in, in bytes: `(-1.2345678901234567e-300)`.
 pub(super) const MAX_FILLED: usize = 26;

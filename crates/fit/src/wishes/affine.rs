@@ -56,36 +56,6 @@ impl AffineValues {
     }
 }
 
-/// Whether a common factor above 0 of all constants multiplies the value of every job by this factor, so that it does not change
-/// their order but for a threshold. This is decided on the tree: the value is a sum of products of one constant each.
-pub fn is_scale_free(template: &Template) -> bool {
-    let expr = template.expr();
-    let has_constant = nodes_with_constants(template);
-    let mut is_scaled = vec![false; expr.nodes().len()];
-    for (id, node) in expr.iter() {
-        let child = |child: &ExprId| is_scaled[child.index()];
-        let is_free = |child: &ExprId| !has_constant[child.index()];
-        is_scaled[id.index()] = match &node.kind {
-            ExprKind::Name(_) => has_constant[id.index()],
-            // 0 with a factor is 0
-            ExprKind::Literal { text, .. } => text.parse() == Ok(0.0),
-            ExprKind::Parenthesized(inner) => child(inner),
-            ExprKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } => child(operand),
-            ExprKind::Binary { op, left, right } => match op {
-                BinaryOperator::Add | BinaryOperator::Subtract => child(left) && child(right),
-                BinaryOperator::Multiply => child(left) && is_free(right) || is_free(left) && child(right),
-                BinaryOperator::Divide => child(left) && is_free(right),
-                _ => false,
-            },
-            ExprKind::Conditional { then, condition, otherwise } => {
-                child(then) && is_free(condition) && child(otherwise)
-            }
-            _ => false,
-        };
-    }
-    is_scaled[expr.root().index()]
-}
-
 /// Whether each node contains a constant.
 fn nodes_with_constants(template: &Template) -> Vec<bool> {
     let expr = template.expr();
@@ -244,32 +214,4 @@ fn both<T>(
     combine: impl Fn(Affine, T) -> Option<Affine>,
 ) -> Vec<Option<Affine>> {
     left.into_iter().zip(right).map(|(left, right)| combine(left?, right?)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_common_factor_of_all_constants_is_recognised() {
-        let is_scale_free = |text: &str| is_scale_free(&Template::parse(text).expect("a template"));
-        for text in [
-            "{a=1:0..2}",
-            "{a=1:0..2}*ncpus - ({b=1:0..2} + {a}*3)/walltime*-mem",
-            "(+{a=1:0..2} if ncpus > 4 else 0) + {b=1:0..2}*(ncpus + 1)",
-        ] {
-            assert!(is_scale_free(text), "{text}");
-        }
-        for text in [
-            "{a=1:0..2} + ncpus",
-            "{a=1:0..2}*{b=1:0..2}",
-            "ncpus/{a=1:0..2}",
-            "log({a=1:0..2})",
-            "{a=1:0..2} if {b=1:0..2} > ncpus else 0",
-            "{a=1:0..2} if ncpus else 1",
-            "ncpus**{a=1:0..2}",
-        ] {
-            assert!(!is_scale_free(text), "{text}");
-        }
-    }
 }

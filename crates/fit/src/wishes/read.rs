@@ -59,7 +59,7 @@ impl Wishes {
     /// # Errors
     /// Both are the same job.
     pub fn prefer(&mut self, above: &str, below: &str) -> Result<(), WishError> {
-        let place = Place { document: String::new(), line: 0 };
+        let place = Place::default();
         if above == below {
             return Err(WishError::at(&place, format!("`{above}` cannot be before itself")));
         }
@@ -153,7 +153,7 @@ impl Wishes {
         let count =
             |groups: &Vec<Vec<usize>>| groups.windows(2).map(|pair| pair[0].len() * pair[1].len()).sum::<usize>();
         if wished.wishes.len() + wished.lists.iter().map(count).sum::<usize>() > MAX_WISHES {
-            let place = Place { document: String::new(), line: 0 };
+            let place = Place::default();
             return Err(WishError::at(&place, format!("more than {MAX_WISHES} pairs of jobs are wished in an order")));
         }
         for groups in &wished.lists {

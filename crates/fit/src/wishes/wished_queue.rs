@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use job_sort_formula::formula::Template;
-use job_sort_formula::rank::FormulaResult;
 use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::order::{Criterion, NotConsidered};
 use jsf_site::{RankRequest, RankedQueue, Site};
@@ -68,10 +67,7 @@ impl<'a> WishedQueue<'a> {
         site.rank_again(&mut queue, &equal)?;
         let wished = wishes.find(&queue)?;
         if wished.wishes.is_empty() {
-            return Err(WishError::at(
-                &Place { document: String::new(), line: 0 },
-                "no job is wished before another one",
-            ));
+            return Err(WishError::at(&Place::default(), "no job is wished before another one"));
         }
         let all_jobs = queue.table.clone();
         let all_wished = wished.clone();
@@ -135,10 +131,7 @@ impl<'a> WishedQueue<'a> {
     /// The value of a row in the present ranking, before it is rounded; 0 where the formula fails.
     pub(super) fn value(&self, row: usize) -> f64 {
         let score = self.queue.ranking.score(row);
-        let value = score.and_then(|score| score.unrounded.ok()).map_or(0.0, |result| match result {
-            FormulaResult::Python(value) => value.to_f64().unwrap_or(0.0),
-            other => other.to_f64(),
-        });
+        let value = score.and_then(|score| score.unrounded.ok()).map_or(0.0, |result| result.to_f64());
         if value.is_finite() { value } else { 0.0 }
     }
 }
