@@ -41,8 +41,9 @@ fn simulations(site: &Site, workload: &Workload, fitted: &GoalFit) -> f64 {
     for point in &fitted.points {
         let formula = Formula::parse(&point.formula).expect("a formula");
         for copy in &copies {
+            let mut observer = ();
             let request =
-                SimulateRequest { processors: Some(PROCESSORS), ..SimulateRequest::new(&formula, copy, &mut ()) };
+                SimulateRequest { processors: Some(PROCESSORS), ..SimulateRequest::new(&formula, copy, &mut observer) };
             site.simulate(request).expect("a schedule");
         }
     }
