@@ -70,6 +70,8 @@ pub(super) fn is_feasible(conditions: &[&Halfspace], bounds: &Bounds) -> bool {
 pub(super) fn least_violation(conditions: &[&Halfspace], bounds: &Bounds) -> Option<Vec<f64>> {
     let mut used: Vec<usize> = spread(conditions.len());
     let count = conditions.len() as f64;
+    // without a distance that is demanded, constants that make most jobs equal would violate nothing
+    let demanded = 1.0 / count;
     loop {
         let mut problem = Problem::new(OptimizationDirection::Minimize);
         let scale = problem.add_var(0.0, (0.0, 1e6));
@@ -80,7 +82,7 @@ pub(super) fn least_violation(conditions: &[&Halfspace], bounds: &Bounds) -> Opt
         }
         for &index in &used {
             let mut terms = terms(conditions[index], &point);
-            terms.push((scale, conditions[index].offset - conditions[index].least));
+            terms.push((scale, conditions[index].offset - conditions[index].least - demanded));
             terms.push((problem.add_var(1.0, (0.0, f64::INFINITY)), 1.0));
             problem.add_constraint(terms, ComparisonOp::Ge, 0.0);
         }
@@ -95,7 +97,7 @@ pub(super) fn least_violation(conditions: &[&Halfspace], bounds: &Bounds) -> Opt
         if !point.iter().all(|place| place.is_finite()) {
             return None;
         }
-        if !add_violated(&mut used, conditions.len(), |index| conditions[index].margin(&point)) {
+        if !add_violated(&mut used, conditions.len(), |index| conditions[index].margin(&point) - demanded) {
             return Some(point);
         }
     }
