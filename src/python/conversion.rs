@@ -58,7 +58,7 @@ pub(super) fn truncated(value: f64) -> BigInt {
 ///
 /// # Errors
 /// `ValueError` for a nan and `OverflowError` for an infinity, with the texts of `int()`.
-pub(super) fn float_to_int(value: f64) -> Result<Value, Raised> {
+pub fn float_to_int(value: f64) -> Result<Value, Raised> {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
     if (-TWO_63..TWO_63).contains(&value) {
         Ok(Value::Int(value as i64))

@@ -1,7 +1,8 @@
 //! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
 
-use crate::formula::program::{ColumnarBuffers, InterpreterBuffers, LANES, Program};
-use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Python, Value};
+use crate::diagnostic::Span;
+use crate::formula::program::{ColumnarBuffers, Interpreter, InterpreterBuffers, LANES, Program};
+use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int};
 use crate::rank::entity_terms::{EntityTerms, entity_index};
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError};
@@ -20,7 +21,7 @@ pub enum InputColumn<'a> {
     /// Python integers in the rows that are set in `is_int`, else floats.
     #[doc(hidden)]
     Mixed {
-        /// The number of each row; that of an integer is whole and at most 2^53.
+        /// The number of each row; that of an integer is whole.
         values: &'a [f64],
         /// Whether the number of each row is an integer.
         is_int: &'a [bool],
@@ -107,6 +108,8 @@ pub struct ColumnScratch {
     entity_terms: EntityTerms,
     /// The rows of a block of each mixed input that are integers, as bits.
     masks: Vec<Vec<u64>>,
+    /// The rows of a block that are left to the interpreter.
+    inexact: Vec<usize>,
     /// The inputs of one row.
     row: Vec<Value>,
 }
@@ -122,7 +125,7 @@ impl Program {
     /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
     /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets OpenPBS's value, 0
     /// (-1 if the result is not a real number; 0 too where that value is not known), and is added to `errors`, which is
-    /// cleared first, with its row.
+    /// cleared first, with its row. A score is anything that is made of a double, for memory that was never written.
     ///
     /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
     /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
@@ -147,11 +150,11 @@ impl Program {
     /// assert_eq!((errors[0].0, errors[0].1.to_string()), (1, "division by zero".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn score_columns(
+    pub fn score_columns<S: From<f64>>(
         &self,
         columns: &[(&str, InputColumn<'_>)],
         scratch: &mut ColumnScratch,
-        scores: &mut [f64],
+        scores: &mut [S],
         errors: &mut Vec<(usize, ScoreError)>,
     ) -> Result<(), ColumnError> {
         self.find_columns(columns, scores.len(), &mut scratch.columns)?;
@@ -164,45 +167,78 @@ impl Program {
         scratch.entity_terms.evaluate(self, inputs.clone(), scores.len(), &mut scratch.columnar);
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
+            scratch.inexact.clear();
             let gathered = scratch.gathered.iter_mut().zip(&mut scratch.masks);
             for (slot, (input, (gathered, mask))) in inputs.clone().zip(gathered).enumerate() {
                 if scratch.entity_terms.is_empty() || scratch.entity_terms.is_read_outside(self, slot) {
                     input.gather(rows.clone(), gathered, mask);
+                    input.list_inexact(rows.clone(), &mut scratch.inexact);
                 }
             }
             if !scratch.entity_terms.is_empty() {
                 scratch.entity_terms.gather(&entity_index(inputs.clone())[rows.clone()]);
+                scratch.inexact.extend(scratch.entity_terms.fallback_rows());
             }
             let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
             let gathered = scratch.gathered.iter().zip(&scratch.masks);
             let views =
                 inputs.clone().zip(gathered).map(|(input, (gathered, mask))| input.view(rows.clone(), gathered, mask));
             let is_inexact = inputs.clone().any(InputColumn::is_inexact);
-            let fallback = if is_inexact { &ALL_LANES[..] } else { scratch.entity_terms.fallback_rows() };
+            let fallback = if is_inexact { &ALL_LANES[..] } else { &scratch.inexact };
             let terms = scratch.entity_terms.ranges();
             let values = scratch.entity_terms.views();
             columnar.evaluate_views(views, self.code_range(), terms, values, scores.len(), fallback);
             scratch.columnar = columnar.into_buffers();
             let results = scratch.columnar.results();
-            scores.copy_from_slice(results.lanes());
+            scores.iter_mut().zip(results.lanes()).for_each(|(score, &lane)| *score = S::from(lane));
             for lane in results.fallback_lanes() {
                 scratch.row.clear();
                 scratch.row.extend(inputs.clone().map(|input| input.value(start + lane)));
-                let result = interpreter
-                    .evaluate(&scratch.row)
-                    .map_err(|error| ScoreError::from_evaluation::<Python>(error, self, &scratch.row));
-                scores[lane] = match result.and_then(|value| python_result(value, formula_span)) {
-                    Ok(result) => result.to_f64(),
-                    Err(error) => {
-                        let value = OnError::ZeroLikePbs.value(&error);
-                        errors.push((start + lane, error));
-                        value
-                    }
-                };
+                let result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                scores[lane] = S::from(result.unwrap_or_else(|error| {
+                    let value = OnError::ZeroLikePbs.value(&error);
+                    errors.push((start + lane, error));
+                    value
+                }));
             }
         }
         scratch.interpreter = interpreter.into_buffers();
         Ok(())
+    }
+
+    /// Scores one job, whose inputs are in the order of [`Program::inputs`], as [`score_columns`](Self::score_columns) scores a
+    /// row. Once `scratch` has grown, only an error and numbers beyond 64 bits allocate memory.
+    ///
+    /// # Errors
+    /// The formula has no numeric result for the job. A missing input is a `NameError`.
+    ///
+    /// ```
+    /// use job_sort_formula::rank::ColumnScratch;
+    /// use job_sort_formula::{Formula, Schema, Value};
+    ///
+    /// let program = Formula::parse("8 / ncpus")?.compile(&Schema::openpbs())?;
+    /// let mut scratch = ColumnScratch::new();
+    /// assert_eq!(program.score_row(&[Value::Int(16)], &mut scratch).ok(), Some(0.5));
+    /// assert_eq!(program.score_row(&[Value::Int(0)], &mut scratch).unwrap_err().to_string(), "division by zero");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn score_row(&self, inputs: &[Value], scratch: &mut ColumnScratch) -> Result<f64, ScoreError> {
+        let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
+        let score = self.score_with(&mut interpreter, inputs, self.expr().node(self.expr().root()).span);
+        scratch.interpreter = interpreter.into_buffers();
+        score
+    }
+
+    /// The double nearest to the result for these inputs. `span` is the whole formula.
+    fn score_with(
+        &self,
+        interpreter: &mut Interpreter<'_, Python>,
+        inputs: &[Value],
+        span: Span,
+    ) -> Result<f64, ScoreError> {
+        let result = interpreter.evaluate(inputs);
+        let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs));
+        result.and_then(|value| python_result(value, span)).map(|result| result.to_f64())
     }
 
     /// Finds the column of every input, and checks the columns.
@@ -300,6 +336,15 @@ impl InputColumn<'_> {
         }
     }
 
+    /// Appends the rows of a block whose integer no lane of doubles holds; block rows count from 0.
+    fn list_inexact(&self, rows: std::ops::Range<usize>, inexact: &mut Vec<usize>) {
+        let Self::Mixed { values, is_int } = self else { return };
+        let in_block = values[rows.clone()].iter().zip(&is_int[rows]).enumerate();
+        inexact.extend(
+            in_block.filter(|(_, (value, is_int))| **is_int && value.abs() > MAX_EXACT_FLOAT).map(|(row, _)| row),
+        );
+    }
+
     /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.
     fn view<'s>(&'s self, rows: std::ops::Range<usize>, gathered: &'s [f64], mask: &'s [u64]) -> ColumnView<'s> {
         let (values, ints) = match self {
@@ -321,7 +366,7 @@ impl InputColumn<'_> {
             Self::I32(values) => Value::Int(values[row].into()),
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
-            Self::Mixed { values, is_int } if is_int[row] => Value::Int(values[row] as i64),
+            Self::Mixed { values, is_int } if is_int[row] => float_to_int(values[row]).unwrap_or(Value::None),
             Self::Mixed { values, .. } => Value::Float(values[row]),
             Self::Same(value) => value.clone(),
             Self::ByEntity { index, values } => Value::Float(values[index[row] as usize]),

@@ -3,11 +3,10 @@
 //! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
 //! four; fair-share numbers with six.
 
-use num_bigint::BigInt;
-
+use job_sort_formula::fairshare::policy::openpbs::printed_and_read;
 /// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
 pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
-use job_sort_formula::python::{MAX_EXACT_FLOAT, Value};
+use job_sort_formula::python::{MAX_EXACT_FLOAT, Value, float_to_int};
 
 /// The most decimals of a resource amount or a logged value.
 const MAX_DECIMALS: usize = 4;
@@ -134,20 +133,20 @@ fn divided(digits: u64, divisor: u64, places: u32) -> (u64, u64, u32) {
 /// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
 /// decimals, else a float. Infinities and NaN stay floats; the scheduler ignores jobs with them.
 pub fn resource(v: f64) -> Value {
-    if !v.is_finite() {
-        return Value::Float(v);
+    match read_resource(v) {
+        (whole, true) => float_to_int(whole).unwrap_or(Value::Float(v)),
+        (decimal, false) => Value::Float(decimal),
     }
-    let places = decimals(v);
-    if places == 0 && v.abs() < MAX_EXACT_FLOAT {
-        return Value::Int(v.round_ties_even() as i64);
-    }
-    let text = format!("{v:.places$}");
-    if places > 0 {
-        return Value::Float(text.parse().unwrap_or(v));
-    }
-    match text.parse::<i64>() {
-        Ok(whole) => Value::Int(whole),
-        Err(_) => text.parse::<BigInt>().map_or(Value::Float(v), Value::int),
+}
+
+/// The [`resource`] as a double, and whether it is an integer. The double is exact, because a double without decimals is
+/// printed with all its digits.
+pub fn read_resource(v: f64) -> (f64, bool) {
+    match decimals(v) {
+        _ if !v.is_finite() => (v, false),
+        // the sum turns -0, which Python reads as 0
+        0 => (v.round_ties_even() + 0.0, true),
+        places => (printed_and_read(v, places), false),
     }
 }
 
@@ -180,6 +179,35 @@ pub fn printed_fairshare(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_bigint::BigInt;
+
+    /// An amount is the text that is printed, as Python reads it.
+    #[test]
+    fn a_resource_is_what_is_printed() {
+        let mut bits = 0x1234_5678_9abc_def0_u64;
+        for round in 0..300_000_u32 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let unit = (bits >> 11) as f64 / job_sort_formula::python::MAX_EXACT_FLOAT;
+            let scale = [1.0, 1e-3, -1e3, 1e7, 1e13, 1e22][round as usize % 6];
+            let tie = ((bits >> 40) as f64 + 0.5) / [1e1, 1e2, 1e3, 1e4, 32.0, 1024.0][round as usize % 6];
+            let near = f64::from((unit * scale * 16.0) as i32) + 1e-4;
+            for value in [unit * scale, tie, -tie, near, f64::from_bits(bits)] {
+                let text = printed(value);
+                match resource(value) {
+                    Value::Float(read) => {
+                        assert!(text.contains('.') || !value.is_finite(), "{value:e}");
+                        assert!(
+                            value.is_nan() || read.to_bits() == text.parse::<f64>().unwrap().to_bits(),
+                            "{value:e}"
+                        );
+                    }
+                    integer => {
+                        assert_eq!(integer.repr(), text.replace("-0", "0").parse::<BigInt>().unwrap().to_string())
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn python_reads_an_integer_or_a_float() {

@@ -26,6 +26,8 @@ pub struct Refusal {
     pub finding: Box<Diagnostic>,
     /// The syntax error; `None` if the text is no valid string literal, so that Python has no formula to parse.
     pub error: Option<SyntaxError>,
+    /// Why the text is no valid string literal.
+    pub literal_error: Option<InvalidLiteral>,
 }
 
 impl<'t> FormulaSubmission<'t> {
@@ -48,7 +50,8 @@ impl<'t> FormulaSubmission<'t> {
                 Self { text, below, literal: Some(literal), formula }
             }
             Err(error) => {
-                let refusal = Refusal { finding: Box::new(literal_finding(&error, text)), error: None };
+                let finding = Box::new(literal_finding(&error, text));
+                let refusal = Refusal { finding, error: None, literal_error: Some(error) };
                 Self { text, below, literal: None, formula: Err(refusal) }
             }
         }
@@ -68,6 +71,11 @@ impl<'t> FormulaSubmission<'t> {
     /// The formula, or why the text is not one.
     pub fn formula(&self) -> Result<&Formula, &Refusal> {
         self.formula.as_ref()
+    }
+
+    /// The string literal that Python reads before the formula in it, if the text is to be read as one.
+    pub fn literal(&self) -> Option<&PythonStringLiteral> {
+        self.literal.as_ref()
     }
 
     /// The same submission, with the lines that the source has below the text.
@@ -101,7 +109,7 @@ impl<'t> FormulaSubmission<'t> {
 
 impl Refusal {
     fn from_syntax_error(error: SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
-        Self { finding: Box::new(mapped(error.diagnostic(), literal)), error: Some(error) }
+        Self { finding: Box::new(mapped(error.diagnostic(), literal)), error: Some(error), literal_error: None }
     }
 }
 
