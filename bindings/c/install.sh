@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the C library and installs it below PREFIX: the header, the static and the shared library, and the file for
-# pkg-config. Needs only cargo. PROFILE=dev builds faster and runs slower.
+# Builds the C library and installs it below PREFIX: the headers, the static and the shared library, and the file for
+# pkg-config. Needs only cargo, and strip for a static library without debug information. PROFILE=dev builds faster and runs
+# slower.
 #
 #     bindings/c/install.sh PREFIX
 #
@@ -18,14 +19,16 @@ case $version in 0.*) soname=libjob_sort_formula.so.${version%.*} ;; *) soname=l
 cd "$here"
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 [ "$profile" = dev ] && folder=$target/debug || folder=$target/$profile
-cargo rustc --quiet --lib --profile "$profile" --crate-type cdylib -- -C "link-arg=-Wl,-soname,$soname"
+cargo rustc --quiet --lib --profile "$profile" --crate-type cdylib -- \
+    -C strip=symbols -C "link-arg=-Wl,-soname,$soname"
 built=$(cargo rustc --lib --profile "$profile" --crate-type staticlib -- --print native-static-libs 2>&1) ||
     { echo "$built" >&2; exit 1; }
 system=$(echo "$built" | sed -n 's/.*native-static-libs: //p')
 
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
-cp include/job_sort_formula.h "$prefix/include/"
+cp include/job_sort_formula.h include/job_sort_formula.hpp "$prefix/include/"
 cp "$folder/libjob_sort_formula_c.a" "$prefix/lib/libjob_sort_formula.a"
+if command -v strip >/dev/null; then strip -S "$prefix/lib/libjob_sort_formula.a"; fi
 cp "$folder/libjob_sort_formula_c.so" "$prefix/lib/libjob_sort_formula.so.$version"
 ln -sf "libjob_sort_formula.so.$version" "$prefix/lib/$soname"
 ln -sf "$soname" "$prefix/lib/libjob_sort_formula.so"

@@ -40,6 +40,15 @@ if nm -D --defined-only "$out/prefix/lib/libjob_sort_formula.so" | grep -v ' jsf
     exit 1
 fi
 
+# nor debug information
+for library in libjob_sort_formula.a libjob_sort_formula.so; do
+    if readelf --sections "$out/prefix/lib/$library" | grep -q debug_info; then
+        echo "$library is not stripped" >&2
+        exit 1
+    fi
+done
+[ "$(wc -l <bindings/c/include/job_sort_formula.hpp)" -le 150 ]
+
 # the programs in the documentation
 sed -n '/^```c$/,/^```$/p' bindings/c/README.md | sed '/^```/d' >"$out/readme.c"
 sed -n '/^ \*     #include/,/^ \*     }$/s/^ \*     \{0,1\}//p' bindings/c/include/job_sort_formula.h >"$out/header.c"
@@ -59,6 +68,7 @@ compile readme "$out/readme.c" $flags
 compile header "$out/header.c" $flags
 if command -v g++ >/dev/null; then
     g++ -std=c++17 $strict bindings/c/tests/interface.cpp -o "$out/interface" $flags
+    g++ -std=c++17 $strict bindings/c/examples/scheduler.cpp -o "$out/scheduler-cpp" $flags
     g++ -std=c++17 $strict -fsyntax-only -x c++ bindings/c/include/job_sort_formula.h
 else
     not_tested "g++ is not installed: the interface is not tested in C++"
@@ -88,7 +98,11 @@ sed -n '/^```python$/,/^```$/p' src/diagnostic/pages/*.md | grep -v '^```' >"$ou
 run functions examples/site "$out/formulas.txt"
 run hostile
 run threads
-if [ -x "$out/interface" ]; then run interface; fi
+if [ -x "$out/interface" ]; then
+    run interface
+    run scheduler-cpp
+    cmp "$out/scheduler-cpp.txt" bindings/c/examples/scheduler-cpp.txt
+fi
 run header
 run readme
 run scheduler

@@ -19,7 +19,7 @@ static const char TREE[] =
     "    {\"name\":\"ann\",\"shares\":2,\"usage\":40000},{\"name\":\"bob\",\"shares\":1}]},"
     "  {\"name\":\"carl\",\"shares\":40,\"usage\":20000}]}";
 
-/* The waiting jobs: a column for each thing that is known of them. */
+/* The waiting jobs in the order of submission: a column for each thing that is known of them. */
 static struct {
     size_t count;
     int32_t id[MAX_JOBS];
@@ -58,26 +58,21 @@ static void submit(const jsf_tree *tree, const char *user, int64_t ncpus, int64_
     queue.eligible_time[row] = 0;
 }
 
-/* Removes a job by moving the last one into its place. */
-static void remove_job(size_t row)
+/* Removes jobs; the others stay in the order of submission. */
+static void remove_jobs(const uint8_t *is_removed)
 {
-    const size_t last = --queue.count;
-    queue.id[row] = queue.id[last];
-    queue.user[row] = queue.user[last];
-    queue.ncpus[row] = queue.ncpus[last];
-    queue.walltime[row] = queue.walltime[last];
-    queue.eligible_time[row] = queue.eligible_time[last];
-}
-
-/* The row with the best score that is not taken; of equal ones the job that was submitted first. */
-static size_t best(const double *scores, const uint8_t *taken)
-{
-    size_t best = queue.count, row;
-    for (row = 0; row < queue.count; row++)
-        if (!taken[row] && (best == queue.count || scores[row] > scores[best] ||
-                            (scores[row] == scores[best] && queue.id[row] < queue.id[best])))
-            best = row;
-    return best;
+    size_t row, kept = 0;
+    for (row = 0; row < queue.count; row++) {
+        if (is_removed[row])
+            continue;
+        queue.id[kept] = queue.id[row];
+        queue.user[kept] = queue.user[row];
+        queue.ncpus[kept] = queue.ncpus[row];
+        queue.walltime[kept] = queue.walltime[row];
+        queue.eligible_time[kept] = queue.eligible_time[row];
+        kept++;
+    }
+    queue.count = kept;
 }
 
 static void cycle(const jsf_program *program, jsf_scratch *scratch, jsf_tree *tree, double *factors)
@@ -89,36 +84,35 @@ static void cycle(const jsf_program *program, jsf_scratch *scratch, jsf_tree *tr
         {"walltime", JSF_KIND_I64, queue.walltime, queue.count, NULL, 0},
     };
     double scores[MAX_JOBS];
-    uint8_t failed[MAX_JOBS], taken[MAX_JOBS] = {0};
+    uint8_t failed[MAX_JOBS], starts[MAX_JOBS] = {0};
+    uint32_t order[TOP];
     int64_t free_cpus = CPUS;
-    jsf_error *error;
     size_t row, place;
 
     /* the usage of the last cycle becomes numbers, and these become scores */
     REQUIRE(jsf_tree_update(tree, &error));
     REQUIRE(jsf_tree_shares_of_all(tree, NULL, NULL, factors, nodes, &error));
     REQUIRE(jsf_program_score(program, scratch, columns, 3, queue.count, scores, failed, NULL, &error));
+    REQUIRE(jsf_top(scores, queue.count, TOP, order, &error));
 
-    for (place = 0; place < TOP && (row = best(scores, taken)) < queue.count; place++) {
-        const char *user = jsf_tree_name(tree, queue.user[row]);
-        taken[row] = 1;
-        printf("  job %d of %s: %.4f", (int)queue.id[row], user, jsf_round_to_float32(scores[row]));
-        if (failed[row] && jsf_program_error_of_row(program, columns, 3, row, &error) == JSF_STATUS_EVALUATION) {
-            printf(" (%s)", jsf_error_message(error));
-            jsf_error_free(error);
+    for (place = 0; place < TOP && place < queue.count; place++) {
+        row = order[place];
+        printf("  job %d of %s: %.4f", (int)queue.id[row], jsf_tree_name(tree, queue.user[row]),
+               jsf_round_to_float32(scores[row]));
+        if (failed[row] != JSF_FAILURE_NONE) {
+            jsf_error *reason;
+            REQUIRE(jsf_program_error_of_row(program, columns, 3, row, &reason, &error));
+            printf(" (%s)", jsf_error_message(reason));
+            jsf_error_free(reason);
         }
-        if (queue.ncpus[row] > free_cpus) {
-            puts(", waits");
-            taken[row] = 2;
-            continue;
+        starts[row] = queue.ncpus[row] <= free_cpus;
+        puts(starts[row] ? ", starts" : ", waits");
+        if (starts[row]) {
+            free_cpus -= queue.ncpus[row];
+            REQUIRE(jsf_tree_charge(tree, queue.user[row], (double)(queue.ncpus[row] * CYCLE), &error));
         }
-        puts(", starts");
-        free_cpus -= queue.ncpus[row];
-        REQUIRE(jsf_tree_charge(tree, queue.user[row], (double)(queue.ncpus[row] * CYCLE), &error));
     }
-    for (row = queue.count; row-- > 0;)
-        if (taken[row] == 1)
-            remove_job(row);
+    remove_jobs(starts);
     for (row = 0; row < queue.count; row++)
         queue.eligible_time[row] += CYCLE;
     REQUIRE(jsf_tree_decay(tree, 0.99, &error));

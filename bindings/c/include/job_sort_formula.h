@@ -35,7 +35,7 @@
  *
  * It prints 4, 0.141667 and 0 (failed): the third job divides by zero, which OpenPBS counts as 0.
  *
- * For C99 or later, and C++.
+ * For C99 or later, and C++. job_sort_formula.hpp has handles that free themselves and exceptions, for C++17.
  *
  * Ownership. The caller owns every array and text that it passes; they are read or written during the call and never kept.
  * A handle that a function returns is freed with the function of its type (jsf_program_free, ...), once; a text that a
@@ -122,10 +122,77 @@ typedef enum {
      * A defect of the library. The arguments are unchanged; free the handles that were passed.
      */
     JSF_STATUS_INTERNAL = 9,
+    /**
+     * The name is one that OpenPBS defines, and the schema has it already, so that it cannot be declared again.
+     */
+    JSF_STATUS_BUILT_IN = 10,
 } jsf_status;
 
 /**
- * The type of the values of a column.
+ * Why there is no score: 0 for none of these reasons. There are three groups, in this order: what Python raises, what the scheduler
+ * cannot use, and what only Python can tell.
+ */
+typedef enum {
+    /**
+     * The job did not fail, or the error is about something else than a formula.
+     */
+    JSF_FAILURE_NONE = 0,
+    /**
+     * Python raises `ZeroDivisionError`. For this and the next six OpenPBS logs the exception, and the job has the value 0.
+     */
+    JSF_FAILURE_ZERO_DIVISION = 1,
+    /**
+     * `ValueError`, such as `log(0)`.
+     */
+    JSF_FAILURE_VALUE = 2,
+    /**
+     * `OverflowError`.
+     */
+    JSF_FAILURE_OVERFLOW = 3,
+    /**
+     * `TypeError`.
+     */
+    JSF_FAILURE_TYPE = 4,
+    /**
+     * `NameError`: the formula uses a name that is not defined.
+     */
+    JSF_FAILURE_NAME = 5,
+    /**
+     * `RecursionError`.
+     */
+    JSF_FAILURE_RECURSION = 6,
+    /**
+     * `SyntaxError`.
+     */
+    JSF_FAILURE_SYNTAX = 7,
+    /**
+     * Python raises nothing, but its result is no real number: a complex number, `None`, a function, ... OpenPBS gives the job -1, and
+     * its scheduler crashes at the next job.
+     */
+    JSF_FAILURE_NOT_A_NUMBER = 8,
+    /**
+     * The same for an integer too large for a double.
+     */
+    JSF_FAILURE_TOO_LARGE = 9,
+    /**
+     * A complex number occurs, and this library does not tell whether the result is one. For this and the next two Python may
+     * compute a value; the job has the value 0 here. A caller that has Python leaves the job, or the formula, to it.
+     */
+    JSF_FAILURE_COMPLEX = 10,
+    /**
+     * A limit of this library, or a formula that is not arithmetic.
+     */
+    JSF_FAILURE_LIMIT = 11,
+    /**
+     * Python raises `MemoryError`, or has enough memory.
+     */
+    JSF_FAILURE_MEMORY = 12,
+} jsf_failure;
+
+/**
+ * The type of the values of a column. It decides alone whether the formula computes with integers or floats, which differ as
+ * in Python: `//` and `%` of large numbers, or the text of an error. The type that a schema declares for a name decides only
+ * whether a formula may use it, and what `jsf_check` says about its units.
  */
 typedef enum {
     /**
@@ -153,6 +220,11 @@ typedef enum {
      * Python float, `entity_values[values[row]]`.
      */
     JSF_KIND_BY_ENTITY = 6,
+    /**
+     * `double` for each row: an amount of a resource as OpenPBS's scheduler holds it. The value is what Python reads after the
+     * scheduler has printed it, see `jsf_round_amount`: an integer of any size for one job, a float for the next.
+     */
+    JSF_KIND_PBS_AMOUNT = 7,
 } jsf_kind;
 
 /**
@@ -190,8 +262,8 @@ typedef struct jsf_scratch jsf_scratch;
  * A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
  * changes it waits until the others are done. Its nodes are numbered from 0, the root; only `jsf_tree_remove` changes the number
  * of a node. The root is called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that
- * are not in the documents. The fair-share numbers are computed when the tree is read, when nodes are added or removed, and by
- * `jsf_tree_update`. Free it with `jsf_tree_free`.
+ * are not in the documents. The fair-share numbers are computed when the tree is read, by `jsf_tree_update`, and once when they are
+ * asked for after nodes were added or removed. Free it with `jsf_tree_free`.
  */
 typedef struct jsf_tree jsf_tree;
 
@@ -228,6 +300,24 @@ typedef struct {
 } jsf_column;
 
 /**
+ * One input of one job.
+ */
+typedef struct {
+    /**
+     * `JSF_KIND_I64`, `JSF_KIND_F64` or `JSF_KIND_PBS_AMOUNT`.
+     */
+    uint32_t kind;
+    /**
+     * The value of the kind `JSF_KIND_I64`. Not read for the other kinds.
+     */
+    int64_t integer;
+    /**
+     * The value of the kinds `JSF_KIND_F64` and `JSF_KIND_PBS_AMOUNT`. Not read for the other kind.
+     */
+    double real;
+} jsf_value;
+
+/**
  * The fair-share numbers of an entity, as a formula sees them.
  */
 typedef struct {
@@ -244,6 +334,28 @@ typedef struct {
      */
     double factor;
 } jsf_shares;
+
+/**
+ * A node that `jsf_tree_add_many` adds.
+ */
+typedef struct {
+    /**
+     * The name, in UTF-8, ended by a NUL.
+     */
+    const char *name;
+    /**
+     * Its shares, without a unit.
+     */
+    int64_t shares;
+    /**
+     * The number of the node above it; 0 is the root.
+     */
+    uint32_t parent;
+    /**
+     * Whether it is a group, and else an entity.
+     */
+    bool is_group;
+} jsf_member;
 
 /**
  * One job of a ranking.
@@ -268,7 +380,7 @@ typedef struct {
      */
     double exact;
     /**
-     * 1 if the formula raises an error for this job, else 0.
+     * 0, or the `jsf_failure` if the job failed.
      */
     uint8_t failed;
 } jsf_ranked_job;
@@ -300,8 +412,16 @@ jsf_status jsf_error_status(const jsf_error *error);
 const char *jsf_error_message(const jsf_error *error);
 
 /**
+ * Why there is no score, for `JSF_STATUS_EVALUATION`. A formula that cannot be compiled has `JSF_FAILURE_SYNTAX` where Python
+ * refuses it too, and `JSF_FAILURE_LIMIT` where Python may evaluate it. `JSF_FAILURE_NONE` for all other errors, and if
+ * `error` is null.
+ */
+jsf_failure jsf_error_failure(const jsf_error *error);
+
+/**
  * The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of the text that was compiled.
- * Returns false, and writes nothing, if the error has no place. Null pointers are not written to.
+ * Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
+ * the end.
  */
 bool jsf_error_span(const jsf_error *error,
                     uint32_t *start,
@@ -322,6 +442,13 @@ void jsf_error_free(jsf_error *error);
  * all of them. Free it with `jsf_schema_free`.
  */
 jsf_schema *jsf_schema_new(void);
+
+/**
+ * A schema without names, for a caller that adds every name that its server has: those of OpenPBS too, with the type that this
+ * server gives them. What is not added is undefined. Python's functions are not names of a schema. Free it with
+ * `jsf_schema_free`.
+ */
+jsf_schema *jsf_schema_new_empty(void);
 
 /**
  * Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
@@ -355,12 +482,15 @@ const char *jsf_schema_type(const jsf_schema *schema,
                             size_t index);
 
 /**
- * Adds a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
+ * Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
  * `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
- * `JSF_NUL_TERMINATED` ends with a NUL. A name that the site defined before gets the new type.
+ * `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type decides whether a formula may use
+ * the name, and what `jsf_check` says of its units; whether Python computes with integers or floats is decided by the values, see
+ * `jsf_kind`.
  *
- * Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name as this resource: it is not one that
- * Python can read, such as `a-b`, Python's `math` has it, such as `sin`, or OpenPBS itself defines it; `JSF_STATUS_UTF8`.
+ * Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the site's documents brought;
+ * `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name: it is not one that Python can read, such as
+ * `a-b`, or Python's `math` has it, such as `sin`; `JSF_STATUS_UTF8`.
  */
 jsf_status jsf_schema_add_resource(jsf_schema *schema,
                                    const char *name,
@@ -386,6 +516,15 @@ jsf_status jsf_schema_set_python(jsf_schema *schema,
 void jsf_schema_free(jsf_schema *schema);
 
 /**
+ * A resource amount as OpenPBS passes it to the formula: printed with at most four decimals, fewer where the following three
+ * digits are zeros or nines, and read again. `*is_integer` becomes whether Python reads an integer, because no decimals are
+ * printed, and else a float; it may be null. The returned double is exact also for an integer beyond 64 bits. A
+ * `JSF_KIND_PBS_AMOUNT` is converted like this; do not convert twice. Infinities and NaN are returned as they are.
+ */
+double jsf_round_amount(double amount,
+                        bool *is_integer);
+
+/**
  * Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json` becomes a text in JSON, ended by
  * a NUL, to be freed with `jsf_string_free`:
  * `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
@@ -409,11 +548,15 @@ void jsf_string_free(char *string);
  * Compiles a formula of at most 64 KiB: `formula_length` bytes of UTF-8, or up to a NUL if that is `JSF_NUL_TERMINATED`. A null
  * `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
  *
+ * The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes such as `\t` first, and a
+ * double quote is an error. Places in errors are those of the text that was passed. More than comments below the first line is an
+ * error.
+ *
  * A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
  * `jsf_program_undefined`.
  *
- * Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`.
- * `*program` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place, and `jsf_error_failure` says whether Python may
+ * evaluate the formula all the same; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`. `*program` is null then. Any thread may call it.
  */
 jsf_status jsf_program_compile(const char *formula,
                                size_t formula_length,
@@ -460,14 +603,17 @@ void jsf_scratch_free(jsf_scratch *scratch);
 /**
  * Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
  * in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
- * that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it. A
- * job whose formula raises an error gets OpenPBS's value, 0, or -1 if the result is not a real number, and 0 where that value is
- * not known, because the error says that it is beyond a limit of this library or needs complex numbers. Infinity and NaN are
- * results of Python too, not errors: a score may be NaN although the job did not fail.
+ * that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it.
+ * `jsf_top` orders the jobs.
  *
- * `failed` has a byte for each job, which becomes 1 if the job failed and else 0; it may be null. `failures` becomes the
- * number of jobs that failed; it may be null. `jsf_program_error_of_row` says why a job failed. If there are no rows, the
- * arrays may be null. The arrays that are written must not overlap each other or anything that is read.
+ * A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and -1 where Python's result is no
+ * real number (complex, `None`, ...) or an integer too large for a double, which crash OpenPBS's scheduler. It gets 0 too where that
+ * value is not known, see `jsf_failure`. Infinity and NaN are results of Python, not errors: a score may be NaN although the job
+ * did not fail.
+ *
+ * `failed` has a byte for each job, which becomes 0, or the `jsf_failure` if the job failed; it may be null. `failures` becomes the
+ * number of jobs that failed; it may be null. `jsf_program_error_of_row` has the text of the error. If there are no rows, the
+ * arrays may be null. What is written must not overlap each other or anything that is read.
  *
  * Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8` (a name). Nothing
  * is written then, except `*error`.
@@ -483,24 +629,65 @@ jsf_status jsf_program_score(const jsf_program *program,
                              jsf_error **error);
 
 /**
- * Evaluates the formula once more for one job, and says why it failed: returns `JSF_STATUS_EVALUATION`, and `*error` has the
- * text of Python's exception, as OpenPBS logs it, and the place in the formula. Returns `JSF_STATUS_OK` if the job does not
+ * Scores one job, on the calling thread. `values` has the inputs of the formula in the order of `jsf_program_input`. `*score` gets
+ * the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row.
+ *
+ * Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the text of Python's exception, as OpenPBS
+ * logs it, and the place in the formula, and `jsf_error_failure` says whether Python may compute a value.
+ * `JSF_STATUS_COLUMN` if `value_count` is not `jsf_program_input_count`, and `JSF_STATUS_ARGUMENT`; `*score` is not written then.
+ */
+jsf_status jsf_program_evaluate(const jsf_program *program,
+                                jsf_scratch *scratch,
+                                const jsf_value *values,
+                                size_t value_count,
+                                double *score,
+                                jsf_error **error);
+
+/**
+ * Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error with the text of Python's
+ * exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
  * fail. `columns` are those of `jsf_program_score`; `row` counts from 0.
  *
- * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one), `JSF_STATUS_UTF8`. Any thread may
- * call it.
+ * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one), `JSF_STATUS_UTF8`; `*reason` is null
+ * then. Any thread may call it.
  */
 jsf_status jsf_program_error_of_row(const jsf_program *program,
                                     const jsf_column *columns,
                                     size_t column_count,
                                     size_t row,
+                                    jsf_error **reason,
                                     jsf_error **error);
+
+/**
+ * Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`, best first; all rows if there are
+ * fewer. The order is that of OpenPBS: scores are compared as `float`, as `jsf_round_to_float32` rounds them, and of equal
+ * ones the lower row comes first, so the rows are in the order of submission. NaN equals every score, which is not an
+ * order: the result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about 16 bytes for each
+ * row, and starts no threads.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
+ */
+jsf_status jsf_top(const double *scores,
+                   size_t rows,
+                   size_t limit,
+                   uint32_t *order,
+                   jsf_error **error);
 
 /**
  * The value of a score that OpenPBS's scheduler sorts on: it keeps a C `float`, so that scores which differ by less than 24
  * bits are equal. A score too large for a `float` becomes infinite.
  */
 double jsf_round_to_float32(double score);
+
+/**
+ * A tree with nothing but its root, and under the policy `pbs` the group `unknown`. `policy` is as for `jsf_tree_read`. On success
+ * `*tree` is to be freed with `jsf_tree_free`.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then. Any thread may call it.
+ */
+jsf_status jsf_tree_new(const char *policy,
+                        jsf_tree **tree,
+                        jsf_error **error);
 
 /**
  * Reads a tree from a document: native JSON, such as
@@ -603,8 +790,9 @@ jsf_status jsf_tree_usage_of_all(const jsf_tree *tree,
 
 /**
  * Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
- * the other nodes keep theirs. The fair-share numbers are computed again; under the policy `pbs` so is the usage of groups, as
- * when OpenPBS reads its files: 1 and the usage of their entities.
+ * the other nodes keep theirs. The fair-share numbers are computed again when they are next asked for; under the policy `pbs` the
+ * usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The time that a call takes grows with the
+ * tree: `jsf_tree_add_many` adds many nodes in the time of one.
  *
  * Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
  * else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed
@@ -620,8 +808,21 @@ jsf_status jsf_tree_add(jsf_tree *tree,
                         jsf_error **error);
 
 /**
+ * Adds `count` nodes as `jsf_tree_add` adds one. `*first` becomes the number of the first one; the others have the numbers after
+ * it, in their order. The parent of a node may be one that is earlier in `members`: its number follows from `jsf_tree_count`
+ * before the call.
+ *
+ * Errors: those of `jsf_tree_add`, also if two of the members have the same name; nothing is changed then.
+ */
+jsf_status jsf_tree_add_many(jsf_tree *tree,
+                             const jsf_member *members,
+                             size_t count,
+                             uint32_t *first,
+                             jsf_error **error);
+
+/**
  * Removes a node and all nodes below it, with their usage. The numbers of the nodes after them become smaller: look them up
- * again with `jsf_tree_find`. What is computed again is as for `jsf_tree_add`.
+ * again with `jsf_tree_find`. What is computed again, and when, is as for `jsf_tree_add`.
  *
  * Errors: `JSF_STATUS_ARGUMENT`, also for the root, and for the group `unknown` of the policy `pbs`; nothing is changed then.
  */
@@ -731,14 +932,12 @@ bool jsf_ranking_job(const jsf_ranking *ranking,
 size_t jsf_ranking_failures(const jsf_ranking *ranking);
 
 /**
- * Says why the job at `place` failed: returns `JSF_STATUS_EVALUATION`, and `*error` has the text of Python's exception and the
- * place in `jsf_ranking_formula`. Returns `JSF_STATUS_OK` if the job did not fail.
+ * Says why the job at `place` failed: `*reason` becomes an error with the text of Python's exception and the place in
+ * `jsf_ranking_formula`, to be freed with `jsf_error_free`, or null if the job did not fail.
  *
- * Errors: `JSF_STATUS_ARGUMENT` beyond the last job. Any thread may call it.
+ * Errors: `JSF_STATUS_ARGUMENT` beyond the last job; `*reason` is null then. Any thread may call it.
  */
-jsf_status jsf_ranking_error_of_job(const jsf_ranking *ranking,
-                                    size_t place,
-                                    jsf_error **error);
+jsf_status jsf_ranking_error_of_job(const jsf_ranking *ranking, size_t place, jsf_error **reason, jsf_error **error);
 
 /**
  * The text of the formula by which the jobs are ranked, ended by a NUL. It belongs to the ranking and lives as long. Null if

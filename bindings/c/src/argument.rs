@@ -1,6 +1,7 @@
 //! What a C caller passes: every pointer, length and text is checked here before it is used.
 
 use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
@@ -31,21 +32,40 @@ pub unsafe fn borrow<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, jsf_
     Ok(unsafe { &*pointer })
 }
 
+/// Memory of the caller for a result. It may never have been written, so it is not read.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Unwritten<T>(MaybeUninit<T>);
+
+impl<T> Unwritten<T> {
+    /// Writes the result.
+    pub fn write(&mut self, result: T) {
+        self.0.write(result);
+    }
+}
+
+/// For [`score_columns`](job_sort_formula::Program::score_columns).
+impl From<f64> for Unwritten<f64> {
+    fn from(score: f64) -> Self {
+        Self(MaybeUninit::new(score))
+    }
+}
+
 /// A place for a result.
 ///
 /// # Safety
-/// `pointer` is null, misaligned, or points to a `T` that nobody else uses for `'a`.
-pub unsafe fn out<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, jsf_error> {
+/// `pointer` is null, misaligned, or points to memory for a `T` that nobody else uses for `'a`.
+pub unsafe fn out<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut Unwritten<T>, jsf_error> {
     check(pointer, name)?;
-    // SAFETY: it is neither null nor misaligned, so it points to a `T`
-    Ok(unsafe { &mut *pointer })
+    // SAFETY: it is neither null nor misaligned, so it points to memory for a `T`, which may have any content
+    Ok(unsafe { &mut *pointer.cast() })
 }
 
 /// A place for a result that is not wanted if the pointer is null.
 ///
 /// # Safety
 /// As for [`out`].
-pub unsafe fn optional_out<'a, T>(pointer: *mut T, name: &str) -> Result<Option<&'a mut T>, jsf_error> {
+pub unsafe fn optional_out<'a, T>(pointer: *mut T, name: &str) -> Result<Option<&'a mut Unwritten<T>>, jsf_error> {
     if pointer.is_null() {
         return Ok(None);
     }
@@ -79,26 +99,30 @@ pub unsafe fn array<'a, T>(pointer: *const T, length: usize, name: &str) -> Resu
 /// An array that is written. Its pointer may be null if it is empty.
 ///
 /// # Safety
-/// `pointer` is null, misaligned, or points to memory for `length` values that nobody else uses for `'a`. `T` is a number,
-/// for which any content of the memory is valid.
-pub unsafe fn array_out<'a, T: Copy>(pointer: *mut T, length: usize, name: &str) -> Result<&'a mut [T], jsf_error> {
+/// `pointer` is null, misaligned, or points to memory for `length` values that nobody else uses for `'a`.
+pub unsafe fn array_out<'a, T>(
+    pointer: *mut T,
+    length: usize,
+    name: &str,
+) -> Result<&'a mut [Unwritten<T>], jsf_error> {
     if length == 0 {
         return Ok(&mut []);
     }
     check_array(pointer, length, name)?;
-    // SAFETY: it is neither null nor misaligned, so there is memory for `length` numbers, and its size fits
-    Ok(unsafe { slice::from_raw_parts_mut(pointer, length) })
+    // SAFETY: it is neither null nor misaligned, so there is memory for `length` values, which may have any content, and its
+    // size fits
+    Ok(unsafe { slice::from_raw_parts_mut(pointer.cast(), length) })
 }
 
 /// An array that is written unless its pointer is null.
 ///
 /// # Safety
 /// As for [`array_out`].
-pub unsafe fn optional_array_out<'a, T: Copy>(
+pub unsafe fn optional_array_out<'a, T>(
     pointer: *mut T,
     length: usize,
     name: &str,
-) -> Result<&'a mut [T], jsf_error> {
+) -> Result<&'a mut [Unwritten<T>], jsf_error> {
     // SAFETY: as the caller of this function promises
     if pointer.is_null() { Ok(&mut []) } else { unsafe { array_out(pointer, length, name) } }
 }
@@ -112,6 +136,11 @@ pub fn addresses<T>(array: &[T]) -> Range<usize> {
 /// Whether two arrays have a byte in common.
 pub fn overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
     left.start < right.end && right.start < left.end
+}
+
+/// Whether two of several arrays have a byte in common.
+pub fn any_overlap(arrays: &[Range<usize>]) -> bool {
+    arrays.iter().enumerate().any(|(index, array)| arrays[index + 1..].iter().any(|other| overlap(array, other)))
 }
 
 /// Bytes, whose pointer may be null if there are none.

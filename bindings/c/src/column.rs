@@ -5,12 +5,15 @@ use std::ops::Range;
 
 use job_sort_formula::rank::InputColumn;
 use job_sort_formula::{Program, Value};
+use jsf_openpbs::number_format::{read_resource, resource};
 
-use crate::argument::{NUL_TERMINATED, addresses, array, overlap, text};
-use crate::error::{jsf_error, jsf_status};
+use crate::argument::{NUL_TERMINATED, addresses, array, optional_out, overlap, text};
+use crate::error::{answered, jsf_error, jsf_status};
 use crate::version::JSF_MAX_ROWS;
 
-/// The type of the values of a column.
+/// The type of the values of a column. It decides alone whether the formula computes with integers or floats, which differ as
+/// in Python: `//` and `%` of large numbers, or the text of an error. The type that a schema declares for a name decides only
+/// whether a formula may use it, and what `jsf_check` says about its units.
 #[repr(C)]
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,9 @@ pub enum jsf_kind {
     /// `uint32_t` for each row: the index of the job's entity, such as a user, in `entity_values`. The value of a row is a
     /// Python float, `entity_values[values[row]]`.
     ByEntity = 6,
+    /// `double` for each row: an amount of a resource as OpenPBS's scheduler holds it. The value is what Python reads after the
+    /// scheduler has printed it, see `jsf_round_amount`: an integer of any size for one job, a float for the next.
+    PbsAmount = 7,
 }
 
 /// One input of every job. The arrays belong to the caller; they are read during the call and never kept. The rows of all
@@ -51,6 +57,19 @@ pub struct jsf_column {
     pub entities: usize,
 }
 
+/// One input of one job.
+#[repr(C)]
+#[allow(non_camel_case_types)]
+#[derive(Debug, Clone, Copy)]
+pub struct jsf_value {
+    /// `JSF_KIND_I64`, `JSF_KIND_F64` or `JSF_KIND_PBS_AMOUNT`.
+    pub kind: u32,
+    /// The value of the kind `JSF_KIND_I64`. Not read for the other kinds.
+    pub integer: i64,
+    /// The value of the kinds `JSF_KIND_F64` and `JSF_KIND_PBS_AMOUNT`. Not read for the other kind.
+    pub real: f64,
+}
+
 /// A named column of the library.
 pub(crate) type NamedColumn<'a> = (&'a str, InputColumn<'a>);
 
@@ -62,14 +81,39 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), jsf_error> {
     Ok(())
 }
 
-/// The memory that is written, which no column may share.
-pub(crate) struct Written<'w>(pub &'w [Range<usize>]);
+/// The amounts of a column as Python reads them, to be used again.
+#[derive(Debug, Default)]
+pub(crate) struct Amounts {
+    values: Vec<f64>,
+    is_int: Vec<bool>,
+}
 
-impl Written<'_> {
+impl Amounts {
+    fn read(&mut self, amounts: &[f64]) -> InputColumn<'_> {
+        self.values.clear();
+        self.is_int.clear();
+        for &amount in amounts {
+            let (value, is_int) = read_resource(amount);
+            self.values.push(value);
+            self.is_int.push(is_int);
+        }
+        InputColumn::Mixed { values: &self.values, is_int: &self.is_int }
+    }
+}
+
+/// What is read of the columns.
+pub(crate) struct Reading<'w> {
+    /// One row; `None` for all.
+    pub row: Option<usize>,
+    /// The memory that is written, which no column may share.
+    pub written: &'w [Range<usize>],
+}
+
+impl Reading<'_> {
     /// An array of the column `name`, unless it cannot be read or is written.
     fn unshared<'a, T>(&self, values: Result<&'a [T], jsf_error>, name: &str) -> Result<&'a [T], jsf_error> {
         let values = values.map_err(|error| error.in_column(name))?;
-        match self.0.iter().any(|written| overlap(written, &addresses(values))) {
+        match self.written.iter().any(|written| overlap(written, &addresses(values))) {
             true => Err(jsf_error::argument(format!("the column `{name}` overlaps memory that is written"))),
             false => Ok(values),
         }
@@ -85,7 +129,8 @@ impl jsf_column {
         self,
         program: &'a Program,
         index: usize,
-        written: &Written<'_>,
+        reading: &Reading<'_>,
+        amounts: &'a mut Amounts,
     ) -> Result<NamedColumn<'a>, jsf_error> {
         let name = if self.name.is_null() {
             program.inputs().get(index).map(|name| &**name).ok_or_else(|| {
@@ -100,66 +145,94 @@ impl jsf_column {
             unsafe { text(self.name, NUL_TERMINATED, "name of a column") }?
         };
         // SAFETY: as the caller of this function promises
-        let column = unsafe { self.values(name, written) }?;
+        let column = unsafe { self.values(name, reading, amounts) }?;
         Ok((name, column))
     }
 
     /// # Safety
     /// As for [`input`](Self::input).
-    unsafe fn values<'a>(&self, name: &str, written: &Written<'_>) -> Result<InputColumn<'a>, jsf_error> {
-        const KINDS: [jsf_kind; 6] = {
+    unsafe fn values<'a>(
+        &self,
+        name: &str,
+        reading: &Reading<'_>,
+        amounts: &'a mut Amounts,
+    ) -> Result<InputColumn<'a>, jsf_error> {
+        const KINDS: [jsf_kind; 7] = {
             use jsf_kind as K;
-            [K::I32, K::I64, K::F64, K::SameI64, K::SameF64, K::ByEntity]
+            [K::I32, K::I64, K::F64, K::SameI64, K::SameF64, K::ByEntity, K::PbsAmount]
         };
         let Some(kind) = KINDS.into_iter().find(|kind| *kind as u32 == self.kind) else {
             return Err(jsf_error::argument(format!(
-                "the kind of the column `{name}` is {}, expected 1 to 6",
+                "the kind of the column `{name}` is {}, expected 1 to 7",
                 self.kind
             )));
         };
-        let is_same = matches!(kind, jsf_kind::SameI64 | jsf_kind::SameF64);
-        if !is_same {
-            check_rows(self.rows)?;
-        }
         // SAFETY: as the caller of this function promises: there are as many values of the kind's type
         Ok(unsafe {
             match kind {
-                jsf_kind::I32 => InputColumn::I32(self.values_array(self.rows, name, written)?),
-                jsf_kind::I64 => InputColumn::I64(self.values_array(self.rows, name, written)?),
-                jsf_kind::F64 => InputColumn::F64(self.values_array(self.rows, name, written)?),
-                jsf_kind::SameI64 => InputColumn::Same(Value::Int(self.values_array(1, name, written)?[0])),
-                jsf_kind::SameF64 => InputColumn::Same(Value::Float(self.values_array(1, name, written)?[0])),
+                jsf_kind::I32 => InputColumn::I32(self.of_rows(name, reading)?),
+                jsf_kind::I64 => InputColumn::I64(self.of_rows(name, reading)?),
+                jsf_kind::F64 => InputColumn::F64(self.of_rows(name, reading)?),
+                jsf_kind::SameI64 => InputColumn::Same(Value::Int(self.of_all(1, name, reading)?[0])),
+                jsf_kind::SameF64 => InputColumn::Same(Value::Float(self.of_all(1, name, reading)?[0])),
                 jsf_kind::ByEntity => InputColumn::ByEntity {
-                    index: self.values_array(self.rows, name, written)?,
-                    values: written.unshared(array(self.entity_values, self.entities, "entity_values"), name)?,
+                    index: self.of_rows(name, reading)?,
+                    values: reading.unshared(array(self.entity_values, self.entities, "entity_values"), name)?,
                 },
+                jsf_kind::PbsAmount => amounts.read(self.of_rows(name, reading)?),
             }
         })
+    }
+
+    /// The values of the rows that are read.
+    ///
+    /// # Safety
+    /// `self.values` is null, misaligned, or points to `self.rows` values that live for `'a`.
+    unsafe fn of_rows<'a, T>(&self, name: &str, reading: &Reading<'_>) -> Result<&'a [T], jsf_error> {
+        check_rows(self.rows)?;
+        // SAFETY: as the caller of this function promises
+        let values = unsafe { self.of_all(self.rows, name, reading) }?;
+        let Some(row) = reading.row else { return Ok(values) };
+        let missing = || jsf_error::argument(format!("the column `{name}` has no row {row}"));
+        values.get(row..).and_then(|later| later.get(..1)).ok_or_else(missing)
     }
 
     /// The array `values`.
     ///
     /// # Safety
     /// `self.values` is null, misaligned, or points to `length` values that live for `'a`.
-    unsafe fn values_array<'a, T>(
-        &self,
-        length: usize,
-        name: &str,
-        written: &Written<'_>,
-    ) -> Result<&'a [T], jsf_error> {
+    unsafe fn of_all<'a, T>(&self, length: usize, name: &str, reading: &Reading<'_>) -> Result<&'a [T], jsf_error> {
         // SAFETY: as the caller of this function promises
-        written.unshared(unsafe { array(self.values.cast(), length, "values") }, name)
+        reading.unshared(unsafe { array(self.values.cast(), length, "values") }, name)
     }
 }
 
-/// The column of a single row.
-pub(crate) fn single_row<'a>(column: &InputColumn<'a>, row: usize) -> Option<InputColumn<'a>> {
-    let rows = row..row.checked_add(1)?;
-    Some(match column {
-        InputColumn::I32(values) => InputColumn::I32(values.get(rows)?),
-        InputColumn::I64(values) => InputColumn::I64(values.get(rows)?),
-        InputColumn::F64(values) => InputColumn::F64(values.get(rows)?),
-        InputColumn::ByEntity { index, values } => InputColumn::ByEntity { index: index.get(rows)?, values },
-        same => same.clone(),
+impl jsf_value {
+    /// The value of the input at `index`.
+    pub(crate) fn value(&self, index: usize) -> Result<Value, jsf_error> {
+        match self.kind {
+            kind if kind == jsf_kind::I64 as u32 => Ok(Value::Int(self.integer)),
+            kind if kind == jsf_kind::F64 as u32 => Ok(Value::Float(self.real)),
+            kind if kind == jsf_kind::PbsAmount as u32 => Ok(resource(self.real)),
+            kind => Err(jsf_error::argument(format!(
+                "the kind of value {index} is {kind}, expected `JSF_KIND_I64`, `JSF_KIND_F64` or `JSF_KIND_PBS_AMOUNT`"
+            ))),
+        }
+    }
+}
+
+/// A resource amount as OpenPBS passes it to the formula: printed with at most four decimals, fewer where the following three
+/// digits are zeros or nines, and read again. `*is_integer` becomes whether Python reads an integer, because no decimals are
+/// printed, and else a float; it may be null. The returned double is exact also for an integer beyond 64 bits. A
+/// `JSF_KIND_PBS_AMOUNT` is converted like this; do not convert twice. Infinities and NaN are returned as they are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_round_amount(amount: f64, is_integer: *mut bool) -> f64 {
+    answered(amount, || {
+        let (value, is_int) = read_resource(amount);
+        // SAFETY: the caller passes null or a pointer to a truth value
+        if let Some(is_integer) = unsafe { optional_out(is_integer, "is_integer") }? {
+            is_integer.write(is_int);
+        }
+        Ok(value)
     })
 }

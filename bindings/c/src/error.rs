@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use job_sort_formula::diagnostic::{Message, Span};
+use job_sort_formula::python::ErrorKind;
+use job_sort_formula::rank::ScoreError;
 use jsf_site::SiteError;
 
 use crate::argument::{borrow, free, optional_out};
@@ -36,6 +38,74 @@ pub enum jsf_status {
     Document = 8,
     /// A defect of the library. The arguments are unchanged; free the handles that were passed.
     Internal = 9,
+    /// The name is one that OpenPBS defines, and the schema has it already, so that it cannot be declared again.
+    BuiltIn = 10,
+}
+
+/// Why there is no score: 0 for none of these reasons. There are three groups, in this order: what Python raises, what the scheduler
+/// cannot use, and what only Python can tell.
+#[repr(C)]
+#[allow(non_camel_case_types)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum jsf_failure {
+    /// The job did not fail, or the error is about something else than a formula.
+    None = 0,
+    /// Python raises `ZeroDivisionError`. For this and the next six OpenPBS logs the exception, and the job has the value 0.
+    ZeroDivision = 1,
+    /// `ValueError`, such as `log(0)`.
+    Value = 2,
+    /// `OverflowError`.
+    Overflow = 3,
+    /// `TypeError`.
+    Type = 4,
+    /// `NameError`: the formula uses a name that is not defined.
+    Name = 5,
+    /// `RecursionError`.
+    Recursion = 6,
+    /// `SyntaxError`.
+    Syntax = 7,
+    /// Python raises nothing, but its result is no real number: a complex number, `None`, a function, ... OpenPBS gives the job -1, and
+    /// its scheduler crashes at the next job.
+    NotANumber = 8,
+    /// The same for an integer too large for a double.
+    TooLarge = 9,
+    /// A complex number occurs, and this library does not tell whether the result is one. For this and the next two Python may
+    /// compute a value; the job has the value 0 here. A caller that has Python leaves the job, or the formula, to it.
+    Complex = 10,
+    /// A limit of this library, or a formula that is not arithmetic.
+    Limit = 11,
+    /// Python raises `MemoryError`, or has enough memory.
+    Memory = 12,
+}
+
+impl jsf_failure {
+    pub(crate) fn from_score_error(error: &ScoreError) -> Self {
+        match error {
+            ScoreError::Raised(error) => Self::from_kind(error.raised.kind),
+            ScoreError::TooLarge { .. } => Self::TooLarge,
+            _ => Self::NotANumber,
+        }
+    }
+
+    fn from_kind(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::ZeroDivision => Self::ZeroDivision,
+            ErrorKind::Value => Self::Value,
+            ErrorKind::Overflow => Self::Overflow,
+            ErrorKind::Type => Self::Type,
+            ErrorKind::Name => Self::Name,
+            ErrorKind::Recursion => Self::Recursion,
+            ErrorKind::Syntax => Self::Syntax,
+            ErrorKind::Complex => Self::Complex,
+            ErrorKind::Limit | ErrorKind::Decimal => Self::Limit,
+            ErrorKind::Memory => Self::Memory,
+        }
+    }
+
+    /// The value that OpenPBS gives such a job; 0 where it is not known.
+    pub(crate) fn score(self) -> f64 {
+        if matches!(self, Self::NotANumber | Self::TooLarge) { -1.0 } else { 0.0 }
+    }
 }
 
 /// Why a call failed: a status, a message, and perhaps a place in the formula. It is immutable and may be read by several
@@ -44,17 +114,27 @@ pub enum jsf_status {
 #[derive(Debug)]
 pub struct jsf_error {
     status: jsf_status,
+    failure: jsf_failure,
     message: CString,
     span: Option<Span>,
 }
 
 impl jsf_error {
     pub(crate) fn new(status: jsf_status, message: impl Into<String>) -> Self {
-        Self { status, message: c_text(message), span: None }
+        Self { status, failure: jsf_failure::None, message: c_text(message), span: None }
     }
 
     pub(crate) fn argument(message: impl Into<String>) -> Self {
         Self::new(jsf_status::Argument, message)
+    }
+
+    /// Why a job has no score. `span` is the place in the formula.
+    pub(crate) fn evaluation(failure: jsf_failure, message: impl Into<String>, span: Span) -> Self {
+        Self::new(jsf_status::Evaluation, message).because(failure).at(span)
+    }
+
+    pub(crate) fn because(self, failure: jsf_failure) -> Self {
+        Self { failure, ..self }
     }
 
     pub(crate) fn at(self, span: Span) -> Self {
@@ -65,6 +145,11 @@ impl jsf_error {
     pub(crate) fn in_column(self, name: &str) -> Self {
         let message = format!("column `{name}`: {}", self.message.to_string_lossy());
         Self { message: c_text(message), ..self }
+    }
+
+    /// A handle for the caller.
+    pub(crate) fn into_handle(self) -> *mut Self {
+        Box::into_raw(Box::new(self))
     }
 
     fn panicked(payload: &(dyn Any + Send)) -> Self {
@@ -88,11 +173,11 @@ pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a Message>) -> CSt
 
 /// A site whose files cannot be used, or a formula that cannot be ranked.
 pub(crate) fn site_error(error: &SiteError) -> jsf_error {
-    let status = match error {
-        SiteError::NotArithmetic => jsf_status::NotArithmetic,
-        _ => jsf_status::Document,
+    let (status, failure) = match error {
+        SiteError::NotArithmetic => (jsf_status::NotArithmetic, jsf_failure::Limit),
+        _ => (jsf_status::Document, jsf_failure::None),
     };
-    jsf_error::new(status, error.message().worded(in_c))
+    jsf_error::new(status, error.message().worded(in_c)).because(failure)
 }
 
 /// Runs the work of a function. Writes null or its error to `error`, if that is not null, and returns the status.
@@ -105,7 +190,7 @@ pub(crate) unsafe fn guarded(error: *mut *mut jsf_error, work: impl FnOnce() -> 
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(jsf_error::panicked(&*panic)));
     let status = result.as_ref().map_or_else(|error| error.status, |()| jsf_status::Ok);
     if let Some(out) = out {
-        *out = result.map_or_else(|error| Box::into_raw(Box::new(error)), |()| ptr::null_mut());
+        out.write(result.map_or_else(jsf_error::into_handle, |()| ptr::null_mut()));
     }
     status
 }
@@ -130,17 +215,29 @@ pub unsafe extern "C" fn jsf_error_message(error: *const jsf_error) -> *const c_
     answered(ptr::null(), || Ok(unsafe { borrow(error, "error") }?.message.as_ptr()))
 }
 
+/// Why there is no score, for `JSF_STATUS_EVALUATION`. A formula that cannot be compiled has `JSF_FAILURE_SYNTAX` where Python
+/// refuses it too, and `JSF_FAILURE_LIMIT` where Python may evaluate it. `JSF_FAILURE_NONE` for all other errors, and if
+/// `error` is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_error_failure(error: *const jsf_error) -> jsf_failure {
+    // SAFETY: the caller passes null or an error of this library
+    answered(jsf_failure::None, || Ok(unsafe { borrow(error, "error") }?.failure))
+}
+
 /// The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of the text that was compiled.
-/// Returns false, and writes nothing, if the error has no place. Null pointers are not written to.
+/// Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
+/// the end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_error_span(error: *const jsf_error, start: *mut u32, end: *mut u32) -> bool {
     answered(false, || {
         // SAFETY: the caller passes null or an error of this library
         let Some(span) = unsafe { borrow(error, "error") }?.span else { return Ok(false) };
-        // SAFETY: the caller passes null or a pointer to a number
-        let (start, end) = unsafe { (optional_out(start, "start")?, optional_out(end, "end")?) };
-        start.into_iter().for_each(|start| *start = span.start);
-        end.into_iter().for_each(|end| *end = span.end);
+        for (place, name, offset) in [(start, "start", span.start), (end, "end", span.end)] {
+            // SAFETY: the caller passes null or a pointer to a number
+            if let Some(place) = unsafe { optional_out(place, name) }? {
+                place.write(offset);
+            }
+        }
         Ok(true)
     })
 }

@@ -1,19 +1,23 @@
 //! Compiled formulas: checked, compiled, and evaluated for columns.
 
 use std::ffi::{CString, c_char};
+use std::mem;
 use std::ptr;
-use std::sync::{Mutex, TryLockError};
+use std::slice;
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use job_sort_formula::rank::{ColumnError, ColumnScratch, ScoreError};
-use job_sort_formula::{Formula, Program};
+use job_sort_formula::formula::syntax::SyntaxErrorKind;
+use job_sort_formula::rank::{ColumnError, ColumnScratch, ScoreError, sort_by_value};
+use job_sort_formula::{Program, Value};
 use jsf_openpbs::check::{Checked, SiteFacts};
-use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
+use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 
 use crate::argument::{
-    addresses, array, array_out, borrow, free, optional_array_out, optional_out, out, overlap, text,
+    addresses, any_overlap, array, array_out, borrow, free, optional_array_out, optional_out, out, overlap, text,
 };
-use crate::column::{NamedColumn, Written, check_rows, jsf_column, single_row};
-use crate::error::{answered, c_text, guarded, jsf_error, jsf_status};
+use crate::column::{Amounts, NamedColumn, Reading, check_rows, jsf_column, jsf_value};
+use crate::error::{answered, c_text, guarded, jsf_error, jsf_failure, jsf_status};
 use crate::need::in_c;
 use crate::schema::jsf_schema;
 
@@ -23,6 +27,8 @@ use crate::schema::jsf_schema;
 #[derive(Debug)]
 pub struct jsf_program {
     program: Program,
+    /// The text that was compiled, if it has escapes.
+    literal: Option<PythonStringLiteral>,
     inputs: Vec<CString>,
     undefined: Vec<CString>,
 }
@@ -40,7 +46,31 @@ pub struct jsf_scratch {
 struct Buffers {
     columnar: ColumnScratch,
     columns: Vec<NamedColumn<'static>>,
+    /// The amounts of each column that has some.
+    amounts: Vec<Amounts>,
     errors: Vec<(usize, ScoreError)>,
+    /// The inputs of one job.
+    values: Vec<Value>,
+}
+
+impl jsf_program {
+    /// The error of a job, with its place in the text that was compiled.
+    fn error(&self, error: &ScoreError) -> jsf_error {
+        let span = self.literal.as_ref().map_or(error.span(), |literal| literal.in_source(error.span()));
+        jsf_error::evaluation(jsf_failure::from_score_error(error), error.to_string(), span)
+    }
+}
+
+impl jsf_scratch {
+    fn lock(&self) -> Result<MutexGuard<'_, Buffers>, jsf_error> {
+        match self.buffers.try_lock() {
+            Ok(buffers) => Ok(buffers),
+            Err(TryLockError::Poisoned(buffers)) => Ok(buffers.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(jsf_error::argument("the scratch is being used by another call: each thread needs its own"))
+            }
+        }
+    }
 }
 
 /// Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json` becomes a text in JSON, ended by
@@ -61,7 +91,7 @@ pub unsafe extern "C" fn jsf_check(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a pointer
         let json = unsafe { out(json, "json") }?;
-        *json = ptr::null_mut();
+        json.write(ptr::null_mut());
         // SAFETY: the caller passes null or a text of this length
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
@@ -71,7 +101,7 @@ pub unsafe extern "C" fn jsf_check(
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_c)).collect();
         let document = serde_json::to_string(&checked.document(formula));
         let document = document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))?;
-        *json = c_text(document).into_raw();
+        json.write(c_text(document).into_raw());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -90,11 +120,15 @@ pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
 /// Compiles a formula of at most 64 KiB: `formula_length` bytes of UTF-8, or up to a NUL if that is `JSF_NUL_TERMINATED`. A null
 /// `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
 ///
+/// The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes such as `\t` first, and a
+/// double quote is an error. Places in errors are those of the text that was passed. More than comments below the first line is an
+/// error.
+///
 /// A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
 /// `jsf_program_undefined`.
 ///
-/// Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`.
-/// `*program` is null then. Any thread may call it.
+/// Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place, and `jsf_error_failure` says whether Python may
+/// evaluate the formula all the same; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`. `*program` is null then. Any thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_compile(
     formula: *const c_char,
@@ -106,25 +140,46 @@ pub unsafe extern "C" fn jsf_program_compile(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a handle
         let out = unsafe { out(program, "program") }?;
-        *out = ptr::null_mut();
+        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or a text of this length
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
         let schema = unsafe { jsf_schema::copied(schema) }?;
-        let formula = Formula::parse(formula).map_err(|error| {
-            let finding = error.diagnostic();
-            jsf_error::new(jsf_status::Syntax, finding.message).at(finding.span)
+        // OpenPBS would leave out what follows a NUL; as an expression, it is a syntax error
+        let has_nul = formula.contains('\0');
+        let submission =
+            if has_nul { FormulaSubmission::as_expression(formula) } else { FormulaSubmission::to_openpbs(formula) };
+        if let Some(finding) = submission.lines_left_out() {
+            let left_out = jsf_error::new(jsf_status::Syntax, finding.message).at(finding.span);
+            return Err(left_out.because(jsf_failure::Syntax));
+        }
+        let literal = submission.literal().filter(|literal| !literal.is_verbatim()).cloned();
+        let program = submission.formula().map_err(syntax_error)?.compile(&schema).map_err(|error| {
+            let span = literal.as_ref().map_or(error.span(), |literal| literal.in_source(error.span()));
+            jsf_error::new(jsf_status::NotArithmetic, error.to_string()).at(span).because(jsf_failure::Limit)
         })?;
-        let program = formula
-            .compile(&schema)
-            .map_err(|error| jsf_error::new(jsf_status::NotArithmetic, error.to_string()).at(error.span()))?;
         let inputs = program.inputs().iter().map(|name| c_text(&**name)).collect();
         let undefined = program.undefined().iter().map(|(name, _)| c_text(&**name)).collect();
-        *out = Box::into_raw(Box::new(jsf_program { program, inputs, undefined }));
+        out.write(Box::into_raw(Box::new(jsf_program { program, literal, inputs, undefined })));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }
+}
+
+fn syntax_error(refusal: &Refusal) -> jsf_error {
+    let finding = &refusal.finding;
+    let failure = if is_of_python(refusal) { jsf_failure::Syntax } else { jsf_failure::Limit };
+    jsf_error::new(jsf_status::Syntax, &*finding.message).at(finding.span).because(failure)
+}
+
+/// Whether Python refuses the text too.
+fn is_of_python(refusal: &Refusal) -> bool {
+    match (&refusal.error, refusal.literal_error) {
+        (Some(error), _) => !matches!(error.kind, SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack),
+        (None, Some(error)) => error.kind != InvalidLiteralKind::NamedCharacter,
+        (None, None) => true,
+    }
 }
 
 /// The number of inputs that the formula reads; 0 if `program` is null.
@@ -178,14 +233,17 @@ pub unsafe extern "C" fn jsf_scratch_free(scratch: *mut jsf_scratch) {
 
 /// Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
 /// in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
-/// that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it. A
-/// job whose formula raises an error gets OpenPBS's value, 0, or -1 if the result is not a real number, and 0 where that value is
-/// not known, because the error says that it is beyond a limit of this library or needs complex numbers. Infinity and NaN are
-/// results of Python too, not errors: a score may be NaN although the job did not fail.
+/// that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it.
+/// `jsf_top` orders the jobs.
 ///
-/// `failed` has a byte for each job, which becomes 1 if the job failed and else 0; it may be null. `failures` becomes the
-/// number of jobs that failed; it may be null. `jsf_program_error_of_row` says why a job failed. If there are no rows, the
-/// arrays may be null. The arrays that are written must not overlap each other or anything that is read.
+/// A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and -1 where Python's result is no
+/// real number (complex, `None`, ...) or an integer too large for a double, which crash OpenPBS's scheduler. It gets 0 too where that
+/// value is not known, see `jsf_failure`. Infinity and NaN are results of Python, not errors: a score may be NaN although the job
+/// did not fail.
+///
+/// `failed` has a byte for each job, which becomes 0, or the `jsf_failure` if the job failed; it may be null. `failures` becomes the
+/// number of jobs that failed; it may be null. `jsf_program_error_of_row` has the text of the error. If there are no rows, the
+/// arrays may be null. What is written must not overlap each other or anything that is read.
 ///
 /// Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8` (a name). Nothing
 /// is written then, except `*error`.
@@ -204,15 +262,7 @@ pub unsafe extern "C" fn jsf_program_score(
     let work = || {
         // SAFETY: the caller passes null or handles of this library
         let (program, scratch) = unsafe { (borrow(program, "program")?, borrow(scratch, "scratch")?) };
-        let mut buffers = match scratch.buffers.try_lock() {
-            Ok(buffers) => buffers,
-            Err(TryLockError::Poisoned(buffers)) => buffers.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(jsf_error::argument(
-                    "the scratch is being used by another call: each thread needs its own",
-                ));
-            }
-        };
+        let mut buffers = scratch.lock()?;
         check_rows(rows)?;
         // SAFETY: the caller passes null or arrays of these lengths
         let columns = unsafe { array(columns, column_count, "columns") }?;
@@ -224,16 +274,19 @@ pub unsafe extern "C" fn jsf_program_score(
                 optional_out(failures, "failures")?,
             )
         };
-        let written = [addresses(scores), addresses(failed)];
-        if overlap(&written[0], &written[1]) || written.iter().any(|array| overlap(array, &addresses(columns))) {
-            return Err(jsf_error::argument("`scores`, `failed` and `columns` overlap"));
+        let count = failures.as_deref().map_or(&[][..], slice::from_ref);
+        let written = [addresses(scores), addresses(failed), addresses(count)];
+        if any_overlap(&written) || written.iter().any(|written| overlap(written, &addresses(columns))) {
+            return Err(jsf_error::argument("`scores`, `failed`, `failures` and `columns` overlap"));
         }
-        let Buffers { columnar, columns: named, errors } = &mut *buffers;
-        let mut inputs = recycled(std::mem::take(named));
+        let Buffers { columnar, columns: named, amounts, errors, .. } = &mut *buffers;
+        amounts.resize_with(columns.len().max(amounts.len()), Amounts::default);
+        let mut inputs = recycled(mem::take(named));
+        let reading = Reading { row: None, written: &written };
         let mut result = Ok(());
-        for (index, column) in columns.iter().enumerate() {
+        for ((index, column), amounts) in columns.iter().enumerate().zip(amounts) {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            match unsafe { column.input(&program.program, index, &Written(&written)) } {
+            match unsafe { column.input(&program.program, index, &reading, amounts) } {
                 Ok(input) => inputs.push(input),
                 Err(error) => result = result.and(Err(error)),
             }
@@ -243,11 +296,11 @@ pub unsafe extern "C" fn jsf_program_score(
         });
         *named = recycled(inputs);
         result?;
-        failed.fill(0);
+        failed.iter_mut().for_each(|failed| failed.write(0));
         if !failed.is_empty() {
-            errors.iter().for_each(|(row, _)| failed[*row] = 1);
+            errors.iter().for_each(|(row, error)| failed[*row].write(jsf_failure::from_score_error(error) as u8));
         }
-        failures.into_iter().for_each(|failures| *failures = errors.len());
+        failures.into_iter().for_each(|failures| failures.write(errors.len()));
         errors.clear();
         Ok(())
     };
@@ -265,40 +318,120 @@ fn recycled<'a>(mut columns: Vec<NamedColumn<'_>>) -> Vec<NamedColumn<'a>> {
     columns.into_iter().map_while(|_| None).collect()
 }
 
-/// Evaluates the formula once more for one job, and says why it failed: returns `JSF_STATUS_EVALUATION`, and `*error` has the
-/// text of Python's exception, as OpenPBS logs it, and the place in the formula. Returns `JSF_STATUS_OK` if the job does not
+/// Scores one job, on the calling thread. `values` has the inputs of the formula in the order of `jsf_program_input`. `*score` gets
+/// the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row.
+///
+/// Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the text of Python's exception, as OpenPBS
+/// logs it, and the place in the formula, and `jsf_error_failure` says whether Python may compute a value.
+/// `JSF_STATUS_COLUMN` if `value_count` is not `jsf_program_input_count`, and `JSF_STATUS_ARGUMENT`; `*score` is not written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_program_evaluate(
+    program: *const jsf_program,
+    scratch: *mut jsf_scratch,
+    values: *const jsf_value,
+    value_count: usize,
+    score: *mut f64,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or handles of this library
+        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow(scratch, "scratch")?) };
+        let mut buffers = scratch.lock()?;
+        let Buffers { columnar, values: inputs, .. } = &mut *buffers;
+        let expected = program.inputs.len();
+        if value_count != expected {
+            let message = format!("the formula reads {expected} inputs, but there are {value_count} values");
+            return Err(jsf_error::new(jsf_status::Column, message));
+        }
+        inputs.clear();
+        // SAFETY: the caller passes null or an array of this length
+        for (index, value) in unsafe { array(values, value_count, "values") }?.iter().enumerate() {
+            inputs.push(value.value(index)?);
+        }
+        // SAFETY: the caller passes null or a pointer to a number
+        let score = unsafe { out(score, "score") }?;
+        let result = program.program.score_row(inputs, columnar);
+        let (value, error) = match &result {
+            Ok(value) => (*value, None),
+            Err(error) => (jsf_failure::from_score_error(error).score(), Some(program.error(error))),
+        };
+        score.write(value);
+        error.map_or(Ok(()), Err)
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error with the text of Python's
+/// exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
 /// fail. `columns` are those of `jsf_program_score`; `row` counts from 0.
 ///
-/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one), `JSF_STATUS_UTF8`. Any thread may
-/// call it.
+/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one), `JSF_STATUS_UTF8`; `*reason` is null
+/// then. Any thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_error_of_row(
     program: *const jsf_program,
     columns: *const jsf_column,
     column_count: usize,
     row: usize,
+    reason: *mut *mut jsf_error,
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
+        // SAFETY: the caller passes null or a pointer to a handle
+        let reason = unsafe { out(reason, "reason") }?;
+        reason.write(ptr::null_mut());
         // SAFETY: the caller passes null or a program of this library
-        let program = &unsafe { borrow(program, "program") }?.program;
+        let program = unsafe { borrow(program, "program") }?;
         // SAFETY: the caller passes null or an array of this length
         let columns = unsafe { array(columns, column_count, "columns") }?;
+        let mut amounts: Vec<Amounts> = columns.iter().map(|_| Amounts::default()).collect();
         let mut inputs = Vec::with_capacity(columns.len());
-        for (index, column) in columns.iter().enumerate() {
+        let reading = Reading { row: Some(row), written: &[] };
+        for ((index, column), amounts) in columns.iter().enumerate().zip(&mut amounts) {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            let (name, column) = unsafe { column.input(program, index, &Written(&[])) }?;
-            let single = single_row(&column, row);
-            let single = single.ok_or_else(|| jsf_error::argument(format!("the column `{name}` has no row {row}")))?;
-            inputs.push((name, single));
+            inputs.push(unsafe { column.input(&program.program, index, &reading, amounts) }?);
         }
         let (mut score, mut errors) = ([0.0], Vec::new());
-        let scored = program.score_columns(&inputs, &mut ColumnScratch::new(), &mut score, &mut errors);
+        let scored = program.program.score_columns(&inputs, &mut ColumnScratch::new(), &mut score, &mut errors);
         scored.map_err(|error| column_error(&error))?;
-        match errors.first() {
-            Some((_, error)) => Err(jsf_error::new(jsf_status::Evaluation, error.to_string()).at(error.span())),
-            None => Ok(()),
+        if let Some((_, error)) = errors.first() {
+            reason.write(program.error(error).into_handle());
         }
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`, best first; all rows if there are
+/// fewer. The order is that of OpenPBS: scores are compared as `float`, as `jsf_round_to_float32` rounds them, and of equal
+/// ones the lower row comes first, so the rows are in the order of submission. NaN equals every score, which is not an
+/// order: the result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about 16 bytes for each
+/// row, and starts no threads.
+///
+/// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_top(
+    scores: *const f64,
+    rows: usize,
+    limit: usize,
+    order: *mut u32,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    /// Below this limit, the best are selected before they are sorted, by this thread alone.
+    const MAX_SELECTED: usize = 4096;
+    let work = || {
+        check_rows(rows)?;
+        // SAFETY: the caller passes null or an array of this length
+        let scores = unsafe { array(scores, rows, "scores") }?;
+        let rounded: Vec<f64> = scores.iter().map(|&score| jsf_round_to_float32(score)).collect();
+        // SAFETY: the caller passes null or an array of this length; the scores are not read any more
+        let order = unsafe { array_out(order, limit.min(rows), "order") }?;
+        let selected = if limit <= MAX_SELECTED { limit } else { usize::MAX };
+        let best = sort_by_value(0..rows, &rounded, selected);
+        order.iter_mut().zip(best).for_each(|(place, row)| place.write(row as u32));
+        Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

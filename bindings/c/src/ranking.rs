@@ -9,7 +9,7 @@ use jsf_site::RankedQueue;
 use jsf_site::Site;
 
 use crate::argument::{borrow, free, out, required_text, text};
-use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
+use crate::error::{answered, c_text, guarded, jsf_error, jsf_failure, jsf_status, lines, site_error};
 
 /// The jobs of a site in the order in which its scheduler considers them. It is immutable and may be read by several threads.
 /// Free it with `jsf_ranking_free`.
@@ -29,7 +29,7 @@ struct Job {
     entity: CString,
     score: f64,
     exact: f64,
-    error: Option<(Box<str>, Span)>,
+    error: Option<(jsf_failure, Box<str>, Span)>,
 }
 
 /// One job of a ranking.
@@ -47,7 +47,7 @@ pub struct jsf_ranked_job {
     /// The result of the formula before it is rounded, as `jsf_program_score` returns it; NaN if the job failed, and perhaps
     /// if it did not: see `failed`.
     pub exact: f64,
-    /// 1 if the formula raises an error for this job, else 0.
+    /// 0, or the `jsf_failure` if the job failed.
     pub failed: u8,
 }
 
@@ -60,7 +60,10 @@ impl jsf_ranking {
                 entity: c_text(queue.table.entity(row)),
                 score: score.value,
                 exact: score.unrounded.as_ref().map_or(f64::NAN, |result| result.to_f64()),
-                error: score.unrounded.err().map(|error| (error.to_string().into(), error.span())),
+                error: score
+                    .unrounded
+                    .err()
+                    .map(|error| (jsf_failure::from_score_error(error), error.to_string().into(), error.span())),
             })
         });
         let undefined = queue.program.undefined().iter().map(|(name, _)| &**name);
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn jsf_site_rank(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a handle
         let out = unsafe { out(ranking, "ranking") }?;
-        *out = ptr::null_mut();
+        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or texts of these lengths
         let (path, given) =
             unsafe { (required_text(path, path_length, "path")?, given_formula(formula, formula_length)?) };
@@ -119,10 +122,10 @@ pub unsafe extern "C" fn jsf_site_rank(
         };
         let parsed = Formula::parse(&formula).map_err(|error| {
             let finding = error.diagnostic();
-            jsf_error::new(jsf_status::Syntax, finding.message).at(finding.span)
+            jsf_error::new(jsf_status::Syntax, finding.message).at(finding.span).because(jsf_failure::Syntax)
         })?;
         let queue = site.rank(&parsed).map_err(|error| site_error(&error))?;
-        *out = Box::into_raw(Box::new(jsf_ranking::new(&formula, &queue, site.warnings())));
+        out.write(Box::into_raw(Box::new(jsf_ranking::new(&formula, &queue, site.warnings()))));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -160,7 +163,8 @@ pub unsafe extern "C" fn jsf_ranking_job(ranking: *const jsf_ranking, place: usi
         let (ranking, job) = unsafe { (borrow(ranking, "ranking")?, out(job, "job")?) };
         let Some(Job { id, entity, score, exact, error }) = ranking.jobs.get(place) else { return Ok(false) };
         let (id, entity) = (id.as_ptr(), entity.as_ptr());
-        *job = jsf_ranked_job { id, entity, score: *score, exact: *exact, failed: error.is_some().into() };
+        let failed = error.as_ref().map_or(jsf_failure::None, |(failure, ..)| *failure) as u8;
+        job.write(jsf_ranked_job { id, entity, score: *score, exact: *exact, failed });
         Ok(true)
     })
 }
@@ -173,24 +177,28 @@ pub unsafe extern "C" fn jsf_ranking_failures(ranking: *const jsf_ranking) -> us
     answered(0, || Ok(unsafe { borrow(ranking, "ranking") }?.failures))
 }
 
-/// Says why the job at `place` failed: returns `JSF_STATUS_EVALUATION`, and `*error` has the text of Python's exception and the
-/// place in `jsf_ranking_formula`. Returns `JSF_STATUS_OK` if the job did not fail.
+/// Says why the job at `place` failed: `*reason` becomes an error with the text of Python's exception and the place in
+/// `jsf_ranking_formula`, to be freed with `jsf_error_free`, or null if the job did not fail.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT` beyond the last job. Any thread may call it.
+/// Errors: `JSF_STATUS_ARGUMENT` beyond the last job; `*reason` is null then. Any thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_ranking_error_of_job(
     ranking: *const jsf_ranking,
     place: usize,
+    reason: *mut *mut jsf_error,
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
+        // SAFETY: the caller passes null or a pointer to a handle
+        let reason = unsafe { out(reason, "reason") }?;
+        reason.write(ptr::null_mut());
         // SAFETY: the caller passes null or a ranking of this library
         let jobs = &unsafe { borrow(ranking, "ranking") }?.jobs;
         let beyond = || jsf_error::argument(format!("the ranking has {} jobs, but none at {place}", jobs.len()));
-        match &jobs.get(place).ok_or_else(beyond)?.error {
-            Some((message, span)) => Err(jsf_error::new(jsf_status::Evaluation, &**message).at(*span)),
-            None => Ok(()),
+        if let Some((failure, message, span)) = &jobs.get(place).ok_or_else(beyond)?.error {
+            reason.write(jsf_error::evaluation(*failure, &**message, *span).into_handle());
         }
+        Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::{PoisonError, RwLock};
 
 use job_sort_formula::Schema;
-use job_sort_formula::schema::InputType;
+use job_sort_formula::schema::{InputType, NameError};
 use jsf_site::Site;
 
 use crate::argument::{NUL_TERMINATED, borrow, free, out, required_text, text};
@@ -60,7 +60,7 @@ impl jsf_schema {
 impl Names {
     fn add(&mut self, name: &str, input_type: InputType) -> Result<(), jsf_error> {
         let is_new = self.schema.entry(name).is_none();
-        self.schema.add(name, input_type).map_err(|error| jsf_error::argument(error.to_string()))?;
+        self.schema.add(name, input_type).map_err(|error| jsf_error::new(status(&error), error.to_string()))?;
         if is_new {
             self.listed.push(c_text(name));
         }
@@ -81,6 +81,13 @@ impl Names {
     }
 }
 
+fn status(error: &NameError) -> jsf_status {
+    match error {
+        NameError::DefinedByOpenPbs(_) => jsf_status::BuiltIn,
+        _ => jsf_status::Argument,
+    }
+}
+
 /// OpenPBS's names: the eight values that its scheduler computes,
 ///
 /// - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to 1023,
@@ -91,6 +98,14 @@ impl Names {
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
     answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::openpbs(), None)))
+}
+
+/// A schema without names, for a caller that adds every name that its server has: those of OpenPBS too, with the type that this
+/// server gives them. What is not added is undefined. Python's functions are not names of a schema. Free it with
+/// `jsf_schema_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn jsf_schema_new_empty() -> *mut jsf_schema {
+    answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::empty(), None)))
 }
 
 /// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
@@ -108,11 +123,11 @@ pub unsafe extern "C" fn jsf_schema_read_site(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a handle
         let out = unsafe { out(schema, "schema") }?;
-        *out = ptr::null_mut();
+        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or a text of this length
         let path = unsafe { required_text(path, path_length, "path") }?;
         let site = Site::open(path).map_err(|error| site_error(&error))?;
-        *out = jsf_schema::new(site.schema().clone(), site.python().1);
+        out.write(jsf_schema::new(site.schema().clone(), site.python().1));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -152,12 +167,15 @@ pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize
     answered(ptr::null(), type_name)
 }
 
-/// Adds a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
+/// Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
 /// `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
-/// `JSF_NUL_TERMINATED` ends with a NUL. A name that the site defined before gets the new type.
+/// `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type decides whether a formula may use
+/// the name, and what `jsf_check` says of its units; whether Python computes with integers or floats is decided by the values, see
+/// `jsf_kind`.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name as this resource: it is not one that
-/// Python can read, such as `a-b`, Python's `math` has it, such as `sin`, or OpenPBS itself defines it; `JSF_STATUS_UTF8`.
+/// Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the site's documents brought;
+/// `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name: it is not one that Python can read, such as
+/// `a-b`, or Python's `math` has it, such as `sin`; `JSF_STATUS_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_add_resource(
     schema: *mut jsf_schema,

@@ -16,7 +16,10 @@ use jsf_openpbs::number_format::fairshare;
 use jsf_site::Site;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteOptions};
 
-use crate::argument::{array_out, borrow, bytes, free, optional_array_out, out, required_text, text};
+use crate::argument::{
+    NUL_TERMINATED, addresses, any_overlap, array, array_out, borrow, bytes, free, optional_array_out, out,
+    required_text, text,
+};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
 
 /// The longest name that a usage file holds, in bytes.
@@ -25,8 +28,8 @@ const MAX_USAGE_NAME: usize = 49;
 /// A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
 /// changes it waits until the others are done. Its nodes are numbered from 0, the root; only `jsf_tree_remove` changes the number
 /// of a node. The root is called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that
-/// are not in the documents. The fair-share numbers are computed when the tree is read, when nodes are added or removed, and by
-/// `jsf_tree_update`. Free it with `jsf_tree_free`.
+/// are not in the documents. The fair-share numbers are computed when the tree is read, by `jsf_tree_update`, and once when they are
+/// asked for after nodes were added or removed. Free it with `jsf_tree_free`.
 #[allow(non_camel_case_types)]
 pub struct jsf_tree {
     state: RwLock<Assessed>,
@@ -39,7 +42,8 @@ struct Assessed {
     /// The names of the nodes.
     names: Vec<CString>,
     tree: ShareTree,
-    shares: ShareTable,
+    /// `None` after nodes were added or removed.
+    shares: Option<ShareTable>,
 }
 
 /// The fair-share numbers of an entity, as a formula sees them.
@@ -53,6 +57,44 @@ pub struct jsf_shares {
     pub tree_usage: f64,
     /// `fairshare_factor`: 0 to 1, higher the further usage is below the shares.
     pub factor: f64,
+}
+
+/// A node that `jsf_tree_add_many` adds.
+#[repr(C)]
+#[allow(non_camel_case_types)]
+#[derive(Debug, Clone, Copy)]
+pub struct jsf_member {
+    /// The name, in UTF-8, ended by a NUL.
+    pub name: *const c_char,
+    /// Its shares, without a unit.
+    pub shares: i64,
+    /// The number of the node above it; 0 is the root.
+    pub parent: u32,
+    /// Whether it is a group, and else an entity.
+    pub is_group: bool,
+}
+
+/// A node to be added.
+struct NewNode<'a> {
+    parent: u32,
+    name: &'a str,
+    is_group: bool,
+    shares: i64,
+}
+
+impl NewNode<'_> {
+    fn member(&self, is_openpbs: bool) -> Result<Member, jsf_error> {
+        let Self { name, is_group, shares, .. } = *self;
+        if name.is_empty() || name.contains('\0') {
+            return Err(jsf_error::argument("`name` is empty or contains a NUL"));
+        }
+        if is_openpbs && i32::try_from(shares).is_err() {
+            return Err(jsf_error::argument(format!(
+                "`{name}` has {shares} shares, which OpenPBS cannot keep in 32 bits"
+            )));
+        }
+        Ok(if is_group { Member::group(name) } else { Member::entity(name) }.shares(shares))
+    }
 }
 
 impl From<EntityShares> for jsf_shares {
@@ -75,7 +117,7 @@ impl jsf_tree {
         let policy_in_force = build_policy(policy, release.unwrap_or_default())?;
         let tree = of_policy.assessed.into_tree();
         let names = tree.nodes().map(|node| c_text(tree.name(node))).collect();
-        let shares = policy_in_force.assess(&tree);
+        let shares = Some(policy_in_force.assess(&tree));
         let is_openpbs = policy == PolicyName::Pbs;
         let state = RwLock::new(Assessed { names, tree, shares });
         Ok(Self { state, warnings, policy: policy_in_force, is_openpbs })
@@ -89,13 +131,43 @@ impl jsf_tree {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds nodes, and returns the number of the first one.
+    fn add(&self, added: &[NewNode<'_>]) -> Result<u32, jsf_error> {
+        let mut state = self.state_mut();
+        let kept: Vec<NodeId> = state.tree.nodes().collect();
+        let mut nodes = kept.clone();
+        let mut builder = state.tree.clone().into_builder();
+        for node in added {
+            let member = node.member(self.is_openpbs)?;
+            let parent = *nodes.get(node.parent as usize).ok_or_else(|| no_node(nodes.len(), node.parent as usize))?;
+            nodes.push(builder.add(parent, member).map_err(|error| jsf_error::argument(error.to_string()))?);
+        }
+        self.replace(&mut state, builder.finish(), &kept);
+        state.names.extend(added.iter().map(|node| c_text(node.name)));
+        Ok(kept.len() as u32)
+    }
+
     /// Replaces the tree by another one, whose first nodes are the nodes `kept` of the old one.
     fn replace(&self, state: &mut Assessed, tree: ShareTree, kept: &[NodeId]) {
         let old = mem::replace(&mut state.tree, tree);
         if self.is_openpbs {
             charge_as_when_read(&mut state.tree, kept.iter().map(|&node| old.usage(node)));
         }
-        state.shares = self.policy.assess(&state.tree);
+        state.shares = None;
+    }
+
+    /// The numbers of the nodes, in their order. They are computed here if nodes were added or removed.
+    fn with_shares<R>(&self, read: impl FnOnce(&Assessed, &ShareTable) -> R) -> R {
+        let state = self.state();
+        if let Some(shares) = &state.shares {
+            return read(&state, shares);
+        }
+        drop(state);
+        let state = &mut *self.state_mut();
+        let shares = state.shares.take().unwrap_or_else(|| self.policy.assess(&state.tree));
+        let result = read(state, &shares);
+        state.shares = Some(shares);
+        result
     }
 
     /// Checks that the tree is OpenPBS's, whose files are to be written.
@@ -136,14 +208,17 @@ fn no_policy(name: &str) -> jsf_error {
     jsf_error::argument(format!("`{name}` is not a policy of this function, {expected}"))
 }
 
+fn no_node(count: usize, index: usize) -> jsf_error {
+    jsf_error::argument(format!("the tree has {count} nodes, but none at {index}"))
+}
+
 fn file(name: &str, bytes: &[u8]) -> FileSource {
     FileSource::Bytes { name: name.to_owned(), bytes: bytes.into() }
 }
 
 impl Assessed {
     fn node(&self, index: usize) -> Result<NodeId, jsf_error> {
-        let beyond = || jsf_error::argument(format!("the tree has {} nodes, but none at {index}", self.tree.len()));
-        self.tree.nodes().nth(index).ok_or_else(beyond)
+        self.tree.nodes().nth(index).ok_or_else(|| no_node(self.tree.len(), index))
     }
 
     fn check_count(&self, count: usize) -> Result<(), jsf_error> {
@@ -161,6 +236,21 @@ impl Assessed {
             jsf_error::new(jsf_status::NotFound, message)
         })
     }
+}
+
+/// A tree with nothing but its root, and under the policy `pbs` the group `unknown`. `policy` is as for `jsf_tree_read`. On success
+/// `*tree` is to be freed with `jsf_tree_free`.
+///
+/// Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then. Any thread may call it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_new(
+    policy: *const c_char,
+    tree: *mut *mut jsf_tree,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    const EMPTY: &str = r#"{"children":[]}"#;
+    // SAFETY: as the caller of this function promises
+    unsafe { jsf_tree_read(EMPTY.as_ptr().cast(), EMPTY.len(), policy, tree, error) }
 }
 
 /// Reads a tree from a document: native JSON, such as
@@ -181,14 +271,13 @@ pub unsafe extern "C" fn jsf_tree_read(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a handle
         let out = unsafe { out(tree, "tree") }?;
-        *out = ptr::null_mut();
+        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or texts of these lengths
-        let (document, policy) = unsafe {
-            (text(document, document_length, "document")?, text(policy, crate::argument::NUL_TERMINATED, "policy")?)
-        };
+        let (document, policy) =
+            unsafe { (text(document, document_length, "document")?, text(policy, NUL_TERMINATED, "policy")?) };
         let policy: PolicyName = policy.parse().map_err(|_| no_policy(policy))?;
         let files = SiteFiles::default().with(Role::Tree, file("document", document.as_bytes()));
-        *out = Box::into_raw(Box::new(jsf_tree::read(files, policy)?));
+        out.write(Box::into_raw(Box::new(jsf_tree::read(files, policy)?)));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -214,7 +303,7 @@ pub unsafe extern "C" fn jsf_tree_read_pbs(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a handle
         let out = unsafe { out(tree, "tree") }?;
-        *out = ptr::null_mut();
+        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or contents of these lengths
         let (resource_group, usage, sched_config) = unsafe {
             (
@@ -229,7 +318,7 @@ pub unsafe extern "C" fn jsf_tree_read_pbs(
                 files = files.with(role, file(name, bytes));
             }
         }
-        *out = Box::into_raw(Box::new(jsf_tree::read(files, PolicyName::Pbs)?));
+        out.write(Box::into_raw(Box::new(jsf_tree::read(files, PolicyName::Pbs)?)));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -281,7 +370,7 @@ pub unsafe extern "C" fn jsf_tree_find(
         // SAFETY: the caller passes null or a tree of this library, a text and a number
         let (tree, name, node) =
             unsafe { (borrow(tree, "tree")?, text(name, name_length, "name")?, out(node, "node")?) };
-        *node = tree.state().resolve(name)?.index() as u32;
+        node.write(tree.state().resolve(name)?.index() as u32);
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -304,8 +393,8 @@ pub unsafe extern "C" fn jsf_tree_shares(
         // SAFETY: the caller passes null or a tree of this library, a text and a structure
         let (tree, name, shares) =
             unsafe { (borrow(tree, "tree")?, text(name, name_length, "name")?, out(shares, "shares")?) };
-        let state = tree.state();
-        *shares = state.shares.get(state.resolve(name)?).unwrap_or_default().into();
+        let found = tree.with_shares(|state, table| Ok(table.get(state.resolve(name)?).unwrap_or_default()))?;
+        shares.write(found.into());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -328,8 +417,6 @@ pub unsafe extern "C" fn jsf_tree_shares_of_all(
     let work = || {
         // SAFETY: the caller passes null or a tree of this library
         let tree = unsafe { borrow(tree, "tree") }?;
-        let state = tree.state();
-        state.check_count(count)?;
         // SAFETY: the caller passes null or arrays of this length, which do not overlap
         let arrays = unsafe {
             [
@@ -338,13 +425,19 @@ pub unsafe extern "C" fn jsf_tree_shares_of_all(
                 optional_array_out(factor, count, "factor")?,
             ]
         };
-        for (column, array) in arrays.into_iter().enumerate() {
-            for (number, node) in array.iter_mut().zip(state.tree.nodes()) {
-                let shares = state.shares.get(node).unwrap_or_default();
-                *number = [shares.fairshare_perc, shares.fairshare_tree_usage, shares.fairshare_factor][column];
-            }
+        if any_overlap(&arrays.each_ref().map(|array| addresses(array))) {
+            return Err(jsf_error::argument("`perc`, `tree_usage` and `factor` overlap"));
         }
-        Ok(())
+        tree.with_shares(|state, table| {
+            state.check_count(count)?;
+            for (column, array) in arrays.into_iter().enumerate() {
+                for (number, node) in array.iter_mut().zip(state.tree.nodes()) {
+                    let shares = table.get(node).unwrap_or_default();
+                    number.write([shares.fairshare_perc, shares.fairshare_tree_usage, shares.fairshare_factor][column]);
+                }
+            }
+            Ok(())
+        })
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }
@@ -368,7 +461,7 @@ pub unsafe extern "C" fn jsf_tree_usage_of_all(
         state.check_count(count)?;
         // SAFETY: the caller passes null or an array of this length
         let usage = unsafe { array_out(usage, count, "usage") }?;
-        state.tree.nodes().zip(usage).for_each(|(node, usage)| *usage = state.tree.usage(node));
+        state.tree.nodes().zip(usage).for_each(|(node, usage)| usage.write(state.tree.usage(node)));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -376,8 +469,9 @@ pub unsafe extern "C" fn jsf_tree_usage_of_all(
 }
 
 /// Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
-/// the other nodes keep theirs. The fair-share numbers are computed again; under the policy `pbs` so is the usage of groups, as
-/// when OpenPBS reads its files: 1 and the usage of their entities.
+/// the other nodes keep theirs. The fair-share numbers are computed again when they are next asked for; under the policy `pbs` the
+/// usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The time that a call takes grows with the
+/// tree: `jsf_tree_add_many` adds many nodes in the time of one.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
 /// else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed
@@ -397,24 +491,38 @@ pub unsafe extern "C" fn jsf_tree_add(
         // SAFETY: the caller passes null or a tree of this library, a text and a number
         let (tree, name, node) =
             unsafe { (borrow(tree, "tree")?, required_text(name, name_length, "name")?, out(node, "node")?) };
-        if name.is_empty() || name.contains('\0') {
-            return Err(jsf_error::argument("`name` is empty or contains a NUL"));
+        node.write(tree.add(&[NewNode { parent, name, is_group, shares }])?);
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Adds `count` nodes as `jsf_tree_add` adds one. `*first` becomes the number of the first one; the others have the numbers after
+/// it, in their order. The parent of a node may be one that is earlier in `members`: its number follows from `jsf_tree_count`
+/// before the call.
+///
+/// Errors: those of `jsf_tree_add`, also if two of the members have the same name; nothing is changed then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_add_many(
+    tree: *mut jsf_tree,
+    members: *const jsf_member,
+    count: usize,
+    first: *mut u32,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library, and an array of this length
+        let (tree, members) = unsafe { (borrow(tree, "tree")?, array(members, count, "members")?) };
+        let mut added = Vec::with_capacity(count);
+        for member in members {
+            // SAFETY: the name ends with a NUL
+            let name = unsafe { required_text(member.name, NUL_TERMINATED, "name") }?;
+            added.push(NewNode { parent: member.parent, name, is_group: member.is_group, shares: member.shares });
         }
-        if tree.is_openpbs && i32::try_from(shares).is_err() {
-            return Err(jsf_error::argument(format!(
-                "`{name}` has {shares} shares, which OpenPBS cannot keep in 32 bits"
-            )));
-        }
-        let mut state = tree.state_mut();
-        let parent = state.node(parent as usize)?;
-        let kept: Vec<NodeId> = state.tree.nodes().collect();
-        let member = if is_group { Member::group(name) } else { Member::entity(name) };
-        let mut builder = state.tree.clone().into_builder();
-        let added =
-            builder.add(parent, member.shares(shares)).map_err(|error| jsf_error::argument(error.to_string()))?;
-        tree.replace(&mut state, builder.finish(), &kept);
-        state.names.push(c_text(name));
-        *node = added.index() as u32;
+        // SAFETY: the caller passes null or a pointer to a number
+        let first = unsafe { out(first, "first") }?;
+        first.write(tree.add(&added)?);
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -422,7 +530,7 @@ pub unsafe extern "C" fn jsf_tree_add(
 }
 
 /// Removes a node and all nodes below it, with their usage. The numbers of the nodes after them become smaller: look them up
-/// again with `jsf_tree_find`. What is computed again is as for `jsf_tree_add`.
+/// again with `jsf_tree_find`. What is computed again, and when, is as for `jsf_tree_add`.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`, also for the root, and for the group `unknown` of the policy `pbs`; nothing is changed then.
 #[unsafe(no_mangle)]
@@ -462,7 +570,7 @@ pub unsafe extern "C" fn jsf_tree_write_groups(
     let work = || {
         // SAFETY: the caller passes null or a pointer to a text
         let out = unsafe { out(resource_group, "resource_group") }?;
-        *out = ptr::null_mut();
+        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or a tree of this library
         let tree = unsafe { borrow(tree, "tree") }?;
         tree.require_openpbs()?;
@@ -471,7 +579,7 @@ pub unsafe extern "C" fn jsf_tree_write_groups(
         if let Some(loss) = written.losses.iter().find(is_loss) {
             return Err(jsf_error::argument(loss.to_string()));
         }
-        *out = c_text(written.text).into_raw();
+        out.write(c_text(written.text).into_raw());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -497,7 +605,7 @@ pub unsafe extern "C" fn jsf_tree_write_usage(
         // SAFETY: the caller passes null or a tree of this library, a number and an array
         let (tree, length, usage) =
             unsafe { (borrow(tree, "tree")?, out(length, "length")?, array_out(usage, size, "usage")?) };
-        *length = 0;
+        length.write(0);
         tree.require_openpbs()?;
         let state = tree.state();
         let tree = &state.tree;
@@ -509,11 +617,11 @@ pub unsafe extern "C" fn jsf_tree_write_usage(
             return Err(jsf_error::argument(message));
         }
         let file = encode_usage_file(last_decay, records.into_iter());
-        *length = file.len();
+        length.write(file.len());
         let Some(usage) = usage.get_mut(..file.len()) else {
             return Err(jsf_error::argument(format!("`size` is {size}, expected at least {}", file.len())));
         };
-        usage.copy_from_slice(&file);
+        usage.iter_mut().zip(file).for_each(|(place, byte)| place.write(byte));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -576,7 +684,7 @@ pub unsafe extern "C" fn jsf_tree_update(tree: *mut jsf_tree, error: *mut *mut j
         // SAFETY: the caller passes null or a tree of this library
         let tree = unsafe { borrow(tree, "tree") }?;
         let mut state = tree.state_mut();
-        state.shares = tree.policy.assess(&state.tree);
+        state.shares = Some(tree.policy.assess(&state.tree));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -10,6 +10,7 @@ use job_sort_formula::rank::FormulaResult;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
+use jsf_openpbs::number_format::resource;
 use jsf_testing::random::Generator;
 use jsf_testing::random::columns::OwnedColumn;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer};
@@ -18,28 +19,70 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// A random column of a type that C has: the value that is the same in every row is a number of 64 bits.
-fn random_column(random: &mut Generator, rows: usize, is_integer: bool) -> OwnedColumn {
-    loop {
-        match OwnedColumn::random(random, rows, is_integer) {
-            OwnedColumn::Same(value) if !matches!(value, Value::Int(_) | Value::Float(_)) => {}
-            column => return column,
+/// A column of a type that C has.
+enum Column {
+    /// The value that is the same in every row is a number of 64 bits.
+    Owned(OwnedColumn),
+    PbsAmount(Vec<f64>),
+}
+
+impl Column {
+    fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
+        loop {
+            match OwnedColumn::random(random, rows, is_integer) {
+                OwnedColumn::Same(value) if !matches!(value, Value::Int(_) | Value::Float(_)) => {}
+                OwnedColumn::Mixed(..) => return Self::PbsAmount((0..rows).map(|_| amount(random)).collect()),
+                column => return Self::Owned(column),
+            }
+        }
+    }
+
+    /// The value of a row.
+    fn value(&self, row: usize) -> Value {
+        match self {
+            Self::Owned(column) => column.value(row),
+            Self::PbsAmount(amounts) => resource(amounts[row]),
         }
     }
 }
 
-fn c_column(column: &OwnedColumn, name: *const c_char) -> jsf_column {
+/// An amount with few or many decimals, of any size.
+fn amount(random: &mut Generator) -> f64 {
+    match random.below(6) {
+        0 => random.below(100_000) as f64,
+        1 => random.below(100_000) as f64 / 32.0,
+        2 => random.moderate() * 1e18,
+        3 => random.float(),
+        _ => random.moderate(),
+    }
+}
+
+fn c_value(value: &Value, amount: Option<f64>) -> Option<jsf_value> {
+    let (kind, integer, real) = match (amount, value) {
+        (Some(amount), _) => (jsf_kind::PbsAmount, 0, amount),
+        (None, Value::Int(integer)) => (jsf_kind::I64, *integer, 0.0),
+        (None, Value::Float(real)) => (jsf_kind::F64, 0, *real),
+        _ => return None,
+    };
+    Some(jsf_value { kind: kind as u32, integer, real })
+}
+
+fn c_column(column: &Column, name: *const c_char) -> jsf_column {
     fn numbers<T>(name: *const c_char, kind: jsf_kind, values: &[T]) -> jsf_column {
         let (values, rows) = (values.as_ptr().cast(), values.len());
         jsf_column { name, kind: kind as u32, values, rows, entity_values: ptr::null(), entities: 0 }
     }
-    match column {
+    let owned = match column {
+        Column::PbsAmount(amounts) => return numbers(name, jsf_kind::PbsAmount, amounts),
+        Column::Owned(owned) => owned,
+    };
+    match owned {
         OwnedColumn::I32(values) => numbers(name, jsf_kind::I32, values),
         OwnedColumn::I64(values) => numbers(name, jsf_kind::I64, values),
         OwnedColumn::F64(values) => numbers(name, jsf_kind::F64, values),
         OwnedColumn::Same(Value::Int(value)) => numbers(name, jsf_kind::SameI64, std::slice::from_ref(value)),
         OwnedColumn::Same(Value::Float(value)) => numbers(name, jsf_kind::SameF64, std::slice::from_ref(value)),
-        OwnedColumn::Same(value) => panic!("C has no type for {value:?}"),
+        OwnedColumn::Same(_) | OwnedColumn::Mixed(..) => panic!("C has no type for {owned:?}"),
         OwnedColumn::ByEntity(index, values) => jsf_column {
             entity_values: values.as_ptr(),
             entities: values.len(),
@@ -49,7 +92,7 @@ fn c_column(column: &OwnedColumn, name: *const c_char) -> jsf_column {
 }
 
 /// A column, its name, and its name for C.
-type Named = (&'static str, CString, OwnedColumn);
+type Named = (&'static str, CString, Column);
 
 /// The program of a formula, as both sides compile it; `None` if it is not a formula.
 fn compile(text: &str, schema: *const jsf_schema) -> Option<(Program, *mut jsf_program)> {
@@ -79,7 +122,7 @@ fn c_schema() -> *mut jsf_schema {
         let status = unsafe {
             jsf_schema_add_resource(schema, name.as_ptr().cast(), name.len(), c"float".as_ptr(), ptr::null_mut())
         };
-        assert!(matches!(status, jsf_status::Ok | jsf_status::Argument));
+        assert!(matches!(status, jsf_status::Ok | jsf_status::BuiltIn | jsf_status::Argument));
     }
     schema
 }
@@ -123,18 +166,30 @@ fn compare(
     let mut errors = 0;
     for (row, (score, failed)) in scores.into_iter().zip(failed).enumerate() {
         let inputs: Vec<Value> = read.iter().map(|(.., column)| column.value(row)).collect();
+        if row % 16 == 0 {
+            compare_alone(compiled, scratch, &read, row, (score, failed));
+        }
         match interpreter.evaluate(&inputs) {
             Ok(value) if failed == 0 => {
                 let expected = FormulaResult::Python(value).to_f64();
                 assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");
             }
-            Ok(_) => assert_eq!((failed, score), (1, -1.0), "{text} for {inputs:?}"),
+            Ok(value) => {
+                let is_integer = matches!(value, Value::Big(_));
+                let failure = if is_integer { jsf_failure::TooLarge } else { jsf_failure::NotANumber };
+                assert_eq!((failed, score), (failure as u8, -1.0), "{text} for {inputs:?}");
+            }
             // whether the complex number is the result, the library's own tests compare with Python
             Err(raised) if raised.raised.kind == ErrorKind::Complex => {
-                assert!(failed == 1 && (score == 0.0 || score == -1.0), "{text} for {inputs:?}: {score}");
+                let expected = if failed == jsf_failure::NotANumber as u8 { -1.0 } else { 0.0 };
+                assert!(failed != 0 && score == expected, "{text} for {inputs:?}: {score}");
             }
             Err(raised) => {
-                assert_eq!((failed, score), (1, 0.0), "{text} for {inputs:?}: {raised}");
+                assert_eq!(
+                    (failed, score),
+                    (failure_of(raised.raised.kind) as u8, 0.0),
+                    "{text} for {inputs:?}: {raised}"
+                );
                 // the text of one error in fifty, because it is evaluated once more
                 if errors % 50 == 0 {
                     let message = error_of_row(compiled, &borrowed, row);
@@ -142,22 +197,60 @@ fn compare(
                 }
             }
         }
-        errors += usize::from(failed);
+        errors += usize::from(failed != 0);
     }
     assert_eq!(errors, failures);
     errors
 }
 
+fn failure_of(kind: ErrorKind) -> jsf_failure {
+    match kind {
+        ErrorKind::ZeroDivision => jsf_failure::ZeroDivision,
+        ErrorKind::Value => jsf_failure::Value,
+        ErrorKind::Overflow => jsf_failure::Overflow,
+        ErrorKind::Type => jsf_failure::Type,
+        ErrorKind::Name => jsf_failure::Name,
+        ErrorKind::Recursion => jsf_failure::Recursion,
+        ErrorKind::Syntax => jsf_failure::Syntax,
+        ErrorKind::Memory => jsf_failure::Memory,
+        ErrorKind::Complex | ErrorKind::Limit | ErrorKind::Decimal => jsf_failure::Limit,
+    }
+}
+
+/// Compares the score and the failure of a row with what the function for one job gives.
+fn compare_alone(
+    program: *const jsf_program,
+    scratch: *mut jsf_scratch,
+    read: &[&Named],
+    row: usize,
+    (expected, failed): (f64, u8),
+) {
+    let value = |column: &Column| match column {
+        Column::PbsAmount(amounts) => c_value(&Value::None, Some(amounts[row])),
+        Column::Owned(_) => c_value(&column.value(row), None),
+    };
+    let values: Vec<jsf_value> = read.iter().map(|(.., column)| value(column).expect("C has the type")).collect();
+    let (mut score, mut error) = (f64::NAN, ptr::null_mut());
+    // SAFETY: the array has the length that is passed
+    unsafe {
+        let status = jsf_program_evaluate(program, scratch, values.as_ptr(), values.len(), &mut score, &mut error);
+        assert_eq!(status == jsf_status::Ok, failed == 0, "{status:?}");
+        assert_eq!((score.to_bits(), jsf_error_failure(error) as u8), (expected.to_bits(), failed));
+        jsf_error_free(error);
+    }
+}
+
 /// The message of the error of a row, and its place.
 fn error_of_row(program: *const jsf_program, columns: &[jsf_column], row: usize) -> (String, u32, u32) {
-    let (mut error, mut start, mut end) = (ptr::null_mut(), 0, 0);
+    let (mut reason, mut start, mut end) = (ptr::null_mut(), 0, 0);
     // SAFETY: the arrays have the lengths that are passed; the message is read before the error is freed
     unsafe {
-        let status = jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut error);
-        assert_eq!(status, jsf_status::Evaluation);
-        assert!(jsf_error_span(error, &mut start, &mut end));
-        let message = CStr::from_ptr(jsf_error_message(error)).to_str().unwrap().to_owned();
-        jsf_error_free(error);
+        let status =
+            jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut reason, ptr::null_mut());
+        assert!(status == jsf_status::Ok && jsf_error_status(reason) == jsf_status::Evaluation);
+        assert!(jsf_error_span(reason, &mut start, &mut end));
+        let message = CStr::from_ptr(jsf_error_message(reason)).to_str().unwrap().to_owned();
+        jsf_error_free(reason);
         (message, start, end)
     }
 }
@@ -174,7 +267,9 @@ fn columns_through_c_give_the_bits_of_the_interpreter() {
         let integers = INTEGERS.iter().map(|&name| (name, true));
         let names = integers.chain(NUMBERS.iter().map(|&name| (name, false)));
         let columns: Vec<Named> = names
-            .map(|(name, is_integer)| (name, CString::new(name).unwrap(), random_column(&mut random, rows, is_integer)))
+            .map(|(name, is_integer)| {
+                (name, CString::new(name).unwrap(), Column::random(&mut random, rows, is_integer))
+            })
             .collect();
         for _ in 0..10 {
             let text = Writer::formula(&mut random).tokens.join(" ");

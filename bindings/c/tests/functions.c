@@ -17,7 +17,7 @@ static void schemas(void)
     jsf_program *program;
     CHECK_OK(jsf_schema_add_resource(schema, "ngpus and more", 5, "long", &error));
     CHECK_OK(jsf_schema_add_resource(schema, "project", JSF_NUL_TERMINATED, "string", &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`mem` is defined by OpenPBS",
+    CHECK_ERROR(JSF_STATUS_BUILT_IN, "`mem` is defined by OpenPBS",
                 jsf_schema_add_resource(schema, "mem", 3, "long", &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`int` is not a type",
                 jsf_schema_add_resource(schema, "x", 1, "int", &error));
@@ -45,6 +45,24 @@ static void schemas(void)
     jsf_program_free(program);
 }
 
+/* A caller that knows all names of its server: those of OpenPBS that it lacks are undefined. */
+static void schemas_of_all_names(void)
+{
+    jsf_schema *schema = jsf_schema_new_empty();
+    jsf_program *program;
+    CHECK(jsf_schema_count(schema) == 0);
+    CHECK_OK(jsf_schema_add_resource(schema, "mem", 3, "float", &error));
+    CHECK_OK(jsf_schema_add_resource(schema, "mem", 3, "size", &error));
+    CHECK_OK(jsf_schema_add_resource(schema, "eligible_time", JSF_NUL_TERMINATED, "duration", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`sin`", jsf_schema_add_resource(schema, "sin", 3, "float", &error));
+    CHECK(jsf_schema_count(schema) == 2 && strcmp(jsf_schema_type(schema, 0), "size") == 0);
+    CHECK_OK(jsf_program_compile("mem + ncpus + max(eligible_time, 1)", JSF_NUL_TERMINATED, schema, &program, &error));
+    CHECK(jsf_program_input_count(program) == 2);
+    CHECK(strcmp(jsf_program_undefined(program, 0), "ncpus") == 0 && jsf_program_undefined(program, 1) == NULL);
+    jsf_program_free(program);
+    jsf_schema_free(schema);
+}
+
 static void compile_errors(void)
 {
     jsf_program *program = (jsf_program *)&program;
@@ -54,12 +72,49 @@ static void compile_errors(void)
     CHECK(program == NULL);
     CHECK(jsf_error_span(error, &start, &end) && start <= 8 && end <= 8);
     CHECK(jsf_error_span(error, NULL, NULL));
+    start = 77;
+    CHECK(jsf_error_span(error, &start, &start) && start == end);
+    CHECK(jsf_error_failure(error) == JSF_FAILURE_SYNTAX && jsf_error_failure(NULL) == JSF_FAILURE_NONE);
     jsf_error_free(error);
     CHECK(jsf_program_compile("ncpus + 'a'", JSF_NUL_TERMINATED, NULL, &program, &error) == JSF_STATUS_NOT_ARITHMETIC);
     CHECK(jsf_error_span(error, &start, &end) && start == 8 && end == 11);
+    CHECK(jsf_error_failure(error) == JSF_FAILURE_LIMIT);
     jsf_error_free(error);
     /* the error is not wanted */
     CHECK(jsf_program_compile("ncpus +", 7, NULL, &program, NULL) == JSF_STATUS_SYNTAX);
+}
+
+/* A formula is read as Python reads it in `eval("...")`: escapes first, and errors are placed in the text that was passed. */
+static void escapes(void)
+{
+    static const char formula[] = "1\\x30 +\\t8 / ncpus";
+    static const char named[] = "1 + \\N{DIGIT TWO}", unread[] = "1 +\\t\\t* ncpus", text[] = "ncpus +\\t'a'";
+    const jsf_value none = {JSF_KIND_I64, 0, 0};
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_program *program = compiled(formula);
+    jsf_error *error;
+    double score = 7;
+    uint32_t start, end;
+    CHECK(jsf_program_evaluate(program, scratch, &none, 1, &score, &error) == JSF_STATUS_EVALUATION && score == 0);
+    CHECK(jsf_error_span(error, &start, &end) && start == 9 && end == sizeof formula - 1);
+    jsf_error_free(error);
+    jsf_program_free(program);
+    CHECK(jsf_program_compile(named, sizeof named - 1, NULL, &program, &error) == JSF_STATUS_SYNTAX);
+    CHECK(jsf_error_failure(error) == JSF_FAILURE_LIMIT && jsf_error_span(error, &start, &end) && start == 4);
+    jsf_error_free(error);
+    CHECK(jsf_program_compile(unread, sizeof unread - 1, NULL, &program, &error) == JSF_STATUS_SYNTAX);
+    CHECK(jsf_error_failure(error) == JSF_FAILURE_SYNTAX && jsf_error_span(error, &start, &end) && start == 7 && end == 8);
+    jsf_error_free(error);
+    CHECK(jsf_program_compile(text, sizeof text - 1, NULL, &program, &error) == JSF_STATUS_NOT_ARITHMETIC);
+    CHECK(jsf_error_span(error, &start, &end) && start == 9 && end == 12);
+    jsf_error_free(error);
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "`\"` ends the string",
+                jsf_program_compile("ncpus + \"", JSF_NUL_TERMINATED, NULL, &program, &error));
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "1 line below it is left out",
+                jsf_program_compile("(ncpus\n+ 1)", JSF_NUL_TERMINATED, NULL, &program, &error));
+    program = compiled("ncpus\n# a note\n");
+    jsf_program_free(program);
+    jsf_scratch_free(scratch);
 }
 
 /* The version of Python is that of the schema. */
@@ -123,17 +178,19 @@ static void every_kind_of_column(void)
     size_t failures = 99;
     jsf_scratch *scratch = jsf_scratch_new();
     jsf_program *program = compiled("1 / ncpus + eligible_time % 2 + walltime + mem // (1 << 59) + fairshare_factor + job_priority");
-    jsf_error *error = NULL;
+    jsf_error *reason;
     uint32_t start, end;
 
     CHECK_OK(jsf_program_score(program, scratch, columns, 6, 3, scores, failed, &failures, &error));
     CHECK(scores[0] == 0.5 + 1 + 0.5 + 2 + 0.75 + 0.125 && scores[1] == 0 && isinf(scores[2]));
-    CHECK(failed[0] == 0 && failed[1] == 1 && failed[2] == 0 && failures == 1);
-    CHECK(jsf_program_error_of_row(program, columns, 6, 1, &error) == JSF_STATUS_EVALUATION);
-    CHECK(strcmp(jsf_error_message(error), "division by zero") == 0);
-    CHECK(jsf_error_span(error, &start, &end) && start == 0 && end == 9);
-    jsf_error_free(error);
-    CHECK_OK(jsf_program_error_of_row(program, columns, 6, 0, &error));
+    CHECK(failed[0] == 0 && failed[1] == JSF_FAILURE_ZERO_DIVISION && failed[2] == 0 && failures == 1);
+    CHECK_OK(jsf_program_error_of_row(program, columns, 6, 1, &reason, &error));
+    CHECK(strcmp(jsf_error_message(reason), "division by zero") == 0);
+    CHECK(jsf_error_status(reason) == JSF_STATUS_EVALUATION && jsf_error_failure(reason) == JSF_FAILURE_ZERO_DIVISION);
+    CHECK(jsf_error_span(reason, &start, &end) && start == 0 && end == 9);
+    jsf_error_free(reason);
+    CHECK_OK(jsf_program_error_of_row(program, columns, 6, 0, &reason, &error));
+    CHECK(reason == NULL);
     /* nothing of the last call is left */
     CHECK_OK(jsf_program_score(program, scratch, columns, 6, 3, scores, NULL, NULL, NULL));
     CHECK(scores[1] == 0);
@@ -154,11 +211,141 @@ static void every_kind_of_column(void)
     /* a result that is not a number */
     program = compiled("None");
     CHECK_OK(jsf_program_score(program, scratch, NULL, 0, 3, scores, failed, &failures, &error));
-    CHECK(scores[2] == -1 && failed[2] == 1 && failures == 3);
-    CHECK_ERROR(JSF_STATUS_EVALUATION, "NoneType", jsf_program_error_of_row(program, NULL, 0, 0, &error));
+    CHECK(scores[2] == -1 && failed[2] == JSF_FAILURE_NOT_A_NUMBER && failures == 3);
+    CHECK_OK(jsf_program_error_of_row(program, NULL, 0, 0, &reason, &error));
+    CHECK(strstr(jsf_error_message(reason), "NoneType") != NULL);
+    jsf_error_free(reason);
     jsf_program_free(program);
     jsf_scratch_free(scratch);
     CHECK(jsf_round_to_float32(0.1) == (double)0.1f && isinf(jsf_round_to_float32(1e300)));
+}
+
+/* Amounts are what Python reads of what OpenPBS prints: integers of any size, and floats. */
+static void amounts(void)
+{
+    const double given[] = {2, 2.00002, 0.00002, -0.00002, 0.123456, 36.9995, 1e20, 9007199254740994.0};
+    const double read[] = {2, 2, 0, 0, 0.1235, 37, 1e20, 9007199254740994.0};
+    const jsf_column column = {"mem", JSF_KIND_PBS_AMOUNT, given, 8, NULL, 0};
+    double scores[8];
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_program *program = compiled("mem % 10 + mem // 3");
+    size_t row;
+    bool is_integer;
+    CHECK_OK(jsf_program_score(program, scratch, &column, 1, 8, scores, NULL, NULL, &error));
+    for (row = 0; row < 8; row++) {
+        const jsf_value amount = {JSF_KIND_PBS_AMOUNT, 0, given[row]};
+        double score;
+        CHECK_OK(jsf_program_evaluate(program, scratch, &amount, 1, &score, &error));
+        CHECK(score == scores[row]);
+        CHECK(jsf_round_amount(given[row], &is_integer) == read[row] && is_integer == (row != 4));
+        CHECK(jsf_round_amount(given[row], NULL) == read[row] && !signbit(jsf_round_amount(fabs(given[row]), NULL)));
+    }
+    /* an integer and a float differ: 10**20 % 10 is exact, and 2 // 3 is 0 */
+    CHECK(scores[0] == 2 && scores[2] == 0 && scores[4] == 0.1235 && scores[5] == 7 + 12 && scores[6] == 33333333333333333333.0);
+    CHECK(isinf(jsf_round_amount(INFINITY, &is_integer)) && !is_integer && isnan(jsf_round_amount(NAN, NULL)));
+    jsf_program_free(program);
+    jsf_scratch_free(scratch);
+}
+
+/* One job at a time: the score, the text of the error, and its kind. */
+static void one_job(void)
+{
+    static const struct {
+        const char *formula;
+        jsf_failure failure;
+        double score;
+        const char *text;
+    } cases[] = {
+        {"8 / ncpus", JSF_FAILURE_ZERO_DIVISION, 0, "division by zero"},
+        {"log(ncpus)", JSF_FAILURE_VALUE, 0, "math domain error"},
+        {"exp(1000 + ncpus)", JSF_FAILURE_OVERFLOW, 0, "math range error"},
+        {"sqrt() + ncpus", JSF_FAILURE_TYPE, 0, "sqrt() takes exactly one argument (0 given)"},
+        {"ncpus + nfpgas", JSF_FAILURE_NAME, 0, "name 'nfpgas' is not defined"},
+        {"(ncpus - 8) ** 0.5", JSF_FAILURE_NOT_A_NUMBER, -1, "the result has type `complex`"},
+        {"None if ncpus == 0 else 1", JSF_FAILURE_NOT_A_NUMBER, -1, "the result has type `NoneType`"},
+        {"10 ** (400 + ncpus)", JSF_FAILURE_TOO_LARGE, -1, "too large for a double"},
+        {"10 ** (10 ** (9 + ncpus))", JSF_FAILURE_LIMIT, 0, ""},
+    };
+    const jsf_value idle = {JSF_KIND_I64, 0, 0}, busy[] = {{JSF_KIND_F64, 0, 0.25}, {JSF_KIND_F64, 0, 0.5}};
+    const int32_t zero = 0;
+    const jsf_column column = {"ncpus", JSF_KIND_I32, &zero, 1, NULL, 0};
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_program *program = compiled("pow(2, -(fairshare_tree_usage/fairshare_perc))");
+    jsf_error *error;
+    size_t index;
+    double score, in_columns;
+    uint8_t failed;
+    CHECK_OK(jsf_program_evaluate(program, scratch, busy, 2, &score, &error));
+    CHECK(score == sqrt(0.5));
+    jsf_program_free(program);
+    for (index = 0; index < sizeof cases / sizeof *cases; index++) {
+        program = compiled(cases[index].formula);
+        score = 77;
+        CHECK(jsf_program_evaluate(program, scratch, &idle, 1, &score, &error) == JSF_STATUS_EVALUATION);
+        CHECK(score == cases[index].score && jsf_error_failure(error) == cases[index].failure);
+        CHECK(jsf_error_status(error) == JSF_STATUS_EVALUATION);
+        CHECK(strstr(jsf_error_message(error), cases[index].text) != NULL);
+        jsf_error_free(error);
+        CHECK_OK(jsf_program_score(program, scratch, &column, 1, 1, &in_columns, &failed, NULL, &error));
+        CHECK(in_columns == score && failed == cases[index].failure);
+        jsf_program_free(program);
+    }
+    jsf_scratch_free(scratch);
+}
+
+static void orders(void)
+{
+    const double scores[] = {1, 3, 0.5, 3.0000000001, -INFINITY, 2};
+    uint32_t order[] = {9, 9, 9, 9, 9, 9, 9};
+    CHECK_OK(jsf_top(scores, 6, 3, order, &error));
+    CHECK(order[0] == 1 && order[1] == 3 && order[2] == 5 && order[3] == 9);
+    CHECK_OK(jsf_top(scores, 6, SIZE_MAX, order, &error));
+    CHECK(order[3] == 0 && order[4] == 2 && order[5] == 4 && order[6] == 9);
+    CHECK_OK(jsf_top(NULL, 0, 3, NULL, &error));
+    CHECK_OK(jsf_top(scores, 6, 0, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`order` is null", jsf_top(scores, 6, 1, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scores` is null", jsf_top(NULL, 6, 1, order, &error));
+}
+
+/* A tree that begins empty is the one that is read with the same members. */
+static void grown_trees(void)
+{
+    static const char *const policies[] = {"classic", "depth-oblivious", "fair-tree", "weighted-walk", "pbs"};
+    jsf_tree *tree, *expected;
+    uint32_t first = 0, there;
+    jsf_shares one, other;
+    size_t policy, count, node;
+    for (policy = 0; policy < 5; policy++) {
+        const jsf_member bad[] = {{"carl", 60, 0, false}, {"dora", 1, 0, false}};
+        jsf_member members[] = {{"physics", 40, 0, true}, {"ann", 50, 0, false}, {"bob", 50, 0, false}};
+        CHECK_OK(jsf_tree_new(policies[policy], &tree, &error));
+        CHECK(*jsf_tree_warnings(tree) == '\0');
+        count = jsf_tree_count(tree);
+        CHECK(count == (policy == 4 ? 2 : 1));
+        members[1].parent = members[2].parent = (uint32_t)count;
+        CHECK_OK(jsf_tree_add_many(tree, members, 3, &first, &error));
+        CHECK(first == count && jsf_tree_count(tree) == count + 3);
+        CHECK(strcmp(jsf_tree_name(tree, first + 2), "bob") == 0);
+        CHECK_OK(jsf_tree_add_many(tree, bad, 1, &first, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`carl` is already in the tree", jsf_tree_add_many(tree, bad, 2, &first, &error));
+        CHECK_OK(jsf_tree_add_many(tree, NULL, 0, &first, &error));
+        CHECK(first == count + 4 && jsf_tree_count(tree) == count + 4);
+        CHECK_OK(jsf_tree_read("{\"children\":[{\"name\":\"physics\",\"shares\":40,\"children\":["
+                               "{\"name\":\"ann\",\"shares\":50},{\"name\":\"bob\",\"shares\":50}]},"
+                               "{\"name\":\"carl\",\"shares\":60}]}",
+                               JSF_NUL_TERMINATED, policies[policy], &expected, &error));
+        for (node = 0; node < count + 4; node++) {
+            const char *name = jsf_tree_name(tree, node);
+            CHECK_OK(jsf_tree_find(expected, name, JSF_NUL_TERMINATED, &there, &error));
+            CHECK_OK(jsf_tree_shares(tree, name, JSF_NUL_TERMINATED, &one, &error));
+            CHECK_OK(jsf_tree_shares(expected, name, JSF_NUL_TERMINATED, &other, &error));
+            CHECK(one.perc == other.perc && one.tree_usage == other.tree_usage && one.factor == other.factor);
+        }
+        jsf_tree_free(tree);
+        jsf_tree_free(expected);
+    }
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`lottery` is not a policy", jsf_tree_new("lottery", &tree, &error));
+    CHECK(tree == NULL);
 }
 
 static const char TREE[] =
@@ -362,7 +549,7 @@ static void failures_at_a_site(const char *folder)
 {
     jsf_ranking *ranking;
     jsf_ranked_job job;
-    jsf_error *error;
+    jsf_error *reason;
     jsf_schema *schema;
     size_t place, failed = 0;
     uint32_t start, end;
@@ -372,22 +559,24 @@ static void failures_at_a_site(const char *folder)
     CHECK(strstr(jsf_ranking_warnings(ranking), "the formula fails for ") != NULL);
     CHECK(strcmp(jsf_ranking_undefined(ranking, 0), "walltme") == 0 && jsf_ranking_undefined(ranking, 1) == NULL);
     for (place = 0; jsf_ranking_job(ranking, place, &job); place++) {
-        CHECK(job.failed == 1 && isnan(job.exact));
-        CHECK(jsf_ranking_error_of_job(ranking, place, &error) == JSF_STATUS_EVALUATION);
-        CHECK(jsf_error_span(error, &start, &end));
-        if (strcmp(jsf_error_message(error), "division by zero") == 0)
-            CHECK(start == 0 && end == 15);
+        CHECK_OK(jsf_ranking_error_of_job(ranking, place, &reason, &error));
+        CHECK(isnan(job.exact) && job.failed == jsf_error_failure(reason));
+        CHECK(jsf_error_span(reason, &start, &end));
+        if (job.failed == JSF_FAILURE_ZERO_DIVISION)
+            CHECK(strcmp(jsf_error_message(reason), "division by zero") == 0 && start == 0 && end == 15);
         else
-            CHECK(strcmp(jsf_error_message(error), "name 'walltme' is not defined") == 0 && start == 18 && end == 25);
-        jsf_error_free(error);
+            CHECK(strcmp(jsf_error_message(reason), "name 'walltme' is not defined") == 0 && start == 18 && end == 25);
+        jsf_error_free(reason);
         failed++;
     }
     /* those that the scheduler does not consider are counted too */
     CHECK(failed > 10 && jsf_ranking_failures(ranking) >= failed);
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "but none at", jsf_ranking_error_of_job(ranking, place, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "but none at", jsf_ranking_error_of_job(ranking, place, &reason, &error));
+    CHECK(reason == NULL);
     jsf_ranking_free(ranking);
     CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "ncpus", JSF_NUL_TERMINATED, &ranking, &error));
-    CHECK_OK(jsf_ranking_error_of_job(ranking, 0, &error));
+    CHECK_OK(jsf_ranking_error_of_job(ranking, 0, &reason, &error));
+    CHECK(reason == NULL);
     CHECK(strstr(jsf_ranking_warnings(ranking), "fails") == NULL);
     jsf_ranking_free(ranking);
 
@@ -405,11 +594,17 @@ int main(int argc, char **argv)
     CHECK(argc == 3);
     versions();
     schemas();
+    schemas_of_all_names();
     compile_errors();
+    escapes();
     python_versions();
     check_reports();
     every_kind_of_column();
+    amounts();
+    one_job();
+    orders();
     trees();
+    grown_trees();
     changing_trees();
     no_options(argv[1], argv[2]);
     sites(argv[1]);

@@ -75,9 +75,10 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
         let columns: Vec<jsf_column> = (0..jsf_program_input_count(program))
             .map(|index| {
                 CStr::from_ptr(jsf_program_input(program, index)).to_str().expect("UTF-8");
-                let (kind, values) = match index % 2 {
+                let (kind, values) = match index % 3 {
                     0 => (jsf_kind::I64, integers.as_ptr().cast()),
-                    _ => (jsf_kind::F64, floats.as_ptr().cast()),
+                    1 => (jsf_kind::F64, floats.as_ptr().cast()),
+                    _ => (jsf_kind::PbsAmount, floats.as_ptr().cast()),
                 };
                 jsf_column {
                     name: ptr::null(),
@@ -103,16 +104,34 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
             &mut error,
         );
         take_error(status, error, data.len());
-        jsf_scratch_free(scratch);
         if status == jsf_status::Ok {
-            assert_eq!(failures, failed.iter().filter(|&&failed| failed == 1).count());
+            assert_eq!(failures, failed.iter().filter(|&&failed| failed != 0).count());
             for (row, &failed) in failed.iter().enumerate() {
-                let mut error = ptr::null_mut();
-                let status = jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut error);
-                assert_eq!(status == jsf_status::Evaluation, failed == 1, "row {row}: {status:?}");
+                let (mut reason, mut error) = (ptr::null_mut(), ptr::null_mut());
+                let status =
+                    jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut reason, &mut error);
+                take_error(status, error, data.len());
+                assert_eq!((status, jsf_error_failure(reason) as u8), (jsf_status::Ok, failed), "row {row}");
+                take_error(if failed == 0 { jsf_status::Ok } else { jsf_status::Evaluation }, reason, data.len());
+                let kinds = [jsf_kind::I64, jsf_kind::F64, jsf_kind::PbsAmount];
+                let value = |index: usize| jsf_value {
+                    kind: kinds[index % 3] as u32,
+                    integer: integers[row],
+                    real: floats[row],
+                };
+                let values: Vec<jsf_value> = (0..columns.len()).map(value).collect();
+                let (mut score, mut error) = (0.0, ptr::null_mut());
+                let status =
+                    jsf_program_evaluate(program, scratch, values.as_ptr(), values.len(), &mut score, &mut error);
+                assert_eq!((score.to_bits(), jsf_error_failure(error) as u8), (scores[row].to_bits(), failed));
                 take_error(status, error, data.len());
             }
+            let mut order = [0; ROWS];
+            let status = jsf_top(scores.as_ptr(), ROWS, ROWS, order.as_mut_ptr(), ptr::null_mut());
+            order.sort_unstable();
+            assert!(status == jsf_status::Ok && order.iter().zip(0..).all(|(&row, expected)| row == expected));
         }
+        jsf_scratch_free(scratch);
     }
 }
 

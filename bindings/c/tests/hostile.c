@@ -23,6 +23,7 @@ static void null_handles(void)
     jsf_ranked_job job;
     jsf_program *program;
     jsf_ranking *ranking;
+    jsf_error *reason;
     jsf_schema *schema;
     jsf_tree *tree;
     char *json;
@@ -52,7 +53,13 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_program_compile(NULL, 0, NULL, &program, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null",
                 jsf_program_score(NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_error_of_row(NULL, NULL, 0, 0, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_error_of_row(NULL, NULL, 0, 0, &reason, &error));
+    CHECK(reason == NULL);
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`reason` is null", jsf_program_error_of_row(NULL, NULL, 0, 0, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_evaluate(NULL, NULL, NULL, 0, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_new("pbs", NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`policy` is null", jsf_tree_new(NULL, &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_add_many(NULL, NULL, 0, &node, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_read("{}", 2, "pbs", NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`policy` is null", jsf_tree_read("{}", 2, NULL, &tree, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`document` is null", jsf_tree_read(NULL, 2, "pbs", &tree, &error));
@@ -75,7 +82,8 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_site_rank(NULL, 0, NULL, 0, &ranking, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "only with the length 0",
                 jsf_site_rank("x", 1, NULL, JSF_NUL_TERMINATED, &ranking, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_ranking_error_of_job(NULL, 0, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_ranking_error_of_job(NULL, 0, &reason, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`reason` is null", jsf_ranking_error_of_job(NULL, 0, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`schema` is null", jsf_schema_read_site("x", 1, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_schema_read_site(NULL, 0, &schema, &error));
     CHECK(schema == NULL);
@@ -150,9 +158,9 @@ static void columns_that_do_not_fit(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "overlaps", score(&column, scores, &error));
     column.values = NUMBERS;
     column.kind = 0;
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "expected 1 to 6", score(&column, scores, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "expected 1 to 7", score(&column, scores, &error));
     column.kind = UINT32_MAX;
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "expected 1 to 6", score(&column, scores, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "expected 1 to 7", score(&column, scores, &error));
     column.kind = JSF_KIND_SAME_I64;
     column.values = NULL;
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "is null", score(&column, scores, &error));
@@ -181,6 +189,7 @@ static void rows(void)
     jsf_program *program = compiled("ncpus + 1"), *constant = compiled("1");
     jsf_scratch *scratch = jsf_scratch_new();
     jsf_column columns[2] = {{"ncpus", JSF_KIND_I32, NULL, 0, NULL, 0}, {NULL, JSF_KIND_I32, NULL, 0, NULL, 0}};
+    jsf_error *reason;
     double scores[4];
     size_t failures = 5;
     /* no rows: nothing is needed */
@@ -213,14 +222,48 @@ static void rows(void)
                 jsf_program_score((jsf_program *)((char *)program + 1), scratch, NULL, 0, 0, NULL, NULL, NULL, &error));
     CHECK(jsf_program_score(constant, scratch, NULL, 0, 0, NULL, NULL, NULL, (jsf_error **)((char *)scores + 1)) ==
           JSF_STATUS_ARGUMENT);
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row 0", jsf_program_error_of_row(program, columns, 1, 0, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "overlap",
+                jsf_program_score(constant, scratch, NULL, 0, 2, scores, NULL, (size_t *)(scores + 1), &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "overlap",
+                jsf_program_score(constant, scratch, NULL, 0, 2, scores, (uint8_t *)&failures + 1, &failures, &error));
+    columns[0].rows = 1;
+    columns[0].values = &failures;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ncpus` overlaps",
+                jsf_program_score(program, scratch, columns, 1, 1, scores, NULL, &failures, &error));
+    columns[0].rows = 0;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row 0", jsf_program_error_of_row(program, columns, 1, 0, &reason, &error));
     columns[0].rows = 3;
     columns[0].values = NUMBERS;
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row 3", jsf_program_error_of_row(program, columns, 1, 3, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row", jsf_program_error_of_row(program, columns, 1, SIZE_MAX, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row 3", jsf_program_error_of_row(program, columns, 1, 3, &reason, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row", jsf_program_error_of_row(program, columns, 1, SIZE_MAX, &reason, &error));
     jsf_scratch_free(scratch);
     jsf_program_free(program);
     jsf_program_free(constant);
+}
+
+static void values(void)
+{
+    jsf_program *program = compiled("ncpus + 1");
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_value value = {JSF_KIND_I64, 3, 0};
+    double score = 77;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scratch` is null", jsf_program_evaluate(program, NULL, &value, 1, &score, &error));
+    CHECK_ERROR(JSF_STATUS_COLUMN, "reads 1 inputs, but there are 2", jsf_program_evaluate(program, scratch, &value, 2, &score, &error));
+    CHECK_ERROR(JSF_STATUS_COLUMN, "there are 0", jsf_program_evaluate(program, scratch, NULL, 0, &score, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`values` is null", jsf_program_evaluate(program, scratch, NULL, 1, &score, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "misaligned",
+                jsf_program_evaluate(program, scratch, (jsf_value *)((char *)&value + 1), 1, &score, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`score` is null", jsf_program_evaluate(program, scratch, &value, 1, NULL, &error));
+    value.kind = JSF_KIND_I32;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "kind of value 0 is 1", jsf_program_evaluate(program, scratch, &value, 1, &score, &error));
+    CHECK(score == 77);
+    /* the result may take the place of the input */
+    value.kind = JSF_KIND_F64;
+    value.real = 2;
+    CHECK_OK(jsf_program_evaluate(program, scratch, &value, 1, &value.real, &error));
+    CHECK(value.real == 3);
+    jsf_scratch_free(scratch);
+    jsf_program_free(program);
 }
 
 static void trees(void)
@@ -256,6 +299,17 @@ static void trees(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`name` is null", jsf_tree_add(tree, 0, NULL, 0, false, 1, &node, &error));
     CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_tree_add(tree, 0, "\xfe", 1, false, 1, &node, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`node` is null", jsf_tree_add(tree, 0, "c", 1, false, 1, NULL, &error));
+    {
+        const jsf_member members[] = {{"c", 1, 0, false}, {"d", 1, 4, false}, {NULL, 1, 0, false}, {"f", 1, 3, false}};
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "has 4 nodes, but none at 4", jsf_tree_add_many(tree, members, 2, &node, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4", jsf_tree_add_many(tree, members + 1, 1, &node, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`name` is null", jsf_tree_add_many(tree, members + 2, 1, &node, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_add_many(tree, members + 3, 1, &node, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`members` is null", jsf_tree_add_many(tree, NULL, 1, &node, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`first` is null", jsf_tree_add_many(tree, members, 1, NULL, &error));
+    }
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`perc`, `tree_usage` and `factor` overlap",
+                jsf_tree_shares_of_all(tree, numbers, numbers, NULL, 3, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "is the root", jsf_tree_remove(tree, 0, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_remove(tree, 3, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "another policy", jsf_tree_write_groups(tree, &groups, &error));
@@ -277,6 +331,7 @@ int main(void)
     texts();
     columns_that_do_not_fit();
     rows();
+    values();
     trees();
     return 0;
 }

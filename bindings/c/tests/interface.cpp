@@ -1,45 +1,97 @@
-// The header in C++: handles in smart pointers, columns of vectors.
+// The header for C++: handles that free themselves, exceptions, containers of several kinds.
 
-#include <job_sort_formula.h>
+#include <job_sort_formula.hpp>
 
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include <cstring>
+#include <type_traits>
 
-template <auto Free> struct Freed {
-    template <class T> void operator()(T *handle) const { Free(handle); }
-};
-using Program = std::unique_ptr<jsf_program, Freed<jsf_program_free>>;
-using Scratch = std::unique_ptr<jsf_scratch, Freed<jsf_scratch_free>>;
-using Error = std::unique_ptr<jsf_error, Freed<jsf_error_free>>;
-
-static Program compile(const std::string &formula)
+static void check(bool is_true, int line)
 {
-    jsf_program *program = nullptr;
-    jsf_error *error = nullptr;
-    if (jsf_program_compile(formula.data(), formula.size(), nullptr, &program, &error) != JSF_STATUS_OK)
-        throw std::runtime_error(jsf_error_message(Error(error).get()));
-    return Program(program);
+    if (is_true)
+        return;
+    std::fprintf(stderr, "%s:%d: a check failed\n", __FILE__, line);
+    std::exit(EXIT_FAILURE);
+}
+#define CHECK(condition) check(condition, __LINE__)
+
+static_assert(std::is_move_constructible_v<jsf::program> && !std::is_copy_constructible_v<jsf::program>);
+static_assert(std::is_nothrow_copy_constructible_v<jsf::error>);
+
+static void columns()
+{
+    const std::vector<std::int32_t> ncpus{1, 2, 0};
+    const std::int64_t waited[] = {60, 0, 7};
+    const std::array<double, 3> mem{2, 0.5, 1e20};
+    const std::vector<std::uint32_t> user{0, 1, 1};
+    const std::vector<double> factors{0.25, 0.5};
+    jsf::scratch scratch;
+    const jsf::program program("8 // ncpus + eligible_time + mem % 7 + fairshare_factor + walltime");
+    const std::vector<jsf_column> columns{jsf::column("ncpus", ncpus), jsf::column("eligible_time", waited),
+                                          jsf::pbs_amounts("mem", mem), jsf::by_entity("fairshare_factor", user, factors),
+                                          jsf::column("walltime", mem)};
+    std::vector<double> scores(3);
+    std::array<std::uint8_t, 3> failed{};
+    CHECK(program.score(scratch, columns, scores, failed.data()) == 1);
+    CHECK(scores[0] == 8 + 60 + 2 + 0.25 + 2 && scores[1] == 4 + 0 + 0.5 + 0.5 + 0.5);
+    CHECK(failed[0] == 0 && failed[2] == JSF_FAILURE_ZERO_DIVISION);
+    CHECK(!program.error_of_row(columns, 0));
+    const std::optional<jsf::error> reason = program.error_of_row(columns, 2);
+    CHECK(reason && std::strcmp(reason->what(), "integer division or modulo by zero") == 0);
+    CHECK(reason->span()->first == 0 && reason->span()->second == 10);
+    CHECK(jsf::top(scores, 2) == (std::vector<std::uint32_t>{0, 1}) && jsf::top(scores, 9).size() == 3);
+}
+
+static void one_job()
+{
+    jsf::scratch scratch;
+    jsf::schema names(jsf_schema_new_empty());
+    names.add("mem", "size");
+    const jsf::program program("sqrt(mem)", names.get());
+    const jsf::program moved = [&] { return jsf::program("1 / mem", names.get()); }();
+    std::optional<jsf::error> why;
+    CHECK(program.evaluate(scratch, std::vector{jsf::pbs_amount(4.00001)}) == 2);
+    CHECK(program.evaluate(scratch, std::array{jsf::real(0.25)}, &why) == 0.5 && !why);
+    CHECK(moved.evaluate(scratch, std::array{jsf::integer(0)}, &why) == 0);
+    CHECK(why && why->failure() == JSF_FAILURE_ZERO_DIVISION && why->status() == JSF_STATUS_EVALUATION);
+    try {
+        program.evaluate(scratch, std::vector<jsf_value>{});
+        CHECK(false);
+    } catch (const jsf::error &error) {
+        CHECK(error.status() == JSF_STATUS_COLUMN && !error.span());
+    }
+    try {
+        const jsf::program wrong("ncpus +* 2");
+        CHECK(false);
+    } catch (const std::exception &error) {
+        CHECK(std::strlen(error.what()) > 0);
+    }
+}
+
+static void trees()
+{
+    jsf::tree tree("fair-tree");
+    const std::uint32_t first = tree.add(std::array{jsf_member{"ann", 3, 0, false}, jsf_member{"bob", 1, 0, false}});
+    tree.charge(tree.find("ann"), 100);
+    jsf::call(jsf_tree_update, tree.get());
+    const std::vector<double> factors = tree.factors();
+    CHECK(first == 1 && factors.size() == 3 && factors[1] < factors[2]);
+    CHECK(jsf::result<jsf_shares>(jsf_tree_shares, tree.get(), "ann", JSF_NUL_TERMINATED).perc == 0.75);
+    try {
+        tree.find("carl");
+        CHECK(false);
+    } catch (const jsf::error &error) {
+        CHECK(error.status() == JSF_STATUS_NOT_FOUND);
+    }
 }
 
 int main()
 {
-    const std::vector<std::int32_t> ncpus{1, 2, 4};
-    const Program program = compile("8 // ncpus");
-    const Scratch scratch(jsf_scratch_new());
-    const jsf_column column{"ncpus", JSF_KIND_I32, ncpus.data(), ncpus.size(), nullptr, 0};
-    std::vector<double> scores(ncpus.size());
-    if (jsf_program_score(program.get(), scratch.get(), &column, 1, scores.size(), scores.data(), nullptr, nullptr,
-                          nullptr) != JSF_STATUS_OK ||
-        scores != std::vector<double>{8, 4, 2})
-        return EXIT_FAILURE;
-    try {
-        compile("ncpus +* 2");
-    } catch (const std::runtime_error &error) {
-        return std::string(error.what()).empty() ? EXIT_FAILURE : EXIT_SUCCESS;
-    }
-    return EXIT_FAILURE;
+    columns();
+    one_job();
+    trees();
+    return EXIT_SUCCESS;
 }

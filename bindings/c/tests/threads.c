@@ -24,9 +24,15 @@ static void evaluate(jsf_scratch *scratch, double *scores)
     };
     uint8_t failed[ROWS];
     size_t failures;
+    jsf_error *reason;
+    const jsf_value first[] = {{JSF_KIND_I64, 3600, 0}, {JSF_KIND_I64, 1, 0}, {JSF_KIND_F64, 0, factors[1]}};
+    double alone;
+    CHECK_OK(jsf_program_evaluate(program, scratch, first, 3, &alone, &error));
     CHECK_OK(jsf_program_score(program, scratch, columns, 3, ROWS, scores, failed, &failures, &error));
-    CHECK(failures == ROWS / 10 && failed[0] == 1);
-    CHECK_ERROR(JSF_STATUS_EVALUATION, "division by zero", jsf_program_error_of_row(program, columns, 3, 0, &error));
+    CHECK(failures == ROWS / 10 && failed[0] == JSF_FAILURE_ZERO_DIVISION && scores[1] == alone);
+    CHECK_OK(jsf_program_error_of_row(program, columns, 3, 0, &reason, &error));
+    CHECK(strstr(jsf_error_message(reason), "division by zero") != NULL);
+    jsf_error_free(reason);
 }
 
 /* Formulas as deep as they may be, one on the stack of this thread, one beyond it. */
@@ -59,6 +65,7 @@ static void *run(void *first)
     jsf_scratch *scratch = jsf_scratch_new();
     double scores[ROWS];
     jsf_shares shares;
+    uint32_t guest;
     int round;
     nested(1);
     nested(24);
@@ -70,6 +77,9 @@ static void *run(void *first)
         if (first != NULL) {
             CHECK_OK(jsf_tree_charge(tree, 1, 10, &error));
             CHECK_OK(jsf_tree_update(tree, &error));
+            /* the others ask for numbers that are to be computed */
+            CHECK_OK(jsf_tree_add(tree, 0, "guest", 5, false, 0, &guest, &error));
+            CHECK_OK(jsf_tree_remove(tree, guest, &error));
         }
         CHECK_OK(jsf_tree_shares(tree, "a", 1, &shares, &error));
         CHECK(shares.perc == 0.5);
