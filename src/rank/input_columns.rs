@@ -280,6 +280,11 @@ impl Program {
     }
 }
 
+/// Whether a number is an integer beyond those that are all doubles.
+fn is_large(value: f64, is_int: bool) -> bool {
+    is_int & (value.abs() > MAX_EXACT_FLOAT)
+}
+
 /// Whether two names are the same input; one of them may be a deprecated name.
 fn is_same(left: &str, right: &str) -> bool {
     current_name(left) == current_name(right)
@@ -339,10 +344,12 @@ impl InputColumn<'_> {
     /// Appends the rows of a block whose integer no lane of doubles holds; block rows count from 0.
     fn list_inexact(&self, rows: std::ops::Range<usize>, inexact: &mut Vec<usize>) {
         let Self::Mixed { values, is_int } = self else { return };
-        let in_block = values[rows.clone()].iter().zip(&is_int[rows]).enumerate();
-        inexact.extend(
-            in_block.filter(|(_, (value, is_int))| **is_int && value.abs() > MAX_EXACT_FLOAT).map(|(row, _)| row),
-        );
+        let in_block = values[rows.clone()].iter().zip(&is_int[rows]);
+        // the usual block has none, which is found in lanes
+        if in_block.clone().fold(false, |found, (&value, &is_int)| found | is_large(value, is_int)) {
+            let large = in_block.enumerate().filter(|(_, (value, is_int))| is_large(**value, **is_int));
+            inexact.extend(large.map(|(row, _)| row));
+        }
     }
 
     /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.

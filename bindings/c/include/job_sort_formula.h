@@ -184,7 +184,7 @@ typedef enum {
      */
     JSF_FAILURE_LIMIT = 11,
     /**
-     * Python raises `MemoryError`, or has enough memory.
+     * Python raises `MemoryError`, unless it has enough memory.
      */
     JSF_FAILURE_MEMORY = 12,
 } jsf_failure;

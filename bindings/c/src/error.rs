@@ -74,7 +74,7 @@ pub enum jsf_failure {
     Complex = 10,
     /// A limit of this library, or a formula that is not arithmetic.
     Limit = 11,
-    /// Python raises `MemoryError`, or has enough memory.
+    /// Python raises `MemoryError`, unless it has enough memory.
     Memory = 12,
 }
 

@@ -61,7 +61,7 @@ impl<'a> Columns<'a> {
                 Input::Chunks(_) => (name.as_str(), InputColumn::F64(&[])),
             })
             .collect();
-        program.score_columns(&none, &mut ColumnScratch::new(), &mut [], &mut Vec::new())?;
+        program.score_columns(&none, &mut ColumnScratch::new(), &mut [0.0; 0], &mut Vec::new())?;
         for (name, input) in inputs {
             let Input::Chunks(chunks) = input else { continue };
             let (found, expected) = (chunks.rows(), *rows.get_or_insert(chunks.rows()));
