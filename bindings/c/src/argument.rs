@@ -184,7 +184,7 @@ pub unsafe fn required_text<'a>(pointer: *const c_char, length: usize, name: &st
 /// # Safety
 /// `handle` is null, misaligned, or from `Box::into_raw`, and is not used afterwards.
 pub unsafe fn free<T>(handle: *mut T) {
-    if check(handle, "").is_ok() {
+    if !handle.is_null() && handle.is_aligned() {
         // SAFETY: it is neither null nor misaligned, so it is from `Box::into_raw`
         let handle = unsafe { Box::from_raw(handle) };
         // a destructor does not panic; if it does, the memory is lost

@@ -407,7 +407,7 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
 /// Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`, best first; all rows if there are
 /// fewer. The order is that of OpenPBS: scores are compared as `float`, as `jsf_round_to_float32` rounds them, and of equal
 /// ones the lower row comes first, so the rows are in the order of submission. NaN equals every score, which is not an
-/// order: the result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about 16 bytes for each
+/// order: the result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about 32 bytes for each
 /// row, and starts no threads.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
