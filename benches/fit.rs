@@ -12,6 +12,7 @@ use std::time::Instant;
 use job_sort_formula::Formula;
 use job_sort_formula::formula::Template;
 use jsf_fit::goals::{COPIES, FitOptions, GoalFit, fit_goals};
+use jsf_fit::is_scale_free;
 use jsf_simulate::{Goals, Workload, WorkloadModel, generate};
 use jsf_site::{SimulateRequest, Site, SiteFiles, SiteOptions};
 
@@ -27,7 +28,9 @@ fn fit(site: &Site, template: &str, workload: &Workload, evaluations: usize) -> 
     let template = Template::parse(template).expect("a template");
     let goals = Goals::parse("goals.toml", GOALS, site.schema()).expect("goals");
     // the log is shorter than eight weeks
-    let options = FitOptions { evaluations, force: true, processors: Some(PROCESSORS), ..FitOptions::default() };
+    let is_scale_free = is_scale_free(&template);
+    let options =
+        FitOptions { evaluations, is_scale_free, force: true, processors: Some(PROCESSORS), ..FitOptions::default() };
     let start = Instant::now();
     let fitted = fit_goals(site, &template, workload, &goals, &options, &()).expect("a fit");
     (fitted, start.elapsed().as_secs_f64())

@@ -268,6 +268,13 @@ impl Goals {
         self.goals.iter().filter_map(|goal| goal.member.as_ref().map(|(member, name)| (*member, &**name)))
     }
 
+    /// Whether a goal or the objective is one number of the whole run, and not only of jobs.
+    pub fn measure_runs(&self) -> bool {
+        let goals = self.goals.iter().map(|goal| goal.measure);
+        let mut measures = goals.chain(self.objective.iter().map(|objective| objective.measure));
+        measures.any(|measure| matches!(measure, Measure::OfRun(_)))
+    }
+
     /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
     pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
         let olds = (0..self.goals.len()).map(|index| old.and_then(|old| old.get(index)).and_then(|goal| goal.value));

@@ -20,6 +20,15 @@ pub(super) struct Fitted {
     pub(super) runs: Runs,
 }
 
+/// What other constants are compared with.
+struct Reference<'f> {
+    fitted: &'f Fitted,
+    /// The blocks by which errors are estimated, in seconds.
+    block_seconds: i64,
+    /// The standard error of what is gained over the formula in force; 0 where that is not known.
+    error_of_gain: f64,
+}
+
 /// The number of evaluations that are kept for the best constants again, for roundings and for ranges.
 pub(super) fn reserve(evaluations: usize, constants: usize) -> usize {
     1 + DIGITS.len() + constants * places(evaluations, constants)
@@ -48,8 +57,9 @@ impl Search<'_> {
         });
         let evaluated: Result<Vec<Option<Fitted>>, FitError> =
             candidates.par_iter().map(|values| self.fitted(self.template.fill(values), values)).collect();
-        let mut fitted = evaluated?.into_iter().flatten();
-        Ok(Some(fitted.find(|rounded| self.is_as_good(&exact, rounded, block_seconds)).unwrap_or(exact)))
+        let reference = self.reference(&exact, block_seconds);
+        let found = evaluated?.into_iter().flatten().find(|rounded| self.is_as_good(&reference, rounded));
+        Ok(Some(found.unwrap_or(exact)))
     }
 
     /// For each constant the range in which the result stays within one standard error, all others being fixed. Where there are too
@@ -63,8 +73,9 @@ impl Search<'_> {
         let count = self.space.ranges().len();
         let places = places(evaluations, count);
         let tried: Vec<(usize, f64)> = (0..count).flat_map(|index| self.tried(index, places)).collect();
+        let reference = self.reference(fitted, block_seconds);
         let is_as_good: Result<Vec<Option<bool>>, FitError> =
-            tried.par_iter().map(|&(index, value)| self.is_as_good_with(fitted, index, value, block_seconds)).collect();
+            tried.par_iter().map(|&(index, value)| self.is_as_good_with(&reference, index, value)).collect();
         let is_as_good = is_as_good?;
         let of_constant = |index: usize| {
             let own = tried.iter().zip(&is_as_good).filter(|((other, _), _)| *other == index);
@@ -99,17 +110,17 @@ impl Search<'_> {
     }
 
     /// Whether the fitted constants with another value of one of them do as well. `None` after an interruption.
-    fn is_as_good_with(
-        &self,
-        fitted: &Fitted,
-        index: usize,
-        value: f64,
-        block_seconds: i64,
-    ) -> Result<Option<bool>, FitError> {
-        let mut values = fitted.point.values.clone();
+    fn is_as_good_with(&self, reference: &Reference<'_>, index: usize, value: f64) -> Result<Option<bool>, FitError> {
+        let mut values = reference.fitted.point.values.clone();
         values[index] = value;
         let other = self.fitted(self.template.fill(&values), &values)?;
-        Ok(other.map(|other| self.is_as_good(fitted, &other, block_seconds)))
+        Ok(other.map(|other| self.is_as_good(reference, &other)))
+    }
+
+    fn reference<'f>(&self, fitted: &'f Fitted, block_seconds: i64) -> Reference<'f> {
+        let runs = [self.in_force, &fitted.runs];
+        let gain = self.part.objective_difference(self.simulator.goals, runs, block_seconds);
+        Reference { fitted, block_seconds, error_of_gain: gain.map_or(0.0, |gain| gain.standard_error) }
     }
 
     fn fitted(&self, formula: String, values: &[f64]) -> Result<Option<Fitted>, FitError> {
@@ -120,7 +131,8 @@ impl Search<'_> {
     /// Whether other constants miss the goals by no more, and lose less of the objective than one standard error of what is gained
     /// over the formula in force. The error of the loss alone would be too small a measure: the fitted constants are the best of many,
     /// so that others look worse by about as much as chance makes of them.
-    fn is_as_good(&self, fitted: &Fitted, other: &Fitted, block_seconds: i64) -> bool {
+    fn is_as_good(&self, reference: &Reference<'_>, other: &Fitted) -> bool {
+        let Reference { fitted, block_seconds, error_of_gain } = *reference;
         if other.point.score.missed > fitted.point.score.missed {
             return false;
         }
@@ -128,12 +140,8 @@ impl Search<'_> {
         if goals.objective.is_none() {
             return true;
         }
-        let gain = self.part.objective_difference(goals, [self.in_force, &fitted.runs], block_seconds);
         match self.part.objective_difference(goals, [&fitted.runs, &other.runs], block_seconds) {
-            Some(loss) => {
-                let of_gain = gain.map_or(0.0, |gain| gain.standard_error);
-                loss.difference <= of_gain.max(loss.standard_error)
-            }
+            Some(loss) => loss.difference <= error_of_gain.max(loss.standard_error),
             None => other.point.score.objective <= fitted.point.score.objective,
         }
     }

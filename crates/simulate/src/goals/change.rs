@@ -73,8 +73,13 @@ fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
 
 /// The statistic of one side, without the jobs of a block.
 fn side(statistic: Statistic, paired: &[PairedValue], side: usize, without: Option<i64>) -> Option<f64> {
-    let kept = paired.iter().filter(|paired| Some(paired.block) != without);
-    let mut values: Vec<f64> = kept.map(|paired| paired.values[side]).collect();
+    let kept = paired.iter().filter(|paired| Some(paired.block) != without).map(|paired| paired.values[side]);
+    if statistic == Statistic::Mean {
+        // needs no order
+        let (count, sum) = kept.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+        return (count > 0).then(|| sum / count as f64);
+    }
+    let mut values: Vec<f64> = kept.collect();
     statistic.of(&mut values)
 }
 
