@@ -87,7 +87,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         match instruction {
             Instruction::Constant(index) => {
                 let constant = self.constants.get(*index as usize).ok_or_else(underflow)?;
-                self.stack.push(constant.clone()?);
+                self.stack.push(constant.as_ref().map_err(Raised::clone)?.clone());
             }
             Instruction::Input(slot) => {
                 let name = self.program.inputs.get(*slot as usize);
