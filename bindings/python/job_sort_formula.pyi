@@ -1,21 +1,25 @@
 """Parses, evaluates and explains PBS job_sort_formula expressions exactly as the scheduler does."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, Union, final
+from typing import Any, Literal, Protocol, TypedDict, Union, final, type_check_only
 
 import numpy
 import numpy.typing
 
 __version__: str
 __all__ = [
+    "Constant",
+    "Fit",
     "Formula",
+    "Objective",
     "Queue",
     "RowError",
     "Scores",
     "Simulation",
     "Site",
     "Table",
+    "Template",
     "Workload",
     "__version__",
     "simulate",
@@ -275,6 +279,224 @@ class Site:
 
         OSError if a file cannot be read; SyntaxError for a formula that does not parse; ValueError if it is not arithmetic or
         needs fair share and the site has no tree, if the log has no jobs, or if the number of processors is not known."""
+    def fit(
+        self,
+        template: Template | str,
+        *,
+        wishes: Sequence[str] | Sequence[Sequence[str]] | dict[str, float] | _Path | None = None,
+        prefer: Sequence[tuple[str, str]] | None = None,
+        goals: _Path | None = None,
+        workload: Workload | _Path | Sequence[_Path] | None = None,
+        old: Formula | str | None = None,
+        seed: int = 1,
+        evaluations: int | None = None,
+        held_out: float = 0.33,
+        force: bool = False,
+        processors: int | None = None,
+        usage: Literal["start", "fresh"] | None = None,
+        backfill: Literal["easy", "greedy", "none"] | None = None,
+        warm_up: _Duration | None = None,
+        decay: _Duration | None = None,
+        decay_factor: float | None = None,
+        cancelled: Literal["leave-out", "keep"] | None = None,
+        overrun: Literal["cut", "keep"] | None = None,
+        processors_of: Literal["requested", "allocated"] | None = None,
+        progress: Callable[[int, int, str | None], object] | None = None,
+    ) -> Fit:
+        """Finds the constants of a template, as ``jsf fit`` does: either those that put the jobs that wait into an order, or those that
+        meet goals about the waits of a log. Other threads of Python run meanwhile, and Ctrl-C ends it with KeyboardInterrupt.
+
+        ``wishes``: ids of jobs, the best first; a list of groups of ids, within which nothing is wished; a dict with a score
+        for each id, to which the values are brought as near as they can be; or the path of a file with one of these. ``prefer``: pairs of
+        ids, of which the first job is to be before the second.
+
+        ``goals``: a file of goals in TOML, with ``[objective]`` for what is to be as small as possible once they are met. ``workload``
+        is what ``simulate`` takes; a ``Workload`` is read with the names of the template, of ``old`` and of the goals. ``old`` is the
+        formula with which the answer is compared, by default the one in force. ``held_out`` is the part of the log that is not searched,
+        and ``force`` fits a log of less than eight weeks or 2000 jobs. The other arguments are those of ``simulate``.
+
+        ``evaluations``: how many formulas are tried at most, by default 240 simulations or 2000 rankings. ``seed``: another one searches
+        other points. ``progress(evaluations, planned, best_formula)`` is called after each formula, by the thread that called ``fit``; if it
+        returns False, the answer is the best so far; an exception in it ends the search and is raised. ``best_formula`` is None for wishes.
+
+        OSError if a file cannot be read; SyntaxError for a template that does not parse; ValueError if a wish is about an unknown job,
+        or if the log is too short or has not what the goals name."""
+    def objective(
+        self,
+        template: Template | str,
+        *,
+        goals: _Path,
+        workload: Workload | _Path | Sequence[_Path],
+        old: Formula | str | None = None,
+        held_out: float = 0.33,
+        force: bool = False,
+        processors: int | None = None,
+        usage: Literal["start", "fresh"] | None = None,
+        backfill: Literal["easy", "greedy", "none"] | None = None,
+        warm_up: _Duration | None = None,
+        decay: _Duration | None = None,
+        decay_factor: float | None = None,
+        cancelled: Literal["leave-out", "keep"] | None = None,
+        overrun: Literal["cut", "keep"] | None = None,
+        processors_of: Literal["requested", "allocated"] | None = None,
+    ) -> Objective:
+        """What ``fit`` minimises for ``goals``, with the same arguments: for searches of other programs, which evaluate it in several
+        processes, say."""
+
+@final
+class Template:
+    """A formula in which some numbers are still to be found: ``{name=START:LOW..HIGH}``, with ``:log`` behind it where factors matter and not
+    differences, and ``:int`` where the number must be whole. ``{name}`` repeats a number. It is immutable and can be pickled."""
+
+    def __new__(cls, text: str) -> Template:
+        """SyntaxError if the text is not a formula but for its constants, or has none."""
+    @property
+    def text(self) -> str: ...
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """The numbers that are to be found, in the order in which they are declared."""
+    def fill(self, values: Sequence[float] | dict[str, float]) -> str:
+        """The text of the formula with these numbers: one for each constant in their order, or a dict, in which a constant that is
+        not there keeps its start value. Numbers of ``:int`` constants are rounded; each number has the fewest digits that give the same double.
+
+        ValueError if a number is missing, is not finite or has no constant."""
+    def starting_at(self, values: Sequence[float] | dict[str, float]) -> Template:
+        """The template with these start values, each put into its range."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Constant:
+    """A number of a template that is to be found."""
+
+    def __new__(cls, name: str, start: float, low: float, high: float, *, log: bool = False, int: bool = False) -> Constant: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> float:
+        """Where a search starts."""
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def log(self) -> bool:
+        """Whether a search moves by factors instead of by differences."""
+    @property
+    def int(self) -> bool:
+        """Whether it is a whole number."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@type_check_only
+class _Parameter(TypedDict):
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+
+@type_check_only
+class _Wishes(TypedDict):
+    total: int
+    met: int
+    violated: list[list[str]]
+    conflict: list[list[str]]
+
+@type_check_only
+class _GoalValue(TypedDict):
+    value: float | None
+    limit: float | None
+    met: bool
+
+@type_check_only
+class _Goal(TypedDict):
+    name: str
+    measure: str
+    current: _GoalValue
+    train: _GoalValue
+    held_out_current: _GoalValue
+    held_out: _GoalValue
+
+@type_check_only
+class _HeldOut(TypedDict):
+    current: float | None
+    fitted: float | None
+    low: float | None
+    high: float | None
+
+@type_check_only
+class _FittedObjective(TypedDict):
+    name: str
+    current: float | None
+    fitted: float | None
+    held_out: _HeldOut
+    baselines: list[dict[str, Any]]
+
+@type_check_only
+class _Point(TypedDict):
+    formula: str
+    values: list[float]
+    missed: float
+    objective: float | None
+
+@final
+class Fit:
+    """The constants that were found for a template, and the formula with them. It can be pickled."""
+
+    @property
+    def formula(self) -> str: ...
+    @property
+    def qmgr(self) -> str | None:
+        """The command that sets the formula; None if ``qmgr`` cannot be given it."""
+    @property
+    def feasible(self) -> bool:
+        """Whether all wishes are met, or all goals on the part that was searched."""
+    @property
+    def recommendation(self) -> Literal["use", "keep", "none"]:
+        """What is advised: ``"keep"`` the formula in force where the fitted one is not better than chance on what was held out; ``"none"`` if
+        no constants do what is wanted."""
+    @property
+    def reason(self) -> str:
+        """Why: ``"better"``, ``"goals missed"``, ``"in force"``, ``"goals met in force"``, ``"goal lost"``, ``"within chance"``, ``"too short to
+        judge"``, ``"wishes met"`` or ``"wishes missed"``."""
+    @property
+    def parameters(self) -> list[_Parameter]:
+        """The constants: ``name``, ``value``, and ``low`` and ``high``, between which the same wishes are met, or the goals as well within a
+        standard error."""
+    @property
+    def wishes(self) -> _Wishes | None:
+        """``total``, ``met``, the pairs that are ``violated``, and a smallest set of pairs that exclude each other, ``conflict``; with scores
+        ``mean_deviation`` too. None for goals."""
+    @property
+    def goals(self) -> list[_Goal]:
+        """Each goal under the fitted formula on the part that was searched (``train``) and on the other one (``held_out``), and under the
+        formula in force on both (``current``, ``held_out_current``). Empty for wishes."""
+    @property
+    def objective(self) -> _FittedObjective | None:
+        """The objective on the searched part (``current``, ``fitted``) and on the other one (``held_out``, with the interval of the
+        difference from ``low`` to ``high``), and other formulas there (``baselines``)."""
+    @property
+    def complete(self) -> bool:
+        """Whether the search came to its end."""
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about the site and the log, one sentence each."""
+    @property
+    def document(self) -> dict[str, Any]:
+        """What ``jsf fit --format json`` answers."""
+
+@final
+class Objective:
+    """What ``Site.fit`` minimises: a template on the part of a log that is searched."""
+
+    @property
+    def template(self) -> Template: ...
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about the site, the log and the goals, one sentence each."""
+    def evaluate(self, values: Sequence[float] | dict[str, float]) -> _Point:
+        """Simulates the formula with these constants, as ``Template.fill`` takes them: ``missed`` is by which part of their limits the goals are
+        missed, 0 if all are met; ``objective`` is None if there is none. Less is better: ``missed`` first, then ``objective`` (where it is to be as large as
+        possible: more). Other threads of Python run meanwhile."""
 
 @final
 class Workload:

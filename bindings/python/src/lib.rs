@@ -7,6 +7,7 @@ mod capsule;
 mod column;
 mod error;
 mod evaluate;
+mod fit;
 mod formula;
 mod goals;
 mod need;
@@ -15,6 +16,8 @@ mod scores;
 mod simulation;
 mod site;
 mod table;
+mod template;
+mod watch;
 mod workload;
 
 use pyo3::prelude::*;
@@ -22,6 +25,8 @@ use pyo3::prelude::*;
 /// Parses, evaluates and explains PBS job_sort_formula expressions exactly as the scheduler does.
 #[pymodule(gil_used = false)]
 mod job_sort_formula {
+    #[pymodule_export]
+    use crate::fit::{Fit, Objective};
     #[pymodule_export]
     use crate::formula::Formula;
     #[pymodule_export]
@@ -32,6 +37,8 @@ mod job_sort_formula {
     use crate::site::{Queue, Site};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::template::{Constant, Template};
     #[pymodule_export]
     use crate::workload::Workload;
     use pyo3::prelude::*;

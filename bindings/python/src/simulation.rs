@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::FairshareInput;
@@ -24,10 +24,8 @@ use crate::goals::read_goals;
 use crate::need::in_python;
 use crate::site::{Given, Site, doubts, json, unknown, written};
 use crate::table::{Table, TableBuilder};
-use crate::workload::{GivenRules, Workload, paths_of};
-
-/// The time between two looks for Ctrl-C.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+use crate::watch::BETWEEN_SIGNALS;
+use crate::workload::{GivenRules, Workload};
 
 /// A log of jobs, run through time under a formula.
 #[pyclass(frozen, module = "job_sort_formula")]
@@ -87,6 +85,14 @@ pub fn simulate<'py>(
 }
 
 impl Site {
+    /// Refuses a site with which no log is simulated.
+    pub fn check_simulated(&self) -> PyResult<()> {
+        match self.numbers() {
+            NumberMode::Decimal => Err(PyValueError::new_err("a simulation computes with doubles, not with decimals")),
+            NumberMode::OpenPbs | NumberMode::Exact => Ok(()),
+        }
+    }
+
     /// Runs a log through time under a formula.
     pub fn simulated(
         &self,
@@ -95,31 +101,13 @@ impl Site {
         workload: &Bound<'_, PyAny>,
         options: &Options<'_>,
     ) -> PyResult<Simulation> {
-        if self.numbers() == NumberMode::Decimal {
-            return Err(PyValueError::new_err("a simulation computes with doubles, not with decimals"));
-        }
+        self.check_simulated()?;
         let given = self.given(formula)?;
         let goals = options.goals.clone().map(|path| read_goals(path, &self.shared())).transpose()?;
         let request = Request::new(options)?;
-        match workload.cast::<Workload>() {
-            Ok(workload) => {
-                let workload = workload.get();
-                options.rules.check_absent()?;
-                if !Arc::ptr_eq(&workload.site().shared(), &self.shared()) {
-                    return Err(PyValueError::new_err(
-                        "the workload was read for another site: give this one to `Workload.read` as `site`",
-                    ));
-                }
-                workload.check_names(std::slice::from_ref(&given.parsed), goals.as_ref())?;
-                self.run(py, given, workload, goals.as_ref(), request)
-            }
-            Err(_) => {
-                let formulas = std::slice::from_ref(&given.parsed);
-                let workload =
-                    Workload::open(py, paths_of(workload)?, self.clone(), formulas, goals.as_ref(), options.rules)?;
-                self.run(py, given, &workload, goals.as_ref(), request)
-            }
-        }
+        let formulas = std::slice::from_ref(&given.parsed);
+        let workload = Workload::given(py, workload, self, formulas, goals.as_ref(), options.rules)?;
+        self.run(py, given, &workload, goals.as_ref(), request)
     }
 
     fn run(
@@ -130,6 +118,7 @@ impl Site {
         goals: Option<&Goals>,
         request: Request,
     ) -> PyResult<Simulation> {
+        let absent = workload.check_goals(goals)?;
         let mut signals = Signals { next: Instant::now() + BETWEEN_SIGNALS, raised: None };
         let (site, log) = (self.shared(), workload.log());
         let Request { processors, backfill, usage, warm_up, decay_period, decay_factor } = request;
@@ -156,6 +145,7 @@ impl Site {
         }
         let (simulated, results, goals, default_warm_up) = simulated.map_err(|error: SiteError| site_error(&error))?;
         let mut warnings = workload.warnings();
+        warnings.extend(absent);
         warnings.extend(too_short(default_warm_up));
         Ok(Simulation { site: self.clone(), given, log, simulated, results, goals, warnings })
     }
@@ -282,17 +272,17 @@ impl Simulation {
 }
 
 /// The options of a simulation, read from Python's.
-struct Request {
-    processors: Option<u32>,
-    backfill: Option<Backfill>,
-    usage: StartingUsage,
-    warm_up: Option<i64>,
-    decay_period: Option<u64>,
-    decay_factor: Option<f64>,
+pub struct Request {
+    pub processors: Option<u32>,
+    pub backfill: Option<Backfill>,
+    pub usage: StartingUsage,
+    pub warm_up: Option<i64>,
+    pub decay_period: Option<u64>,
+    pub decay_factor: Option<f64>,
 }
 
 impl Request {
-    fn new(options: &Options<'_>) -> PyResult<Self> {
+    pub fn new(options: &Options<'_>) -> PyResult<Self> {
         let warm_up = options.warm_up.as_ref().map(|given| seconds("warm_up", given)).transpose()?;
         let decay_period = options.decay.as_ref().map(|given| seconds("decay", given)).transpose()?;
         if decay_period == Some(0) {

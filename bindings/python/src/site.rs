@@ -24,10 +24,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::error::{advice, site_error, syntax_error};
+use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
 use crate::formula::{Formula, declared, python_version, resource_types};
 use crate::need::in_python;
 use crate::simulation::{Options, Simulation};
 use crate::table::{Table, TableBuilder};
+use crate::template::Template;
 use crate::workload::GivenRules;
 
 /// A site: its server, queues, resources, scheduler settings, fair-share tree and jobs.
@@ -127,7 +129,7 @@ impl Site {
 
     /// What is doubtful about the files, one sentence each.
     #[getter]
-    fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         self.site.warnings().iter().map(|warning| warning.worded(in_python)).collect()
     }
 
@@ -220,6 +222,91 @@ impl Site {
         let rules = GivenRules { cancelled, overrun, processors_of };
         let options = Options { processors, goals, usage, backfill, warm_up, decay, decay_factor, rules };
         self.simulated(py, formula, workload, &options)
+    }
+
+    /// Finds the constants of a template, as `jsf fit` does: those that meet `wishes` about the jobs that wait (ids, best first; a
+    /// list of groups of ids; a dict with a score for each id; or a path) and `prefer` (pairs of ids), or `goals` about the
+    /// waits of a log. `progress(evaluations, planned, best_formula)` is called after each formula; False ends the search.
+    #[pyo3(signature = (
+        template, *, wishes = None, prefer = None, goals = None, workload = None, old = None, seed = 1, evaluations = None,
+        held_out = 0.33, force = false, processors = None, usage = None, backfill = None, warm_up = None, decay = None,
+        decay_factor = None, cancelled = None, overrun = None, processors_of = None, progress = None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        template: &Bound<'py, PyAny>,
+        wishes: Option<Bound<'py, PyAny>>,
+        prefer: Option<Vec<(String, String)>>,
+        goals: Option<PathBuf>,
+        workload: Option<&Bound<'py, PyAny>>,
+        old: Option<Bound<'py, PyAny>>,
+        seed: u64,
+        evaluations: Option<usize>,
+        held_out: f64,
+        force: bool,
+        processors: Option<Bound<'py, PyAny>>,
+        usage: Option<&'py str>,
+        backfill: Option<&'py str>,
+        warm_up: Option<Bound<'py, PyAny>>,
+        decay: Option<Bound<'py, PyAny>>,
+        decay_factor: Option<f64>,
+        cancelled: Option<&'py str>,
+        overrun: Option<&'py str>,
+        processors_of: Option<&'py str>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Fit> {
+        let template = Template::given(template)?;
+        let rules = GivenRules { cancelled, overrun, processors_of };
+        let search = GivenSearch { old, seed, evaluations, held_out, force };
+        let options = Options { processors, goals, usage, backfill, warm_up, decay, decay_factor, rules };
+        let wishes = GivenWishes { wishes, prefer };
+        match (wishes.are_given(), options.goals.is_some(), workload) {
+            (true, true, _) => {
+                Err(PyValueError::new_err("`goals` are about a log, and wishes about the jobs that wait"))
+            }
+            (false, false, _) => Err(PyValueError::new_err("nothing is wanted: give `wishes`, `prefer` or `goals`")),
+            (true, false, None) => self.fit_queue(py, &template, &wishes, &search, progress),
+            (true, false, Some(_)) => Err(PyValueError::new_err("a `workload` is for `goals`")),
+            (false, true, None) => {
+                Err(PyValueError::new_err("`goals` are about the waits of a log: give a `workload`"))
+            }
+            (false, true, Some(workload)) => self.fit_log(py, &template, workload, &options, &search, progress),
+        }
+    }
+
+    /// What `fit` minimises for `goals`, for searches of other programs, in several processes say. The arguments are those of `fit`.
+    #[pyo3(signature = (
+        template, *, goals, workload, old = None, held_out = 0.33, force = false, processors = None, usage = None,
+        backfill = None, warm_up = None, decay = None, decay_factor = None, cancelled = None, overrun = None,
+        processors_of = None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
+    fn objective<'py>(
+        &self,
+        py: Python<'py>,
+        template: &Bound<'py, PyAny>,
+        goals: PathBuf,
+        workload: &Bound<'py, PyAny>,
+        old: Option<Bound<'py, PyAny>>,
+        held_out: f64,
+        force: bool,
+        processors: Option<Bound<'py, PyAny>>,
+        usage: Option<&'py str>,
+        backfill: Option<&'py str>,
+        warm_up: Option<Bound<'py, PyAny>>,
+        decay: Option<Bound<'py, PyAny>>,
+        decay_factor: Option<f64>,
+        cancelled: Option<&'py str>,
+        overrun: Option<&'py str>,
+        processors_of: Option<&'py str>,
+    ) -> PyResult<Objective> {
+        let template = Template::given(template)?;
+        let rules = GivenRules { cancelled, overrun, processors_of };
+        let search = GivenSearch { old, seed: 1, evaluations: None, held_out, force };
+        let options = Options { processors, goals: Some(goals), usage, backfill, warm_up, decay, decay_factor, rules };
+        self.objective_on(py, template, workload, &options, &search)
     }
 }
 

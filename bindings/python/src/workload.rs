@@ -16,6 +16,7 @@ use crate::site::{Site, file, unknown};
 
 /// A log of jobs, read for the names in some formulas. Simulations share it.
 #[pyclass(frozen, module = "job_sort_formula")]
+#[derive(Clone)]
 pub struct Workload {
     /// The site by whose rules the log was read.
     site: Site,
@@ -97,6 +98,29 @@ impl Workload {
         Arc::clone(&self.log)
     }
 
+    /// The workload that a caller gives, which is read now if it is the path of a log, or several.
+    pub fn given(
+        py: Python<'_>,
+        given: &Bound<'_, PyAny>,
+        site: &Site,
+        formulas: &[Parsed],
+        goals: Option<&Goals>,
+        rules: GivenRules<'_>,
+    ) -> PyResult<Self> {
+        let Ok(workload) = given.cast::<Self>() else {
+            return Self::open(py, paths_of(given)?, site.clone(), formulas, goals, rules);
+        };
+        let workload = workload.get();
+        rules.check_absent()?;
+        if !Arc::ptr_eq(&workload.site.shared(), &site.shared()) {
+            return Err(PyValueError::new_err(
+                "the workload was read for another site: give this one to `Workload.read` as `site`",
+            ));
+        }
+        workload.check_names(formulas, goals)?;
+        Ok(workload.clone())
+    }
+
     pub fn open(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -115,8 +139,14 @@ impl Workload {
         Ok(Self { site, log: Arc::new(log), names })
     }
 
+    /// Checks that the log has what goals name; the warnings are of what is not there.
+    pub fn check_goals(&self, goals: Option<&Goals>) -> PyResult<Vec<String>> {
+        let absent = goals.map(|goals| self.site.shared().check_goals(goals, &self.log)).transpose();
+        absent.map(Option::unwrap_or_default).map_err(|error| site_error(&error))
+    }
+
     /// Checks that the log was read for these formulas and goals.
-    pub fn check_names(&self, formulas: &[Parsed], goals: Option<&Goals>) -> PyResult<()> {
+    fn check_names(&self, formulas: &[Parsed], goals: Option<&Goals>) -> PyResult<()> {
         let site = self.site.shared();
         let missing = site
             .names_in_log(&with_conditions(formulas, goals))
@@ -184,7 +214,7 @@ fn with_conditions<'a>(formulas: &'a [Parsed], goals: Option<&'a Goals>) -> Vec<
 }
 
 /// The paths of logs: one, or several.
-pub fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     if let Ok(path) = paths.extract::<PathBuf>() {
         return Ok(vec![path]);
     }

@@ -5,7 +5,7 @@ import pandas
 import polars
 import pyarrow
 
-from job_sort_formula import Formula, Queue, RowError, Scores, Simulation, Site, Table, Workload, simulate
+from job_sort_formula import Fit, Formula, Queue, RowError, Scores, Simulation, Site, Table, Template, Workload, simulate
 
 formula = Formula("eligible_time / 3600 + 8 * ngpus / ncpus", resources={"ngpus": "int"})
 names: tuple[str, ...] = formula.inputs
@@ -38,3 +38,13 @@ started: Table = simulation.jobs
 waits: list[int] = started["wait"]
 print(simulation.summary["wait"]["mean"], [goal["met"] for goal in simulation.goals], simulation.failed, len(workload))
 polars.DataFrame(simulate("log.swf", formula, processors=simulation.document["summary"]["jobs"]).jobs)
+template = Template("{fs=100:0..500} * fairshare_factor + {age=1:0..50} * eligible_time / 3600")
+fit: Fit = site.fit(template, wishes=["1", "2"], evaluations=100, progress=lambda evaluations, planned, best: evaluations < 50)
+site.fit(template.text, wishes=[["1", "2"], ["3"]], prefer=[("1", "2")])
+found: dict[str, float] = {parameter["name"]: parameter["value"] for parameter in fit.parameters}
+filled: str = template.fill(found)
+starts: list[float] = [constant.start for constant in template.constants]
+objective = site.objective(template, goals="goals.toml", workload=workload, processors=128)
+missed: float = objective.evaluate(starts)["missed"] + objective.evaluate({"fs": 1})["missed"]
+fit = site.fit(template, goals="goals.toml", workload=workload, processors=128, held_out=0.25, warm_up="1d")
+print(fit.qmgr, [goal["held_out"]["met"] for goal in fit.goals], fit.objective and fit.objective["held_out"]["low"])

@@ -1,0 +1,384 @@
+//! `Fit`: the constants of a template that meet wishes or goals, as the command `jsf fit` finds them.
+
+use std::path::PathBuf;
+
+use job_sort_formula::formula::Template as Parsed;
+use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
+use jsf_fit::is_scale_free;
+use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
+use jsf_report::fit_json::{qmgr_command, write_goal_fit, write_wish_fit};
+use jsf_simulate::Goals;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::error::site_error;
+use crate::goals::{read_goals, read_text};
+use crate::need::in_python;
+use crate::simulation::{Options, Request};
+use crate::site::{Site, json, written};
+use crate::template::{Template, values_of};
+use crate::watch::{Watch, watched};
+use crate::workload::Workload;
+
+/// The longest file of wishes, in bytes.
+const MAX_WISHES_BYTES: usize = 4 << 20;
+/// The most formulas that are tried.
+const MAX_EVALUATIONS: usize = 1_000_000;
+/// What of a log may be held out.
+const HELD_OUT: std::ops::RangeInclusive<f64> = 0.1..=0.8;
+
+/// The constants that were found for a template, and the formula with them.
+#[pyclass(frozen, module = "job_sort_formula")]
+pub struct Fit {
+    /// The JSON of the command.
+    document: String,
+    warnings: Vec<String>,
+}
+
+/// What is wanted of the jobs that wait.
+pub struct GivenWishes<'py> {
+    pub wishes: Option<Bound<'py, PyAny>>,
+    pub prefer: Option<Vec<(String, String)>>,
+}
+
+/// How to search.
+pub struct GivenSearch<'py> {
+    pub old: Option<Bound<'py, PyAny>>,
+    pub seed: u64,
+    pub evaluations: Option<usize>,
+    pub held_out: f64,
+    pub force: bool,
+}
+
+impl Site {
+    /// Finds the constants that meet wishes about the jobs that wait.
+    pub fn fit_queue(
+        &self,
+        py: Python<'_>,
+        template: &Parsed,
+        given: &GivenWishes<'_>,
+        search: &GivenSearch<'_>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Fit> {
+        let evaluations = search.evaluations(WishOptions::default().evaluations)?;
+        let options = WishOptions { seed: search.seed, evaluations };
+        let wishes = given.wishes()?;
+        let site = self.shared();
+        let fit = watched(py, progress, |watch: &Watch<'_>| {
+            let mut report = |ended: jsf_fit::wishes::WishProgress| watch.report(ended.evaluations, evaluations, None);
+            fit_wishes(&site, template, &wishes, &options, &mut report)
+        })?;
+        let fit = fit.map_err(wish_error)?;
+        let qmgr = qmgr_command(&site, &fit.formula);
+        let document = written(|out| write_wish_fit(&fit, qmgr.as_deref(), out))?;
+        Ok(Fit { document, warnings: self.warnings() })
+    }
+
+    /// Finds the constants that meet goals about the waits of a log.
+    pub fn fit_log(
+        &self,
+        py: Python<'_>,
+        template: &Parsed,
+        workload: &Bound<'_, PyAny>,
+        given: &Options<'_>,
+        search: &GivenSearch<'_>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Fit> {
+        let Asked { goals, options, workload, warnings } = self.asked(py, template, workload, given, search)?;
+        let (site, log) = (self.shared(), workload.log());
+        let fit = watched(py, progress, |watch| fit_goals(&site, template, &log, &goals, &options, watch))?;
+        let fit = fit.map_err(fit_error)?;
+        let qmgr = qmgr_command(&site, &fit.formula);
+        let document = written(|out| write_goal_fit(&fit, qmgr.as_deref(), out))?;
+        Ok(Fit { document, warnings })
+    }
+
+    /// What a search of another program minimises.
+    pub fn objective_on(
+        &self,
+        py: Python<'_>,
+        template: Parsed,
+        workload: &Bound<'_, PyAny>,
+        given: &Options<'_>,
+        search: &GivenSearch<'_>,
+    ) -> PyResult<Objective> {
+        let Asked { goals, options, workload, warnings } = self.asked(py, &template, workload, given, search)?;
+        let (site, log) = (self.shared(), workload.log());
+        let objective = watched(py, None, move |watch| {
+            jsf_fit::goals::Objective::new(site, template, &log, goals, options, watch)
+        })?;
+        Ok(Objective { objective: objective.map_err(fit_error)?, warnings })
+    }
+
+    /// The goals, the options and the log of a fit.
+    fn asked(
+        &self,
+        py: Python<'_>,
+        template: &Parsed,
+        workload: &Bound<'_, PyAny>,
+        given: &Options<'_>,
+        search: &GivenSearch<'_>,
+    ) -> PyResult<Asked> {
+        self.check_simulated()?;
+        let site = self.shared();
+        let path: PathBuf = given.goals.clone().ok_or_else(|| PyValueError::new_err("no goals: give a file"))?;
+        let goals = read_goals(path, &site)?;
+        let in_force = match &search.old {
+            Some(old) => Some(self.given(Some(old))?.text),
+            None => site.formula_text().ok().map(|formula| formula.text),
+        };
+        if !HELD_OUT.contains(&search.held_out) {
+            let message = format!("`held_out` is {}, expected a part of the log from 0.1 to 0.8", search.held_out);
+            return Err(PyValueError::new_err(message));
+        }
+        let Request { processors, backfill, usage, warm_up, decay_period, decay_factor } = Request::new(given)?;
+        let formulas = formulas_read(template, in_force.as_deref());
+        let options = FitOptions {
+            in_force,
+            is_scale_free: is_scale_free(template) && site.threshold().is_none(),
+            seed: search.seed,
+            evaluations: search.evaluations(FitOptions::default().evaluations)?,
+            held_out: search.held_out,
+            force: search.force,
+            warm_up,
+            processors,
+            backfill,
+            usage,
+            decay_period,
+            decay_factor,
+        };
+        let workload = Workload::given(py, workload, self, &formulas, Some(&goals), given.rules)?;
+        let absent = workload.check_goals(Some(&goals))?;
+        let warnings = [self.warnings(), workload.warnings(), absent].concat();
+        Ok(Asked { goals, options, workload, warnings })
+    }
+}
+
+/// What is fitted on a log.
+struct Asked {
+    goals: Goals,
+    options: FitOptions,
+    workload: Workload,
+    /// What is doubtful about the site, the log and the goals.
+    warnings: Vec<String>,
+}
+
+impl GivenSearch<'_> {
+    fn evaluations(&self, default: usize) -> PyResult<usize> {
+        match self.evaluations.unwrap_or(default) {
+            evaluations @ 1..=MAX_EVALUATIONS => Ok(evaluations),
+            other => {
+                let message =
+                    format!("`evaluations` is {other}, expected a number of formulas from 1 to {MAX_EVALUATIONS}");
+                Err(PyValueError::new_err(message))
+            }
+        }
+    }
+}
+
+impl GivenWishes<'_> {
+    pub fn are_given(&self) -> bool {
+        self.wishes.is_some() || self.prefer.is_some()
+    }
+
+    fn wishes(&self) -> PyResult<Wishes> {
+        let mut wishes = Wishes::default();
+        for (above, below) in self.prefer.iter().flatten() {
+            wishes.prefer(above, below).map_err(wish_error)?;
+        }
+        if let Some(given) = &self.wishes {
+            let (name, text) = document_of(given)?;
+            wishes.read(&name, &text).map_err(wish_error)?;
+        }
+        Ok(wishes)
+    }
+}
+
+/// The name and the text of the document with wishes that a caller gives: a path, or the ids, groups or scores that it would have.
+fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    if let Ok(scores) = given.cast::<PyDict>() {
+        let lines = scores.iter().map(|(id, score)| Ok(format!("{},{:?}", id_of(&id)?, score.extract::<f64>()?)));
+        return Ok(("wishes".to_owned(), lines.collect::<PyResult<Vec<_>>>()?.join("\n")));
+    }
+    if let Ok(path) = given.extract::<PathBuf>() {
+        return read_text(path, MAX_WISHES_BYTES);
+    }
+    let wrong = |_| {
+        PyTypeError::new_err(
+            "expected wishes as ids of jobs, best first, a list of groups of ids, a dict with scores, or a path",
+        )
+    };
+    let listed = given.try_iter().map_err(wrong)?.collect::<PyResult<Vec<_>>>()?;
+    if listed.iter().all(|id| id.is_instance_of::<pyo3::types::PyString>()) {
+        let ids = listed.iter().map(id_of).collect::<PyResult<Vec<_>>>()?;
+        return Ok(("wishes".to_owned(), ids.join("\n")));
+    }
+    let groups = listed.iter().map(|group| group.cast::<PyList>()?.iter().map(|id| id_of(&id)).collect());
+    let groups = groups.collect::<PyResult<Vec<Vec<String>>>>()?;
+    if groups.len() < 2 || groups.iter().any(Vec::is_empty) {
+        return Err(PyValueError::new_err("expected at least two groups of jobs, and a job in each"));
+    }
+    let groups: Vec<String> = groups.iter().map(|group| group.join("\n")).collect();
+    Ok(("wishes".to_owned(), groups.join("\n\n")))
+}
+
+/// The id of a job, which has none of the characters that separate ids in a document.
+fn id_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    let id: String = given.extract()?;
+    match id.is_empty()
+        || id.contains(|character: char| character.is_whitespace() || matches!(character, ',' | '#' | '"'))
+    {
+        true => Err(PyValueError::new_err(format!("`{id}` is not the id of a job"))),
+        false => Ok(id),
+    }
+}
+
+fn wish_error(error: WishError) -> PyErr {
+    match error {
+        WishError::Site(error) => site_error(&error),
+        error => PyValueError::new_err(error.message().worded(in_python)),
+    }
+}
+
+fn fit_error(error: FitError) -> PyErr {
+    match error {
+        FitError::Site(error) => site_error(&error),
+        FitError::TooShort { .. } => PyValueError::new_err(format!("{error}; `force=True` fits it all the same")),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+#[pymethods]
+impl Fit {
+    #[staticmethod]
+    fn _restore(document: String, warnings: Vec<String>) -> Self {
+        Self { document, warnings }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        (restore, (&self.document, &self.warnings)).into_pyobject(py)
+    }
+
+    /// The formula with the constants that were found.
+    #[getter]
+    fn formula(&self, py: Python<'_>) -> PyResult<String> {
+        self.entry(py, "formula")?.extract()
+    }
+
+    /// The command that sets the formula; None if `qmgr` cannot be given it.
+    #[getter]
+    fn qmgr(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.entry(py, "qmgr")?.extract()
+    }
+
+    /// Whether all wishes are met, or all goals on the part that was searched.
+    #[getter]
+    fn feasible(&self, py: Python<'_>) -> PyResult<bool> {
+        self.entry(py, "feasible")?.extract()
+    }
+
+    /// What is advised: `use`, `keep` (not better than chance on what was held out), or `none`.
+    #[getter]
+    fn recommendation(&self, py: Python<'_>) -> PyResult<String> {
+        self.entry(py, "recommendation")?.extract()
+    }
+
+    /// Why that is advised.
+    #[getter]
+    fn reason(&self, py: Python<'_>) -> PyResult<String> {
+        self.entry(py, "reason")?.extract()
+    }
+
+    /// The constants: dicts with name and value, and low and high, between which nothing changes that matters.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.entry(py, "parameters")
+    }
+
+    /// How many wishes are met, which are not, and which exclude each other; None for goals.
+    #[getter]
+    fn wishes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.entry(py, "wishes")
+    }
+
+    /// The goals, as they are met on the parts of the log.
+    #[getter]
+    fn goals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.entry(py, "goals")
+    }
+
+    /// The objective on the parts of the log; None if there is none.
+    #[getter]
+    fn objective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.entry(py, "objective")
+    }
+
+    /// Whether the search came to its end.
+    #[getter]
+    fn complete(&self, py: Python<'_>) -> PyResult<bool> {
+        self.entry(py, "complete")?.extract()
+    }
+
+    /// What is doubtful about the site and the log, one sentence each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// What `jsf fit --format json` answers, as a dict.
+    #[getter]
+    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json(py, &self.document)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<Fit {}: {}>", self.recommendation(py)?, self.formula(py)?))
+    }
+}
+
+impl Fit {
+    fn entry<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.document(py)?.get_item(name)
+    }
+}
+
+/// What a search minimises: a template on the part of a log that `Site.fit` searches.
+#[pyclass(frozen, module = "job_sort_formula")]
+pub struct Objective {
+    objective: jsf_fit::goals::Objective,
+    warnings: Vec<String>,
+}
+
+#[pymethods]
+impl Objective {
+    /// The template.
+    #[getter]
+    fn template(&self) -> Template {
+        Template { parsed: self.objective.template().clone() }
+    }
+
+    /// What is doubtful about the site, the log and the goals, one sentence each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// Simulates the formula with these constants, as `Template.fill` takes them. A dict with `formula`, `values`, `missed` (by which part of their limits
+    /// the goals are missed: 0 if all are met) and `objective` (None if the goals have none).
+    fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let values = values_of(self.objective.template(), values)?;
+        let point = watched(py, None, |watch| self.objective.evaluate(&values, watch))?.map_err(fit_error)?;
+        let evaluated = PyDict::new(py);
+        evaluated.set_item("formula", point.formula)?;
+        evaluated.set_item("values", point.values)?;
+        evaluated.set_item("missed", point.score.missed)?;
+        evaluated.set_item("objective", point.objective)?;
+        Ok(evaluated)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Objective of {}>", self.objective.template().text())
+    }
+}
