@@ -437,6 +437,7 @@ class _Point(TypedDict):
     values: list[float]
     missed: float
     objective: float | None
+    loss: float
 
 @final
 class Fit:
@@ -495,8 +496,9 @@ class Objective:
         """What is doubtful about the site, the log and the goals, one sentence each."""
     def evaluate(self, values: Sequence[float] | dict[str, float]) -> _Point:
         """Simulates the formula with these constants, as ``Template.fill`` takes them: ``missed`` is by which part of their limits the goals are
-        missed, 0 if all are met; ``objective`` is None if there is none. Less is better: ``missed`` first, then ``objective`` (where it is to be as large as
-        possible: more). Other threads of Python run meanwhile."""
+        missed, 0 if all are met; ``objective`` is None if there is none; ``loss`` is the objective as what is to be small: negated if it is to be
+        large, 0 if there is none. The best formula has the least ``missed``, and of equal ones the least ``loss``. Other threads of Python run
+        meanwhile."""
 
 @final
 class Workload:

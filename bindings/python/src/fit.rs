@@ -365,8 +365,9 @@ impl Objective {
         self.warnings.clone()
     }
 
-    /// Simulates the formula with these constants, as `Template.fill` takes them. A dict with `formula`, `values`, `missed` (by which part of their limits
-    /// the goals are missed: 0 if all are met) and `objective` (None if the goals have none).
+    /// Simulates the formula with these constants, as `Template.fill` takes them. A dict with `formula`, `values`, `missed` (by which
+    /// part of their limits the goals are missed: 0 if all are met), `objective` (None if there is none) and `loss` (the objective as what
+    /// is to be small). The best formula has the least `missed`, and of equal ones the least `loss`.
     fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let values = values_of(self.objective.template(), values)?;
         let point = watched(py, None, |watch| self.objective.evaluate(&values, watch))?.map_err(fit_error)?;
@@ -375,6 +376,7 @@ impl Objective {
         evaluated.set_item("values", point.values)?;
         evaluated.set_item("missed", point.score.missed)?;
         evaluated.set_item("objective", point.objective)?;
+        evaluated.set_item("loss", point.score.objective)?;
         Ok(evaluated)
     }
 

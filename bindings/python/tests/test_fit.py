@@ -131,6 +131,7 @@ def test_an_objective_has_the_values_of_the_search(goals, log):
     objective = site.objective(LINEAR, goals=goals, workload=log, processors=64, force=True)
     for point in fit.document["points"][:2]:
         evaluated = objective.evaluate(point["values"])
+        assert evaluated.pop("loss") == evaluated["objective"]
         assert evaluated == {"formula": Template(LINEAR).fill(point["values"]), **point}
     assert objective.evaluate({"age": 1}) == objective.evaluate([100, 1])
     assert objective.template == Template(LINEAR) and objective.warnings == fit.warnings
