@@ -36,9 +36,9 @@ use split::{MIN_JOBS, MIN_WEEKS};
 use trade_off::{best_value, exclusions, trade_off};
 
 /// The copies of the searched part on which each formula is simulated: the log itself, and others with moved submissions. The mean over
-/// copies is smoother, but what the search finds is no better for it: of 16 generated logs of 30 weeks, 40 formulas each, the mean
-/// slowdown of the held-out part fell to exp(-1.520) of that in force with 1 copy, exp(-1.513) with 2 and exp(-1.518) with 4, and with 4
-/// copies of 40 formulas to as much as with 1 of 160. What differs by chance differs between weeks, not between seconds.
+/// copies is smoother, but what the search found was no better for it: of 16 generated logs of 30 weeks, 40 formulas each, the mean
+/// slowdown of the held-out part fell to exp(-1.520) of that in force with 1 copy, exp(-1.513) with 2 and exp(-1.518) with 4. That is
+/// one template and one objective.
 pub const COPIES: u64 = 1;
 /// The least number of blocks of the searched part, from which errors are estimated.
 const MIN_BLOCKS: i64 = 6;

@@ -4,7 +4,7 @@
 use jsf_fit::goals::{
     EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Traded,
 };
-use jsf_simulate::{Measure, Validation};
+use jsf_simulate::{MeanChange, Measure, Validation};
 
 use crate::charts::fit::{
     CONSTANT_LEGEND, ConstantMarks, FRONT_LEGEND, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark,
@@ -17,6 +17,8 @@ use crate::simulated_effect::effect;
 use crate::simulation_document::doubt_sentence;
 use crate::words::{count, duration, signed_rough_duration, signed_significant, significant};
 
+/// Intervals take six blocks of a week.
+const DAYS_TO_JUDGE: f64 = 42.0;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
@@ -93,7 +95,10 @@ impl<'a> GoalFitReport<'a> {
         };
         match fit.reason {
             Reason::Better => {
-                format!("Use {chosen}: it{goals} is better there than the formula in force by more than chance.")
+                let better = self.better();
+                format!(
+                    "Use {chosen}: it{goals} is better there than the formula in force by more than chance{better}."
+                )
             }
             Reason::GoalsMissed => self.infeasible(),
             Reason::InForce => "Keep the formula in force: nothing that was tried is better.".to_owned(),
@@ -104,11 +109,27 @@ impl<'a> GoalFitReport<'a> {
             Reason::WithinChance => format!(
                 "Keep the formula in force: on the days that were not searched, {chosen} is not better by more than chance."
             ),
-            Reason::TooShortToJudge => format!(
+            Reason::TooShortToJudge if fit.split.held_out_days() < DAYS_TO_JUDGE => format!(
                 "Keep the formula in force: the {} held out are too few to tell {chosen} from chance, which takes six weeks.",
                 count(fit.split.held_out_days() as usize, "day")
             ),
+            Reason::TooShortToJudge => format!(
+                "Keep the formula in force: nothing that is wanted has an interval, so {chosen} cannot be told from chance."
+            ),
         }
+    }
+
+    /// In what the fitted formula is better on the held-out days by more than chance.
+    fn better(&self) -> String {
+        let is_better = |change: Option<MeanChange>, is_less: bool| {
+            change.is_some_and(|change| if is_less { change.is_decrease() } else { change.is_increase() })
+        };
+        let goals = self.fit.goals.iter().filter(|goal| is_better(goal.change, goal.is_most) && !goal.current.is_met);
+        let objective =
+            self.fit.objective.iter().filter(|objective| is_better(objective.change, objective.is_minimised));
+        let names = goals.map(|goal| &goal.name).chain(objective.map(|objective| &objective.name));
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { String::new() } else { format!(" in {}", names.join(" and ")) }
     }
 
     /// Which goals exclude each other, or else which one is missed.

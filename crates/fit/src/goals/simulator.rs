@@ -91,7 +91,7 @@ impl Simulator<'_> {
         }
         let results = match self.goals.measure_runs() {
             true => simulated.results(workload, part.warm_up),
-            // statistics of the whole run take a third of the time that its simulation takes
+            // no goal asks for statistics of the whole run
             false => Results { statistics: Statistics::default(), fairness: None, warm_up: part.warm_up },
         };
         let goals = results.judge(Some(self.goals), workload, &simulated.schedule, old);

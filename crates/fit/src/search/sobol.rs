@@ -1,7 +1,6 @@
 //! The Sobol sequence: points that fill the unit cube evenly, however many of them there are.
 //!
-//! A seed moves all points by one digital shift, which keeps them as even. The crates for it were not released within the last
-//! years, and a few lines do.
+//! A seed moves all points by one digital shift, which keeps them as even.
 //!
 //! Source: S. Joe, F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional projections", 2008; the direction numbers
 //! are the first of their file `new-joe-kuo-6.21201`.
