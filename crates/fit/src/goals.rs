@@ -5,6 +5,7 @@
 //! there than the formula in force by more than chance.
 
 mod held_out;
+mod objective;
 mod score;
 mod search;
 mod sensitivity;
@@ -18,28 +19,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use job_sort_formula::formula::{Formula, Template};
 use jsf_simulate::{Backfill, Difference, Goals, MeanChange, Measure, Validation, Workload};
 use jsf_site::{Site, SiteError, StartingUsage};
-use rayon::prelude::*;
 use thiserror::Error;
 
 pub use held_out::HeldOutFormula;
+pub use objective::{COPIES, Objective};
 pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
 pub use split::Split;
 pub use trade_off::{Exclusion, TradeOff, Traded};
 
-use crate::search::{Range, Space};
+use crate::search::Range;
 use held_out::{FIRST_COME_FIRST_SERVED, HeldOut, reason};
+use objective::Searched;
 use search::{Ended, Search};
 use sensitivity::reserve;
 use simulator::{Part, Runs, Simulator};
 use split::{MIN_JOBS, MIN_WEEKS};
 use trade_off::{best_value, exclusions, trade_off};
 
-/// The copies of the searched part on which each formula is simulated: the log itself, and others with moved submissions. The mean over
-/// copies is smoother, but what the search found was no better for it: of 16 generated logs of 30 weeks, 40 formulas each, the mean
-/// slowdown of the held-out part fell to exp(-1.520) of that in force with 1 copy, exp(-1.513) with 2 and exp(-1.518) with 4. That is
-/// one template and one objective.
-pub const COPIES: u64 = 1;
 /// The least number of blocks of the searched part, from which errors are estimated.
 const MIN_BLOCKS: i64 = 6;
 
@@ -305,6 +302,13 @@ pub enum FitError {
     Interrupted,
 }
 
+/// The formulas whose names a log is read for: the one in force, and the template with its start values.
+pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula> {
+    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
+    let texts = in_force.map(str::to_owned).into_iter().chain([template.fill(&start)]);
+    texts.filter_map(|text| Formula::parse(&text).ok()).collect()
+}
+
 /// Finds the constants of a template that meet goals on a workload, which was read with the names of the template, the formula in force
 /// and the goals. Equal options give equal results on any number of threads.
 ///
@@ -320,12 +324,7 @@ pub fn fit_goals(
 ) -> Result<GoalFit, FitError> {
     let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
     let in_force_text = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
-    let space = Space::new(template.constants().iter().map(Range::from).collect(), options.is_scale_free);
-    let warm_up = warm_up(&simulator, workload, &[in_force_text, &template.fill(&space.start())])?;
-    let split = Split::new(workload, options.held_out, warm_up, options.force)?;
-    let searched = searched_part(workload, &split);
-    let in_force = simulator.run(in_force_text, &searched, None)?.ok_or(FitError::Interrupted)?;
-
+    let Searched { space, split, part: searched, in_force } = Searched::new(&simulator, template, workload)?;
     let mut search = Search::new(&simulator, template, &space, &searched, &in_force, options.evaluations);
     let kept = reserve(options.evaluations, template.constants().len());
     match search.run(options.evaluations.saturating_sub(kept), options.seed) {
@@ -361,24 +360,6 @@ pub fn fit_goals(
         is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
         points: search.points,
     })
-}
-
-/// How long after the first submission the jobs begin that count, in seconds.
-fn warm_up(simulator: &Simulator<'_>, workload: &Workload, formulas: &[&str]) -> Result<i64, FitError> {
-    let FitOptions { warm_up, usage, decay_period, .. } = *simulator.options;
-    if let Some(seconds) = warm_up {
-        return Ok(seconds);
-    }
-    let parsed: Vec<Formula> = formulas.iter().filter_map(|formula| Formula::parse(formula).ok()).collect();
-    let parsed: Vec<&Formula> = parsed.iter().collect();
-    Ok(simulator.site.warm_up(&parsed, workload, usage, decay_period)?.seconds())
-}
-
-/// The jobs that are searched, and the same jobs with moved submissions.
-fn searched_part(workload: &Workload, split: &Split) -> Part {
-    let own = workload.submitted_before(split.searched_until);
-    let copies = (0..COPIES).into_par_iter().map(|copy| if copy == 0 { own.clone() } else { own.shaken(copy) });
-    Part { copies: copies.collect(), warm_up: split.counted_from - split.begin, is_interruptible: true }
 }
 
 /// The length of the blocks by which errors on the searched part are estimated: that of a comparison, but a short part has six too.

@@ -6,7 +6,11 @@ use jsf_fit::goals::{
     FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
 };
 use jsf_fit::wishes::WishFit;
+use jsf_openpbs::qmgr::set_command_after;
+use jsf_site::Site;
 use serde::Serialize;
+
+use crate::printable_lines;
 
 /// What a fit answers.
 #[derive(Serialize)]
@@ -111,6 +115,13 @@ struct JsonPoint<'a> {
     values: &'a [f64],
     missed: f64,
     objective: Option<f64>,
+}
+
+/// The command that sets a formula; `None` if `qmgr` cannot be given it.
+pub fn qmgr_command(site: &Site, formula: &str) -> Option<String> {
+    let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
+    let command = set_command_after(&before, formula).ok()?;
+    (printable_lines(&command) == command).then_some(command)
 }
 
 /// Writes the constants that meet wishes as one JSON document. `qmgr` is the command that sets the formula.

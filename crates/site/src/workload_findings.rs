@@ -1,14 +1,14 @@
 //! What is found about a formula on the jobs of a log, beside what is found on the formula alone.
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::{Ranges, ValueSet, lint, lint_values};
 use job_sort_formula::python::Value;
-use jsf_simulate::Workload;
+use jsf_simulate::{Goals, Workload};
 
-use super::Site;
 use super::simulate::few;
 use super::simulation_rules::PROCESSORS;
+use super::{Site, SiteError};
 
 /// The codes of the findings about conditions with one outcome.
 const CONDITIONS: [&str; 2] = ["JSF608", "JSF609"];
@@ -28,6 +28,29 @@ impl Site {
             of_these.map(|found| Diagnostic { message: format!("{} for the jobs of the log", found.message), ..found }),
         );
         findings
+    }
+
+    /// Checks that a log has what goals name. The warnings are of queues, entities and groups that no job of the log has: such a goal
+    /// is met, as it is about no job.
+    ///
+    /// # Errors
+    /// None of them is there: such goals are those of another site. Or a condition has a name that nothing declares and no job of
+    /// the log has.
+    pub fn check_goals(&self, goals: &Goals, workload: &Workload) -> Result<Vec<String>, SiteError> {
+        let absent = goals.members().filter(|(member, name)| member.index(name, workload).is_none());
+        let absent: Vec<String> =
+            absent.map(|(member, name)| format!("no job of the log has the {member} `{name}` of a goal")).collect();
+        if !absent.is_empty() && absent.len() == goals.members().count() {
+            return Err(SiteError::content(absent.join("; ")));
+        }
+        for condition in goals.conditions() {
+            let found = self.lint(condition, workload);
+            if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
+                let text = condition.text();
+                return Err(SiteError::content(format!("the condition `{text}` of a goal: {}", found.message)));
+            }
+        }
+        Ok(absent)
     }
 
     /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what changes while jobs wait, has

@@ -6,16 +6,16 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use job_sort_formula::Formula;
 use job_sort_formula::formula::Template;
-use jsf_fit::goals::{FitError, FitObserver, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals};
+use jsf_fit::goals::{
+    FitError, FitObserver, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals, formulas_read,
+};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
-use jsf_openpbs::qmgr::set_command_after;
 use jsf_report::document::Document;
+use jsf_report::fit_json;
 use jsf_report::goal_fit::GoalFitReport;
 use jsf_report::wish_fit::WishFitReport;
-use jsf_report::{fit_json, printable_lines};
 use jsf_site::{FormulaText, Role, Site};
 
 use super::args::{FitArgs, FitFormatName, FormulaArgs, is_stdin, require_one_reader, simulated_files, starting_usage};
@@ -59,7 +59,8 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     let wishes = read_wishes(arguments)?;
-    let options = WishOptions { seed: arguments.seed, evaluations: arguments.evaluations.unwrap_or(MAX_RANKINGS) };
+    let evaluations = arguments.evaluations.unwrap_or(WishOptions::default().evaluations);
+    let options = WishOptions { seed: arguments.seed, evaluations };
     let progress = Progress::start("ranking");
     let fit = fit_wishes(&site, template, &wishes, &options, &mut |ended| {
         progress.show_fraction(ended.met, ended.total);
@@ -68,16 +69,11 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     drop(progress);
     let fit = fit.map_err(wish_error)?;
     warn_if_interrupted(!fit.is_complete);
-    let qmgr = qmgr_command(&site, &fit.formula);
+    let qmgr = fit_json::qmgr_command(&site, &fit.formula);
     let report = WishFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
     write(arguments, &site, &report.document(), &Answer::OfWishes(&fit), qmgr.as_deref(), out)?;
     Ok(if fit.is_feasible { Outcome::Fine } else { Outcome::Findings })
 }
-
-/// How often the jobs are ranked at most to meet wishes.
-const MAX_RANKINGS: usize = 2000;
-/// How many formulas are simulated at most to meet goals.
-const MAX_SIMULATIONS: usize = 240;
 
 /// Finds the constants that meet goals about the waits of a log.
 fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -91,16 +87,14 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
         Some(old) => Some(FormulaText::new(old.clone())?.text),
         None => site.formula_text().ok().map(|formula| formula.text),
     };
-    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
-    let texts = in_force.iter().cloned().chain([template.fill(&start)]);
-    let formulas: Vec<Formula> = texts.filter_map(|text| Formula::parse(&text).ok()).collect();
+    let formulas = formulas_read(template, in_force.as_deref());
     let workload = log::open(&arguments.log, &site, &formulas.iter().collect::<Vec<_>>(), Some(&goals))?;
     log::messages(&workload, true).iter().for_each(warn);
     let options = FitOptions {
         in_force,
         is_scale_free: is_scale_free(template) && site.threshold().is_none(),
         seed: arguments.seed,
-        evaluations: arguments.evaluations.unwrap_or(MAX_SIMULATIONS),
+        evaluations: arguments.evaluations.unwrap_or(FitOptions::default().evaluations),
         held_out: arguments.held_out,
         force: arguments.force,
         warm_up: arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
@@ -115,7 +109,7 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     drop(observer);
     let fit = fit.map_err(fit_error)?;
     warn_if_interrupted(fit.is_interrupted);
-    let qmgr = qmgr_command(&site, &fit.formula);
+    let qmgr = fit_json::qmgr_command(&site, &fit.formula);
     let report = GoalFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
     write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), qmgr.as_deref(), out)?;
     let is_met = fit.goals.iter().all(|goal| goal.train.is_met && goal.held_out.is_met);
@@ -168,13 +162,6 @@ fn write(
         (FitFormatName::Json, Answer::OfWishes(fit)) => Ok(fit_json::write_wish_fit(fit, qmgr, out)?),
         (FitFormatName::Json, Answer::OfGoals(fit)) => Ok(fit_json::write_goal_fit(fit, qmgr, out)?),
     }
-}
-
-/// The command that sets a formula; `None` if `qmgr` cannot be given it.
-fn qmgr_command(site: &Site, formula: &str) -> Option<String> {
-    let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
-    let command = set_command_after(&before, formula).ok()?;
-    (printable_lines(&command) == command).then_some(command)
 }
 
 fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {

@@ -5,7 +5,6 @@ use std::io::Read;
 use std::path::Path;
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::Severity;
 use jsf_simulate::{Goals, MAX_GOALS_BYTES, Workload};
 use jsf_site::Site;
 
@@ -39,38 +38,9 @@ pub(super) fn open(
     let workload = site.open_workload(&arguments.sources(), &formulas, arguments.rules())?;
     drop(progress);
     if let Some(goals) = goals {
-        require_members(goals, &workload)?;
-        require_names(goals, site, &workload)?;
+        site.check_goals(goals, &workload)?.iter().for_each(warn);
     }
     Ok(workload)
-}
-
-/// Warns of queues, entities and groups of goals that no job of the log has: such a goal is met, as it is about no job. If none of
-/// them is there, the goals are those of another site.
-fn require_members(goals: &Goals, workload: &Workload) -> Result<(), CliError> {
-    let absent = goals.members().filter(|(member, name)| member.index(name, workload).is_none());
-    let absent: Vec<String> =
-        absent.map(|(member, name)| format!("no job of the log has the {member} `{name}` of a goal")).collect();
-    if !absent.is_empty() && absent.len() == goals.members().count() {
-        return Err(CliError::content(absent.join("; ")));
-    }
-    absent.iter().for_each(warn);
-    Ok(())
-}
-
-/// Refuses a condition with a name that nothing declares and no job of the log has.
-fn require_names(goals: &Goals, site: &Site, workload: &Workload) -> Result<(), CliError> {
-    for condition in goals.conditions() {
-        let found = site.lint(condition, workload);
-        if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
-            return Err(CliError::content(format!(
-                "the condition `{}` of a goal: {}",
-                condition.text(),
-                found.message
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// What is to be said about a log; with counts of what was left out and assumed, where no document has them.
