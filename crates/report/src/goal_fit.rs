@@ -74,6 +74,7 @@ impl<'a> GoalFitReport<'a> {
         if !within.is_empty() {
             facts.push(Fact::new("do as well", within.join(", ")));
         }
+        facts.extend(simpler(fit));
         if fit.is_interrupted {
             facts.push(Fact::new("interrupted", "the best so far; the ranges of the constants are not known"));
         }
@@ -157,6 +158,29 @@ fn optimism(objective: &FittedObjective) -> Option<Fact> {
         "optimism",
         format!("{}: {words} of the gain on the searched days is gone on the others", objective.name),
     ))
+}
+
+/// The best of the known formulas on the held-out days: it meets the most goals, or of several that do is the best in the objective.
+fn simpler(fit: &GoalFit) -> Option<Fact> {
+    let met = |formula: &HeldOutFormula| formula.goals.iter().filter(|goal| goal.is_met).count();
+    let loss = |formula: &HeldOutFormula| match (&fit.objective, formula.objective) {
+        (Some(objective), Some(value)) if objective.is_minimised => value,
+        (Some(_), Some(value)) => -value,
+        _ => f64::INFINITY,
+    };
+    let order = |one: &&HeldOutFormula, other: &&HeldOutFormula| {
+        met(other).cmp(&met(one)).then(loss(one).total_cmp(&loss(other)))
+    };
+    let best = fit.baselines.iter().min_by(order)?;
+    let goals = match fit.goals.len() {
+        0 => Vec::new(),
+        all => vec![format!("meets {} of {}", met(best), count(all, "goal"))],
+    };
+    let of_objective = fit.objective.as_ref().zip(best.objective);
+    let value = of_objective
+        .map(|(objective, value)| format!("{} {}", objective.name, value_in_words(objective.measure, Some(value))));
+    let words: Vec<String> = goals.into_iter().chain(value).collect();
+    Some(Fact::new("simpler", format!("{} ({}): {}", best.name, best.formula, words.join(", "))))
 }
 
 fn hypothesis(validation: &Validation) -> Fact {

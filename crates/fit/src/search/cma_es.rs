@@ -280,20 +280,13 @@ fn rotate(matrix: &mut Matrix, vectors: &mut Matrix, row: usize, column: usize) 
     let tangent = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
     let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
     let sine = tangent * cosine;
-    for index in 0..matrix.len() {
-        let (one, other) = (matrix[index][row], matrix[index][column]);
-        matrix[index][row] = cosine * one - sine * other;
-        matrix[index][column] = sine * one + cosine * other;
+    let turned = |one: f64, other: f64| (cosine * one - sine * other, sine * one + cosine * other);
+    for line in matrix.iter_mut().chain(vectors) {
+        (line[row], line[column]) = turned(line[row], line[column]);
     }
-    for index in 0..matrix.len() {
-        let (one, other) = (matrix[row][index], matrix[column][index]);
-        matrix[row][index] = cosine * one - sine * other;
-        matrix[column][index] = sine * one + cosine * other;
-    }
-    for vector in vectors {
-        let (one, other) = (vector[row], vector[column]);
-        vector[row] = cosine * one - sine * other;
-        vector[column] = sine * one + cosine * other;
+    let (above, below) = matrix.split_at_mut(column);
+    for (one, other) in above[row].iter_mut().zip(&mut below[0]) {
+        (*one, *other) = turned(*one, *other);
     }
 }
 

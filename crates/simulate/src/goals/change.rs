@@ -12,6 +12,9 @@ use crate::schedule::Schedule;
 use crate::statistics::TimeShares;
 use crate::workload::{Workload, WorkloadJob};
 
+/// A percentile with fewer jobs beyond it has no interval, and so a maximum has none.
+const MIN_BEYOND: usize = 20;
+
 /// What a measure is about under both formulas.
 #[derive(Debug, Clone, Copy)]
 struct PairedValue {
@@ -68,7 +71,20 @@ fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
         Some(side(statistic, paired, 1, Some(block))? - old)
     });
     let without: Vec<f64> = without.collect();
-    Some(MeanChange::new([old, new], standard_error(&without), paired.len(), without.len()))
+    // what few jobs decide says nothing of other logs
+    let blocks = if beyond(statistic, paired.len()) < MIN_BEYOND { 0 } else { without.len() };
+    Some(MeanChange::new([old, new], standard_error(&without), paired.len(), blocks))
+}
+
+/// The number of jobs on the smaller side of a percentile; all jobs for another statistic.
+fn beyond(statistic: Statistic, jobs: usize) -> usize {
+    match statistic {
+        Statistic::Percentile(percentage) => {
+            let part = usize::from(percentage.min(100 - percentage));
+            jobs * part / 100
+        }
+        Statistic::Mean | Statistic::Within(_) => jobs,
+    }
 }
 
 /// The statistic of one side, without the jobs of a block.
@@ -186,6 +202,8 @@ mod tests {
 
         let median = change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(50))).expect("a change");
         assert!(median.low <= median.difference() && median.difference() <= median.high);
+        let longest = change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(100))).expect("a change");
+        assert_eq!(longest.interval(), None);
         let queue = change_of(Measure::OfRun(RunMeasure::MeanQueue)).expect("a change");
         // by Little's law it changes as the mean wait does, which is not beyond chance in these few weeks
         let [low, high] = queue.interval().expect("an interval");
