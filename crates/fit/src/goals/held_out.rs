@@ -98,8 +98,8 @@ fn described(formula: &str, name: &'static str, runs: &Runs) -> HeldOutFormula {
 
 /// What is advised, and why. `current` are the values of the goals under the formula in force on the searched part.
 ///
-/// As in the search, goals come first: a goal that the formula in force misses counts as much as the objective. Of several changes that
-/// would each be a reason, one may be by chance, so that each is tested at a part of the level.
+/// As in the search, goals come first: a goal that the formula in force misses counts as much as the objective, whose interval is the one
+/// that is shown. Of several goals that would each be a reason, one may be better by chance, so that each is tested at a part of the level.
 pub(super) fn reason(
     simulator: &Simulator<'_>,
     current: &[GoalValue],
@@ -115,14 +115,16 @@ pub(super) fn reason(
     let goals = &simulator.goals.goals;
     let objective = simulator.goals.objective.as_ref();
     let missed: Vec<usize> = (0..goals.len()).filter(|&goal| current[goal].missed > 0.0).collect();
-    let of_goals = missed.iter().map(|&goal| (held_out.goals[goal], goals[goal].limit.is_most));
-    let tested: Vec<(Option<MeanChange>, bool)> =
-        of_goals.chain(objective.map(|objective| (held_out.objective, objective.is_minimised))).collect();
+    let level_of_goals = LEVEL / missed.len().max(1) as f64;
+    let of_goals = missed.iter().map(|&goal| (held_out.goals[goal], goals[goal].limit.is_most, level_of_goals));
+    let of_objective = objective.map(|objective| (held_out.objective, objective.is_minimised, LEVEL));
+    let tested: Vec<(Option<MeanChange>, bool, f64)> = of_goals.chain(of_objective).collect();
     if tested.is_empty() {
         return Reason::GoalsMetInForce;
     }
-    let level = LEVEL / tested.len() as f64;
-    let is_better = |(change, is_less): &(Option<MeanChange>, bool)| is_beyond_chance(change.as_ref(), *is_less, level);
+    let is_better = |(change, is_less, level): &(Option<MeanChange>, bool, f64)| {
+        is_beyond_chance(change.as_ref(), *is_less, *level)
+    };
     let mut is_lost = held_out.goals.iter().enumerate().filter(|(goal, change)| {
         let is_missed = held_out.fitted.goals[*goal].missed > held_out.current.goals[*goal].missed;
         is_missed && is_beyond_chance(change.as_ref(), !goals[*goal].limit.is_most, LEVEL)
@@ -133,7 +135,7 @@ pub(super) fn reason(
     if tested.iter().any(is_better) {
         return Reason::Better;
     }
-    let is_judged = tested.iter().any(|(change, _)| change.and_then(|change| change.interval()).is_some());
+    let is_judged = tested.iter().any(|(change, ..)| change.and_then(|change| change.interval()).is_some());
     if is_judged { Reason::WithinChance } else { Reason::TooShortToJudge }
 }
 
