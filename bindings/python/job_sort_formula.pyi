@@ -10,12 +10,14 @@ import numpy.typing
 __version__: str
 __all__ = [
     "Constant",
+    "Explanation",
     "Fit",
     "Formula",
     "Objective",
     "Queue",
     "RowError",
     "Scores",
+    "ShareTree",
     "Simulation",
     "Site",
     "Table",
@@ -66,7 +68,7 @@ class Formula:
         a site.
 
         SyntaxError, with ``lineno``, ``offset`` and ``text``, if Python refuses the text; ValueError if it is Python but not
-        arithmetic, or if a resource cannot be declared."""
+        arithmetic, with the place as ``span``, in characters: ``text[span[0]:span[1]]``; ValueError if a resource cannot be declared."""
     @property
     def text(self) -> str: ...
     @property
@@ -108,6 +110,25 @@ class Formula:
         ValueError for more than 2**31 - 1 rows."""
     def evaluate_table(self, table: _TableLike, /, *, threads: int | None = None) -> Scores:
         """The scores of the jobs in a table."""
+    def rank(
+        self,
+        table: _TableLike,
+        *,
+        id: str | _Column | Sequence[Any] | None = None,
+        submitted: str | _Column | Sequence[Any] | None = None,
+        limit: int | None = None,
+        precision: Literal["float32", "float64"] = "float32",
+    ) -> Table:
+        """The jobs of a table in the order in which OpenPBS's scheduler considers them: the higher value first, as the C ``float`` that it keeps;
+        of equal ones the earlier submission; then the row. Sorting the scores of ``evaluate`` gives another order where doubles differ
+        and floats do not.
+
+        ``id`` and ``submitted`` are the names of columns of ``table``, or columns: ids of any kind; times as numbers, ``datetime`` or texts
+        that sort like them, of which those that are missing come last. ``limit``: only the first jobs. ``precision``: ``"float64"`` compares doubles.
+
+        ``rank``: from 1. ``id``, if it is given. ``row``: in ``table``, from 0. ``score``: the value that is sorted on; where the formula raises an
+        error that is 0, as in the scheduler (or -1, where it would crash), and ``error`` has the message. ``exact``: the value before it is rounded. Jobs with a null
+        among their inputs come last, without a rank."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -115,6 +136,7 @@ class Formula:
 class RowError:
     """Why a job has no score."""
 
+    def __eq__(self, other: object, /) -> bool: ...
     @property
     def row(self) -> int:
         """The row, from 0."""
@@ -154,8 +176,9 @@ class Scores:
     def __iter__(self) -> Iterator[float | None]: ...
 
 class Table:
-    """Rows of jobs or nodes. Exports Arrow: ``pyarrow.table(table)``, ``polars.DataFrame(table)``. pandas makes floats of integers with
-    None, such as ``rank``, unless told: ``pandas.DataFrame(table.to_pydict()).astype({"rank": "Int64"})``."""
+    """Rows of jobs or nodes: its columns by their names, as those of a data frame, so that ``len(table)`` is the number of rows. Exports Arrow:
+    ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``pandas.DataFrame(table)`` makes floats of integers with None, such as ``rank``;
+    ``table.to_pandas()`` keeps them. It can be pickled."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -168,8 +191,24 @@ class Table:
         """What is not a row: of ``Site.rank`` ``formula`` and ``summary`` (``jobs``, ``considered``, ``ignored``, ``errors``,
         ``errors_by_kind``, ``ties``); of ``Site.compare`` ``old``, ``new``, ``summary``, ``changes``, ``entities``, ``groups``, ``queues``,
         ``sizes``, ``fairness``; of ``Site.shares`` the policy and its settings; empty for a ``Queue``."""
+    def keys(self) -> list[str]:
+        """The names of the columns."""
+    def values(self) -> list[list[Any]]:
+        """The columns as lists."""
+    def items(self) -> list[tuple[str, list[Any]]]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __iter__(self) -> Iterator[str]:
+        """The names of the columns."""
     def __getitem__(self, name: str, /) -> list[Any]:
         """A column as a list."""
+    def head(self, n: int = 5) -> Table:
+        """The first rows."""
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame``, in which integers with None have the type ``Int64``."""
+    def to_polars(self) -> Any:
+        """A ``polars.DataFrame``."""
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """The rows as objects, which ``pandas.DataFrame(table)`` asks for."""
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as dicts."""
     def to_pydict(self) -> dict[str, list[Any]]: ...
@@ -193,10 +232,77 @@ class Queue(Table):
 
 _Policy = Literal["pbs", "classic", "depth-oblivious", "ticket-based", "fair-tree", "weighted-walk"]
 
+class Explanation(dict[str, Any]):
+    """How the value and the rank of a job come about: the dict that ``jsf explain --format json`` answers, whose entries on the first job are
+    attributes too. A ``span`` counts bytes of the text in UTF-8."""
+
+    @property
+    def id(self) -> str:
+        """The id of the job."""
+    @property
+    def entity(self) -> str: ...
+    @property
+    def queue(self) -> str: ...
+    @property
+    def state(self) -> str:
+        """PBS's letter."""
+    @property
+    def rank(self) -> int | None:
+        """From 1; None if the job is not considered."""
+    @property
+    def score(self) -> float | None:
+        """The value that is sorted on."""
+    @property
+    def exact(self) -> str | None:
+        """The value before it is rounded, as the text that Python's ``repr`` gives."""
+    @property
+    def logged(self) -> str | None:
+        """The digits that the scheduler logs."""
+    @property
+    def sentence(self) -> str:
+        """What decides, in a sentence."""
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """What the formula reads: ``name``, ``value``, ``unit``, ``origin``."""
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """The sub-expressions that were evaluated: ``span``, ``text``, ``value``."""
+    @property
+    def terms(self) -> list[dict[str, Any]]:
+        """The summands of the formula, with their signs."""
+    @property
+    def above(self) -> list[dict[str, Any]]:
+        """Up to five jobs that are considered before this one, the nearest first, and what differs."""
+    @property
+    def below(self) -> list[dict[str, Any]]:
+        """The same for the jobs after it."""
+    @property
+    def shares(self) -> list[dict[str, Any]]:
+        """The nodes of the fair-share tree from the root to the entity."""
+
+@final
+class ShareTree:
+    """A fair-share tree of one's own, with OpenPBS's policy: groups and entities with shares, which are charged for what they use. Names
+    are unique. It can be pickled; threads may share it."""
+
+    def __new__(cls) -> ShareTree:
+        """A tree with nothing but its root, ``"root"``, and without usage."""
+    def add(self, parent: str, name: str, *, shares: int = 1, group: bool = False) -> None:
+        """Adds an entity, or a group, under a group. ValueError if the parent is unknown or no group, or the name is there already."""
+    def charge(self, name: str, amount: float) -> None:
+        """Adds to the usage of a node, and so to that of the groups above it. KeyError if it is unknown, ValueError for a negative amount."""
+    def decay(self, factor: float) -> None:
+        """Multiplies every usage by a number from 0 to 1."""
+    def shares(self, names: Sequence[str] | None = None) -> Table:
+        """The numbers of these nodes in this order, by default of all, parents first: ``name``, ``path`` (from the root down), ``kind``, ``shares``, ``perc``,
+        ``usage``, ``tree_usage``, ``factor``: ``formula.evaluate(fairshare_factor=tree.shares(users)["factor"])``. KeyError if one is unknown."""
+    def __len__(self) -> int:
+        """The number of nodes, with the root."""
+
 @final
 class Site:
     """A site: its server, queues, resources, scheduler settings, fair-share tree and jobs. A formula is a ``Formula`` or its text.
-    Where it may be left out it is the one in force."""
+    Where it may be left out it is the one in force. A pickled site is opened again from its path."""
 
     @staticmethod
     def open(
@@ -240,7 +346,7 @@ class Site:
         JSON of ``jsf``). ``considered``: bool. ``excluded``: why not: ``"state"``, ``"threshold"``, ``"no shares"`` or ``"invalid"``, which
         ``reason`` says in words. ``inputs=True`` adds a column for each input of the formula. ``warnings`` has also what is
         doubtful about the formula, such as a name that is not defined."""
-    def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> dict[str, Any]:
+    def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> Explanation:
         """How the value and the rank of a job come about, as ``jsf explain --format json`` answers; the server's name may be left
         out of its id. ``to`` asks what would bring the job to this rank. A ``span`` counts bytes of the text in UTF-8."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:
@@ -531,7 +637,7 @@ class Workload:
 
 @final
 class Simulation:
-    """A log of jobs, run through time under a formula. Times are in seconds."""
+    """A log of jobs, run through time under a formula. Times are in seconds. It can be pickled, and then needs neither site nor log."""
 
     @property
     def formula(self) -> str: ...

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use job_sort_formula::python::PythonVersion;
-use job_sort_formula::rank::ColumnError;
+use job_sort_formula::rank::{ColumnError, ScorePrecision};
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
 use jsf_openpbs::check::{Checked, SiteFacts};
@@ -18,11 +18,13 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
 use crate::capsule;
 use crate::column::{Input, MAX_ROWS};
-use crate::error::{advice, site_error, syntax_error};
-use crate::evaluate::{Columns, ScratchPool};
+use crate::error::{advice, characters, site_error, syntax_error};
+use crate::evaluate::{Columns, ScratchPool, UnscoredRows};
 use crate::need::in_python;
+use crate::ranked::{RankedRows, by_submission, column_values};
 use crate::scores::Scores;
-use crate::site::{Site, json};
+use crate::site::{Site, json, unknown};
+use crate::table::Table;
 
 /// Columns with their names.
 type Inputs = Vec<(String, Input)>;
@@ -52,7 +54,12 @@ pub struct Compiled {
 impl Formula {
     #[new]
     #[pyo3(signature = (text, resources = None, python = None))]
-    fn new(text: String, resources: Option<&Bound<'_, PyDict>>, python: Option<&str>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        text: String,
+        resources: Option<&Bound<'_, PyDict>>,
+        python: Option<&str>,
+    ) -> PyResult<Self> {
         let resources = declared(resources)?;
         let python = python.map(python_version).transpose()?;
         let mut schema = Schema::openpbs().with_python(python.unwrap_or_default());
@@ -72,7 +79,9 @@ impl Formula {
             let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &facts(python)).findings;
             let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
             let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
-            PyValueError::new_err(format!("`{part}`: {error}{advice}"))
+            let refused = PyValueError::new_err(format!("`{part}`: {error}{advice}"));
+            let placed = refused.value(py).setattr("span", characters(&text, error.span()));
+            placed.map_or_else(|error| error, |()| refused)
         })?;
         let scratch = ScratchPool::default();
         Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, python, scratch }) })
@@ -158,6 +167,32 @@ impl Formula {
         self.score(py, &inputs, rows, threads)
     }
 
+    /// The jobs of a table in the order in which the scheduler considers them: the higher value first, then the earlier submission, then
+    /// the row. `id` and `submitted` are the names of columns, or columns; `precision` is float32, the scheduler's, or float64.
+    #[pyo3(signature = (table, *, id = None, submitted = None, limit = None, precision = "float32"))]
+    fn rank(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, PyAny>,
+        id: Option<&Bound<'_, PyAny>>,
+        submitted: Option<&Bound<'_, PyAny>>,
+        limit: Option<usize>,
+        precision: &str,
+    ) -> PyResult<Table> {
+        let precision = match precision {
+            "float32" => ScorePrecision::Float32,
+            "float64" => ScorePrecision::Double,
+            other => return Err(unknown("precision", other, "`float32` or `float64`")),
+        };
+        let (inputs, rows) = self.columns_of(table)?;
+        let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
+        let ids = id.map(|id| column_values("id", id, table, scores.len())).transpose()?;
+        let submitted = submitted.map(|submitted| column_values("submitted", submitted, table, scores.len()));
+        let by_submission = submitted.transpose()?.map(|times| by_submission(&times)).transpose()?;
+        let ranked = RankedRows { scores, unscored, precision, by_submission, limit };
+        ranked.table(ids.as_ref())
+    }
+
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&str, Bound<'py, PyDict>, Option<String>)> {
         Ok((&self.compiled.text, self.resources(py)?, self.python()))
     }
@@ -201,8 +236,10 @@ impl Formula {
 
     /// The columns of a table that the formula reads, and the number of the table's rows.
     fn columns_of(&self, table: &Bound<'_, PyAny>) -> PyResult<(Inputs, Option<usize>)> {
-        // a dict or a `DataFrame`, whose other columns need not be exported
-        let names = if table.hasattr("keys")? {
+        // a dict or a `DataFrame`, whose other columns need not be exported; the columns of a `Table` are Arrow's already
+        let names = if table.is_instance_of::<Table>() {
+            None
+        } else if table.hasattr("keys")? {
             Some(table.call_method0("keys")?)
         } else if table.hasattr("get_column")? {
             Some(table.getattr("columns")?)
@@ -264,13 +301,25 @@ impl Formula {
         rows: Option<usize>,
         threads: Option<i64>,
     ) -> PyResult<Scores> {
+        let (scores, unscored) = self.evaluated(py, inputs, rows, threads)?;
+        Ok(Scores::new(self.shared(), scores, unscored))
+    }
+
+    /// The values of all rows, and the rows that have none; where the formula raises an error, the value is the scheduler's.
+    fn evaluated(
+        &self,
+        py: Python<'_>,
+        inputs: &[(String, Input)],
+        rows: Option<usize>,
+        threads: Option<i64>,
+    ) -> PyResult<(Vec<f64>, UnscoredRows)> {
         let threads = threads.unwrap_or(1);
         let threads = usize::try_from(threads)
             .ok()
             .filter(|&threads| threads > 0)
             .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}, expected at least 1")))?;
         let Compiled { program, scratch, .. } = &*self.compiled;
-        let scored = py.detach(|| {
+        py.detach(|| {
             let columns = Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
             if columns.rows() > MAX_ROWS {
                 let message =
@@ -284,9 +333,7 @@ impl Formula {
             scores.resize(columns.rows(), 0.0);
             let outcome = columns.score(&mut scores, threads, scratch).map_err(|error| self.column_error(&error))?;
             Ok((scores, outcome))
-        });
-        let (scores, outcome) = scored?;
-        Ok(Scores::new(self.shared(), scores, outcome))
+        })
     }
 
     fn column_error(&self, error: &ColumnError) -> PyErr {

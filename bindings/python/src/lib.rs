@@ -12,11 +12,13 @@ mod formula;
 mod goals;
 mod need;
 mod numpy;
+mod ranked;
 mod scores;
 mod simulation;
 mod site;
 mod table;
 mod template;
+mod tree;
 mod watch;
 mod workload;
 
@@ -40,11 +42,17 @@ mod job_sort_formula {
     #[pymodule_export]
     use crate::template::{Constant, Template};
     #[pymodule_export]
+    use crate::tree::ShareTree;
+    #[pymodule_export]
     use crate::workload::Workload;
     use pyo3::prelude::*;
+    use std::ffi::CString;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let source = CString::new(include_str!("explanation.py"))?;
+        let python = PyModule::from_code(module.py(), &source, c"explanation.py", c"job_sort_formula._explanation")?;
+        module.add("Explanation", python.getattr("Explanation")?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

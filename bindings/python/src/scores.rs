@@ -8,7 +8,7 @@ use job_sort_formula::rank::ScoreError;
 use jsf_openpbs::number_format::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::error::characters;
@@ -19,29 +19,52 @@ use crate::formula::Compiled;
 /// raises an error; `errors` says why.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Scores {
-    formula: Arc<Compiled>,
     array: Float64Array,
-    errors: Vec<(usize, ScoreError)>,
+    errors: Errors,
+}
+
+/// The jobs for which the formula raises an error.
+enum Errors {
+    Found { formula: Arc<Compiled>, errors: Vec<(usize, ScoreError)> },
+    Unpickled(Vec<RowError>),
 }
 
 /// Why a job has no score.
-#[pyclass(frozen, get_all, module = "job_sort_formula")]
+#[pyclass(frozen, eq, get_all, module = "job_sort_formula", from_py_object)]
+#[derive(Clone, PartialEq)]
 pub struct RowError {
     /// The row, from 0.
     row: usize,
     /// What Python's exception says.
     message: String,
     /// The kind of error, such as `division by zero`.
-    kind: &'static str,
+    kind: String,
     /// The part of the formula that fails, in characters: `text[span[0]:span[1]]`.
     span: (usize, usize),
 }
 
 #[pymethods]
 impl RowError {
+    #[staticmethod]
+    fn _restore(row: usize, message: String, kind: String, span: (usize, usize)) -> Self {
+        Self { row, message, kind, span }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let state = (self.row, &self.message, &self.kind, self.span);
+        (py.get_type::<Self>().getattr("_restore")?, state).into_pyobject(py)
+    }
+
     fn __repr__(&self) -> String {
         let Self { row, message, span: (start, end), .. } = self;
         format!("RowError(row={row}, message={message:?}, span=({start}, {end}))")
+    }
+}
+
+impl RowError {
+    fn new(row: usize, error: &ScoreError, formula: &str) -> Self {
+        let span = characters(formula, error.span());
+        Self { row, message: error.to_string(), kind: error.kind().to_owned(), span }
     }
 }
 
@@ -59,7 +82,8 @@ impl Scores {
             }
             nulls = Some(NullBuffer::new(valid.finish()));
         }
-        Self { formula, array: Float64Array::new(scores.into(), nulls), errors }
+        let errors = Errors::Found { formula, errors };
+        Self { array: Float64Array::new(scores.into(), nulls), errors }
     }
 
     fn get(&self, row: usize) -> Option<f64> {
@@ -72,19 +96,41 @@ impl Scores {
     /// The jobs for which the formula raises an error, by row.
     #[getter]
     fn errors(&self) -> Vec<RowError> {
-        let error = |(row, error): &(usize, ScoreError)| RowError {
-            row: *row,
-            message: error.to_string(),
-            kind: error.kind(),
-            span: characters(&self.formula.text, error.span()),
-        };
-        self.errors.iter().map(error).collect()
+        match &self.errors {
+            Errors::Found { formula, errors } => {
+                errors.iter().map(|(row, error)| RowError::new(*row, error, &formula.text)).collect()
+            }
+            Errors::Unpickled(errors) => errors.clone(),
+        }
+    }
+
+    #[staticmethod]
+    fn _restore(values: Vec<f64>, null_rows: Vec<usize>, errors: Vec<RowError>) -> PyResult<Self> {
+        let mut valid = BooleanBufferBuilder::new(values.len());
+        valid.append_n(values.len(), true);
+        for row in &null_rows {
+            if *row >= values.len() {
+                return Err(PyIndexError::new_err(format!("there is no row {row}")));
+            }
+            valid.set_bit(*row, false);
+        }
+        let nulls = (!null_rows.is_empty()).then(|| NullBuffer::new(valid.finish()));
+        Ok(Self { array: Float64Array::new(values.into(), nulls), errors: Errors::Unpickled(errors) })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let values = PyList::new(py, self.array.values().iter())?;
+        let null_rows: Vec<usize> = (0..self.array.len()).filter(|&row| self.array.is_null(row)).collect();
+        (py.get_type::<Self>().getattr("_restore")?, (values, null_rows, self.errors())).into_pyobject(py)
     }
 
     /// The number of jobs for which the formula raises an error.
     #[getter]
     fn error_count(&self) -> usize {
-        self.errors.len()
+        match &self.errors {
+            Errors::Found { errors, .. } => errors.len(),
+            Errors::Unpickled(errors) => errors.len(),
+        }
     }
 
     /// The number of nulls, with those of the errors.
@@ -149,7 +195,7 @@ impl Scores {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let first = PyList::new(py, (0..self.array.len().min(5)).map(|row| self.get(row)))?.repr()?.to_string();
         let first = if self.array.len() > 5 { first.replace(']', ", …]") } else { first };
-        let (rows, errors) = (self.array.len(), self.errors.len());
+        let (rows, errors) = (self.array.len(), self.error_count());
         Ok(format!("Scores({first}, rows={rows}, nulls={}, errors={errors})", self.array.null_count()))
     }
 }

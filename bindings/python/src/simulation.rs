@@ -17,7 +17,7 @@ use jsf_simulate::{
 use jsf_site::{SimulateRequest, SimulatedQueue, SiteError, StartingUsage};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::error::site_error;
 use crate::goals::read_goals;
@@ -29,7 +29,28 @@ use crate::workload::{GivenRules, Workload};
 
 /// A log of jobs, run through time under a formula.
 #[pyclass(frozen, module = "job_sort_formula")]
-pub struct Simulation {
+pub struct Simulation(Simulated);
+
+enum Simulated {
+    Run(Box<Run>),
+    Unpickled(Box<Pickled>),
+}
+
+/// What a pickled simulation says.
+#[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
+struct Pickled {
+    formula: String,
+    jobs: Py<Table>,
+    document: String,
+    without_jobs: String,
+    failed: usize,
+    warnings: Vec<String>,
+    shown: String,
+}
+
+/// A simulation, from which each answer is made when it is asked for.
+struct Run {
     site: Site,
     given: Given,
     log: Arc<Log>,
@@ -147,7 +168,8 @@ impl Site {
         let mut warnings = workload.warnings();
         warnings.extend(absent);
         warnings.extend(too_short(default_warm_up));
-        Ok(Simulation { site: self.clone(), given, log, simulated, results, goals, warnings })
+        let run = Run { site: self.clone(), given, log, simulated, results, goals, warnings };
+        Ok(Simulation(Simulated::Run(Box::new(run))))
     }
 }
 
@@ -156,12 +178,104 @@ impl Simulation {
     /// The formula.
     #[getter]
     fn formula(&self) -> &str {
-        &self.given.text
+        match &self.0 {
+            Simulated::Run(run) => &run.given.text,
+            Simulated::Unpickled(pickled) => &pickled.formula,
+        }
     }
 
     /// The jobs that start, in the order of the log: id, entity, queue, processors, submit, start, end, wait and
     /// bounded_slowdown.
     #[getter]
+    fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        match &self.0 {
+            Simulated::Run(run) => Py::new(py, run.jobs()?),
+            Simulated::Unpickled(pickled) => Ok(pickled.jobs.clone_ref(py)),
+        }
+    }
+
+    /// The numbers of all jobs that count, as a dict.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Ok(json(py, &self.without_jobs()?)?.get_item("summary")?.cast_into()?)
+    }
+
+    /// The goals, as the simulation meets them: dicts with name, jobs, value, limit and met.
+    #[getter]
+    fn goals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let document = json(py, &self.without_jobs()?)?;
+        let goals = document.call_method1("get", ("goals",))?;
+        if goals.is_none() { Ok(PyList::empty(py)) } else { Ok(goals.cast_into()?) }
+    }
+
+    /// The number of jobs for which the formula raises an error.
+    #[getter]
+    fn failed(&self) -> usize {
+        match &self.0 {
+            Simulated::Run(run) => run.simulated.schedule.errors.jobs(),
+            Simulated::Unpickled(pickled) => pickled.failed,
+        }
+    }
+
+    /// What is doubtful about the site, the log, the formula and the simulation, one sentence each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        match &self.0 {
+            Simulated::Run(run) => run.warnings(),
+            Simulated::Unpickled(pickled) => pickled.warnings.clone(),
+        }
+    }
+
+    /// What `jsf simulate --format json` answers, as a dict.
+    #[getter]
+    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json(py, &self.written()?)
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.0 {
+            Simulated::Run(run) => run.shown(),
+            Simulated::Unpickled(pickled) => pickled.shown.clone(),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let pickled = Pickled {
+            formula: self.formula().to_owned(),
+            jobs: self.jobs(py)?,
+            document: self.written()?,
+            without_jobs: self.without_jobs()?,
+            failed: self.failed(),
+            warnings: self.warnings(),
+            shown: self.__repr__(),
+        };
+        let kept = pickled.into_pyobject(py)?;
+        (py.get_type::<Self>().getattr("_restore")?, (kept,)).into_pyobject(py)
+    }
+
+    #[staticmethod]
+    fn _restore(pickled: Pickled) -> Self {
+        Self(Simulated::Unpickled(Box::new(pickled)))
+    }
+}
+
+impl Simulation {
+    fn written(&self) -> PyResult<String> {
+        match &self.0 {
+            Simulated::Run(run) => written(|out| run.report().write_json(out)),
+            Simulated::Unpickled(pickled) => Ok(pickled.document.clone()),
+        }
+    }
+
+    fn without_jobs(&self) -> PyResult<String> {
+        match &self.0 {
+            Simulated::Run(run) => run.without_jobs(),
+            Simulated::Unpickled(pickled) => Ok(pickled.without_jobs.clone()),
+        }
+    }
+}
+
+impl Run {
     fn jobs(&self) -> PyResult<Table> {
         let log = &*self.log;
         let started: Vec<_> = log
@@ -187,29 +301,6 @@ impl Simulation {
         columns.finish(&[], "{}".to_owned())
     }
 
-    /// The numbers of all jobs that count, as a dict.
-    #[getter]
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Ok(self.without_jobs(py)?.get_item("summary")?.cast_into()?)
-    }
-
-    /// The goals, as the simulation meets them: dicts with name, jobs, value, limit and met.
-    #[getter]
-    fn goals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        if self.goals.is_empty() {
-            return Ok(PyList::empty(py));
-        }
-        Ok(self.without_jobs(py)?.get_item("goals")?.cast_into()?)
-    }
-
-    /// The number of jobs for which the formula raises an error.
-    #[getter]
-    fn failed(&self) -> usize {
-        self.simulated.schedule.errors.jobs()
-    }
-
-    /// What is doubtful about the site, the log, the formula and the simulation, one sentence each.
-    #[getter]
     fn warnings(&self) -> Vec<String> {
         let site = self.site.shared();
         let found = site.lint(&self.given.parsed, &self.log);
@@ -219,20 +310,12 @@ impl Simulation {
         worded.chain(own).chain(self.failing()).collect()
     }
 
-    /// What `jsf simulate --format json` answers, as a dict.
-    #[getter]
-    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json(py, &written(|out| self.report().write_json(out))?)
-    }
-
-    fn __repr__(&self) -> String {
+    fn shown(&self) -> String {
         let summary = &self.results.statistics.summary;
         let wait = waiting_time(summary.wait.mean as i64);
         format!("<Simulation of {} jobs: mean wait {wait}>", summary.jobs)
     }
-}
 
-impl Simulation {
     fn report(&self) -> SimulationReport<'_> {
         SimulationReport {
             formula: &self.given.text,
@@ -254,12 +337,12 @@ impl Simulation {
 
     /// The document as it would be of a log without jobs, but with the numbers of this one: a sweep of thousands of runs has no
     /// use for the list of jobs.
-    fn without_jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn without_jobs(&self) -> PyResult<String> {
         let mut schedule = self.simulated.schedule.clone();
         schedule.too_large.clear();
         schedule.errors = EvaluationErrors::default();
         let report = SimulationReport { workload: &Log::default(), schedule: &schedule, ..self.report() };
-        json(py, &written(|out| report.write_json(out))?)
+        written(|out| report.write_json(out))
     }
 
     /// For which jobs the formula fails.

@@ -21,7 +21,7 @@ use jsf_site::{
 };
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::{advice, site_error, syntax_error};
 use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
@@ -38,6 +38,15 @@ use crate::workload::GivenRules;
 pub struct Site {
     site: Arc<OpenedSite>,
     numbers: NumberMode,
+    opened: Arc<Opened>,
+}
+
+/// What a site is opened from, with which an unpickled one is opened again.
+pub enum Opened {
+    /// A folder or an archive, and the keyword arguments.
+    Path(PathBuf, Vec<(&'static str, Option<String>)>, Option<f64>),
+    /// Nothing but declared resources, and the version of Python.
+    Declared(Vec<(String, String)>, Option<String>),
 }
 
 /// The jobs of one document, with the inputs that a formula may read.
@@ -85,6 +94,10 @@ impl Site {
         threshold: Option<f64>,
         python: Option<&str>,
     ) -> PyResult<Self> {
+        let given = [("policy", policy), ("rules", rules), ("numbers", numbers), ("python", python)];
+        let given = given.map(|(name, value)| (name, value.map(str::to_owned))).into();
+        // an unpickled site may be in a process with another working folder
+        let opened = Opened::Path(std::path::absolute(file(path.clone()))?, given, threshold);
         let policy: Option<PolicyName> = policy.map(policy_name).transpose()?;
         let rules = match rules {
             None | Some("scheduler") => PolicyRules::Scheduler,
@@ -100,7 +113,29 @@ impl Site {
         let python = python.map(python_version).transpose()?;
         let rules = SiteOptions { policy, rules, numbers, threshold, python, ..SiteOptions::default() };
         let site = py.detach(|| OpenedSite::from_files(SiteFiles::open(&file(path))?, rules));
-        Ok(Self::new(site.map_err(|error| site_error(&error))?, numbers))
+        Ok(Self::new(site.map_err(|error| site_error(&error))?, numbers, opened))
+    }
+
+    #[staticmethod]
+    fn _without_files(resources: Vec<(String, String)>, python: Option<String>) -> PyResult<Self> {
+        Self::with_resources(resources, python.as_deref().map(python_version).transpose()?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let class = py.get_type::<Self>();
+        match &*self.opened {
+            Opened::Path(path, given, threshold) => {
+                let named = PyDict::new(py);
+                given.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
+                named.set_item("threshold", threshold)?;
+                let open = (class.getattr("open")?,);
+                let open = py.import("functools")?.getattr("partial")?.call(open, Some(&named))?;
+                (open, (path,)).into_pyobject(py)
+            }
+            Opened::Declared(resources, python) => {
+                (class.getattr("_without_files")?, (resources, python)).into_pyobject(py)
+            }
+        }
     }
 
     /// The formula in force.
@@ -145,7 +180,8 @@ impl Site {
         })
     }
 
-    /// What `jsf explain --format json` answers for a job, as a dict. The server's name may be left out of the id.
+    /// What `jsf explain --format json` answers for a job, as an `Explanation`, which is a dict. The server's name may be left out of the
+    /// id.
     #[pyo3(signature = (job, formula = None, *, to = None))]
     fn explain<'py>(
         &self,
@@ -178,7 +214,7 @@ impl Site {
             };
             written(|out| write_explanations(&report, out))
         });
-        json(py, &document?)
+        py.import("job_sort_formula")?.getattr("Explanation")?.call1((json(py, &document?)?,))
     }
 
     /// Every considered job with its ranks and scores under both formulas, in the new order. `document` has the summary and
@@ -311,8 +347,8 @@ impl Site {
 }
 
 impl Site {
-    pub fn new(site: OpenedSite, numbers: NumberMode) -> Self {
-        Self { site: Arc::new(site), numbers }
+    pub fn new(site: OpenedSite, numbers: NumberMode, opened: Opened) -> Self {
+        Self { site: Arc::new(site), numbers, opened: Arc::new(opened) }
     }
 
     pub fn numbers(&self) -> NumberMode {

@@ -13,15 +13,20 @@ use job_sort_formula::Value;
 use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple, PyType};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::need::in_python;
-use crate::site::json;
+use crate::site::{Queue, json};
 
-/// A table of jobs or of nodes, which exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. pandas makes floats of
-/// integers with None unless told: `pandas.DataFrame(x.to_pydict()).astype({"rank": "Int64"})`.
+/// The rows that a notebook shows.
+const SHOWN_ROWS: usize = 10;
+
+/// A table of jobs or of nodes: its columns by their names, as those of a data frame, so that `len(table)` is the number of rows. It
+/// exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. `x.to_pandas()` keeps integers with None, of which
+/// `pandas.DataFrame(x)` makes floats.
 #[pyclass(frozen, subclass, module = "job_sort_formula")]
+#[derive(Clone)]
 pub struct Table {
     batch: RecordBatch,
     warnings: Vec<String>,
@@ -122,6 +127,130 @@ impl Table {
         Ok(document)
     }
 
+    /// The names of the columns.
+    fn keys(&self) -> Vec<String> {
+        self.column_names()
+    }
+
+    /// The columns as lists.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
+        self.batch.columns().iter().map(|column| list(py, column)).collect()
+    }
+
+    /// The names and the columns as lists.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyList>)>> {
+        Ok(self.column_names().into_iter().zip(self.values(py)?).collect())
+    }
+
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        name.extract::<String>().is_ok_and(|name| self.position(&name).is_ok())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.column_names())?.try_iter()
+    }
+
+    /// The first rows.
+    #[pyo3(signature = (n = 5))]
+    fn head(&self, n: usize) -> Self {
+        Self { batch: self.batch.slice(0, n.min(self.batch.num_rows())), ..self.clone() }
+    }
+
+    /// A data frame of pandas, in which integers with None are `Int64`.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let pandas = py.import("pandas")?;
+        let columns = PyDict::new(py);
+        for (name, column) in self.column_names().iter().zip(self.batch.columns()) {
+            let dtype = match column.data_type() {
+                DataType::Int64 if column.null_count() > 0 => "Int64",
+                DataType::Int64 => "int64",
+                DataType::Float64 => "float64",
+                DataType::Boolean => "bool",
+                _ => "object",
+            };
+            columns.set_item(name, pandas.call_method1("Series", (list(py, column)?, py.None(), dtype))?)?;
+        }
+        pandas.call_method1("DataFrame", (columns,))
+    }
+
+    /// A data frame of polars.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// The rows as an array of objects with an attribute for each column, which is what `pandas.DataFrame(table)` asks for: of
+    /// dataclasses, and of nothing else that is neither a dict nor a list, it takes the names of the columns.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        _ = (dtype, copy);
+        let row = row_class(py, &self.column_names())?;
+        let objects = PyList::empty(py);
+        for cells in self.to_pylist(py)? {
+            let object = row.call_method1("__new__", (&row,))?;
+            object.getattr("__dict__")?.call_method1("update", (cells,))?;
+            objects.append(object)?;
+        }
+        py.import("numpy")?.call_method1("fromiter", (objects, "object"))
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let names = self.column_names();
+        let header: String = names.iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
+        let shown = self.head(SHOWN_ROWS);
+        let mut rows = String::new();
+        for row in shown.to_pylist(py)? {
+            let cells =
+                names.iter().map(|name| Ok(format!("<td>{}</td>", escaped(&row.get_item(name)?.str()?.to_string()))));
+            rows += &format!("<tr>{}</tr>", cells.collect::<PyResult<String>>()?);
+        }
+        let count = self.batch.num_rows();
+        let counted = if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
+        Ok(format!("<table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table><p>{counted}</p>"))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, table) = (slf.py(), slf.get());
+        let fields = table.batch.schema();
+        let kinds = fields.fields().iter().map(|field| kind(field.data_type()));
+        let columns = table.items(py)?.into_iter().zip(kinds).map(|((name, values), kind)| (name, kind, values));
+        let columns: Vec<_> = columns.collect();
+        let state = (columns, &table.warnings, &table.document);
+        (slf.get_type().getattr("_restore")?, state).into_pyobject(py)
+    }
+
+    #[classmethod]
+    fn _restore<'py>(
+        cls: &Bound<'py, PyType>,
+        columns: Vec<(String, String, Bound<'py, PyList>)>,
+        warnings: Vec<String>,
+        document: String,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut builder = TableBuilder::default();
+        for (name, kind, values) in columns {
+            match &*kind {
+                "integers" => builder.integers(&name, values.extract::<Vec<Option<i64>>>()?),
+                "floats" => builder.floats(&name, values.extract::<Vec<Option<f64>>>()?),
+                "truths" => builder.truths(&name, values.extract::<Vec<bool>>()?),
+                "paths" => {
+                    let paths = values.extract::<Vec<Vec<String>>>()?;
+                    builder.paths(&name, paths.iter().map(|path| path.iter().map(String::as_str).collect()));
+                }
+                _ => builder.texts(&name, values.extract::<Vec<Option<String>>>()?),
+            }
+        }
+        let table = Self { warnings, ..builder.finish(&[], document)? };
+        let py = cls.py();
+        match cls.is(py.get_type::<Queue>()) {
+            true => Ok(Bound::new(py, PyClassInitializer::from(table).add_subclass(Queue))?.into_any()),
+            false => Ok(Bound::new(py, table)?.into_any()),
+        }
+    }
+
     /// A column as a list.
     fn __getitem__<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let Ok(text) = name.extract::<String>() else {
@@ -179,6 +308,33 @@ impl Table {
     fn __repr__(&self) -> String {
         format!("<{} rows: {}>", self.batch.num_rows(), self.column_names().join(", "))
     }
+}
+
+/// The kind of a column, as a pickled table names it.
+fn kind(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Int64 => "integers",
+        DataType::Float64 => "floats",
+        DataType::Boolean => "truths",
+        DataType::List(_) => "paths",
+        _ => "texts",
+    }
+}
+
+/// A dataclass for rows with these columns, whose names need not be names in Python.
+fn row_class<'py>(py: Python<'py>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
+    let fields: Vec<String> = (0..names.len()).map(|index| format!("column{index}")).collect();
+    let row = py.import("dataclasses")?.call_method1("make_dataclass", ("Row", &fields))?;
+    let known = row.getattr("__dataclass_fields__")?;
+    for (field, name) in fields.iter().zip(names) {
+        known.get_item(field)?.setattr("name", name)?;
+    }
+    Ok(row)
+}
+
+/// A text in HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A column as a list of Python objects.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use job_sort_formula::Formula as Parsed;
+use job_sort_formula::{Formula as Parsed, PythonVersion};
 use jsf_simulate::{Cancelled, Goals, LogRules, Overrun, ProcessorsOf, Workload as Log};
 use jsf_site::{FileSource, Site as OpenedSite, SiteFiles, SiteOptions};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::error::site_error;
 use crate::formula::{Formula, resource_types};
 use crate::goals::read_goals;
-use crate::site::{Site, file, unknown};
+use crate::site::{Opened, Site, file, unknown};
 
 /// A log of jobs, read for the names in some formulas. Simulations share it.
 #[pyclass(frozen, module = "job_sort_formula")]
@@ -199,12 +199,19 @@ impl Site {
         let mut python = None;
         for formula in formulas.iter().filter_map(|formula| formula.cast::<Formula>().ok()) {
             let compiled = formula.get().shared();
-            declared.extend(resource_types(&compiled.resources)?);
+            declared.extend(compiled.resources.iter().cloned());
             python = python.or(compiled.python);
         }
+        Self::with_resources(declared, python)
+    }
+
+    /// A site that has nothing but these resources.
+    pub fn with_resources(declared: Vec<(String, String)>, python: Option<PythonVersion>) -> PyResult<Self> {
         let options = SiteOptions { python, ..SiteOptions::default() };
-        let site = OpenedSite::from_files(SiteFiles::default().declaring(declared), options);
-        Ok(Self::new(site.map_err(|error| site_error(&error))?, options.numbers))
+        let files = SiteFiles::default().declaring(resource_types(&declared)?);
+        let site = OpenedSite::from_files(files, options).map_err(|error| site_error(&error))?;
+        let opened = Opened::Declared(declared, python.map(|version| version.to_string()));
+        Ok(Self::new(site, options.numbers, opened))
     }
 }
 

@@ -5,7 +5,7 @@ import pandas
 import polars
 import pyarrow
 
-from job_sort_formula import Fit, Formula, Queue, RowError, Scores, Simulation, Site, Table, Template, Workload, simulate
+from job_sort_formula import Fit, Formula, Queue, RowError, Scores, ShareTree, Simulation, Site, Table, Template, Workload, simulate
 
 formula = Formula("eligible_time / 3600 + 8 * ngpus / ncpus", resources={"ngpus": "int"})
 names: tuple[str, ...] = formula.inputs
@@ -48,3 +48,10 @@ objective = site.objective(template, goals="goals.toml", workload=workload, proc
 missed: float = objective.evaluate(starts)["missed"] + objective.evaluate({"fs": 1})["missed"]
 fit = site.fit(template, goals="goals.toml", workload=workload, processors=128, held_out=0.25, warm_up="1d")
 print(fit.qmgr, [goal["held_out"]["met"] for goal in fit.goals], fit.objective and fit.objective["held_out"]["low"])
+ordered: Table = formula.rank(pandas.DataFrame({"ncpus": [1]}), id="name", submitted=[1], limit=3, precision="float64")
+best: list[str] = ordered["id"] if "id" in ordered else [*ordered]
+why: str = site.explain(best[0]).sentence + str(site.explain(best[0])["jobs"])
+tree = ShareTree()
+tree.add("root", "ada", shares=3)
+tree.charge("ada", 7.5)
+factors: list[float] = tree.shares(["ada"])["factor"]

@@ -1,0 +1,247 @@
+"""What a data scientist does with tables, orders, trees and several processes."""
+
+import copy
+import datetime
+import json
+import math
+import multiprocessing
+import pickle
+from pathlib import Path
+
+import numpy
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from job_sort_formula import Explanation, Formula, Queue, Scores, ShareTree, Simulation, Site, Table, Workload, simulate
+
+ROOT = Path(__file__).parents[3]
+SITE = ROOT / "examples" / "site"
+SWF = ROOT / "tests" / "golden" / "simulate" / "w1.swf"
+
+
+@pytest.fixture(scope="module")
+def ranking():
+    return Site.open(SITE).rank(inputs=True)
+
+
+def test_a_table_is_a_mapping_from_names_to_columns(ranking):
+    assert list(ranking) == ranking.keys() == ranking.column_names
+    assert "score" in ranking and "nothing" not in ranking and 7 not in ranking
+    assert dict(ranking) == ranking.to_pydict() == dict(ranking.items()) == dict(zip(ranking.keys(), ranking.values()))
+    assert len(ranking.head()) == 5 and ranking.head(3).to_pylist() == ranking.to_pylist()[:3]
+    assert len(ranking.head(10**9)) == len(ranking) and ranking.head(0).column_names == ranking.column_names
+    assert ranking.head().document == ranking.document
+    with pytest.raises(OverflowError):
+        ranking.head(-1)
+
+
+def test_a_table_is_a_data_frame(ranking):
+    frame = pandas.DataFrame(ranking)
+    assert list(frame.columns) == ranking.column_names and len(frame) == len(ranking)
+    assert list(frame["id"]) == ranking["id"]
+    expected = pandas.DataFrame(ranking.to_pydict())
+    pandas.testing.assert_frame_equal(frame.astype(object), expected.astype(object))
+    typed = ranking.to_pandas()
+    assert typed["rank"].dtype == "Int64" and typed["score"].dtype == "float64" and typed["considered"].dtype == "bool"
+    assert typed["rank"].tolist() == [pandas.NA if rank is None else rank for rank in ranking["rank"]]
+    assert ranking.to_polars().equals(polars.DataFrame(ranking))
+    assert ranking.to_polars().to_dict(as_series=False) == ranking.to_pydict() == pyarrow.table(ranking).to_pydict()
+    # what is not pyarrow's own is a column for this function, whatever it exports
+    assert polars.from_arrow(ranking).struct.unnest().equals(ranking.to_polars())
+    shares = Site.open(SITE).shares()
+    assert list(pandas.DataFrame(shares)["path"]) == shares["path"]
+
+
+def test_a_notebook_shows_a_table():
+    tree = ShareTree()
+    for number in range(12):
+        tree.add("root", f'<b>&"{number}')
+    shown = tree.shares()._repr_html_()
+    assert shown.count("<tr>") == 11 and "<th>tree_usage</th>" in shown and shown.endswith("<p>13 rows</p>")
+    assert "<td>&lt;b&gt;&amp;&quot;0</td>" in shown and "<b>" not in shown
+
+
+def test_a_table_of_the_package_is_evaluated(ranking):
+    formula = Formula("ncpus + eligible_time")
+    queue = Queue.read(SITE / "qstat.json")
+    assert formula.evaluate(queue).to_pylist() == formula.evaluate(queue.to_pydict()).to_pylist()
+
+
+def twice(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_everything_is_pickled(ranking):
+    site = Site.open(SITE, numbers="exact", threshold=0.25, policy="fair-tree", python="3.9")
+    assert twice(site).rank().to_pylist() == site.rank().to_pylist() and twice(site).python == "3.9"
+    queue = Queue.read(SITE / "qstat.json")
+    tables = [ranking, queue, site.shares(), site.compare(None, "ncpus"), ranking.head(0)]
+    for table in tables:
+        again = twice(table)
+        assert type(again) is type(table) and again.to_pydict() == table.to_pydict()
+        assert (again.warnings, again.document, repr(again)) == (table.warnings, table.document, repr(table))
+        assert pyarrow.table(again).schema == pyarrow.table(table).schema
+    formula = Formula("10 / ncpus + ngpus", resources={"ngpus": "int"})
+    scores = formula.evaluate(ncpus=[1, 0, None, 3, 0], ngpus=1)
+    again = twice(scores)
+    assert isinstance(again, Scores) and again.to_pylist() == scores.to_pylist() and repr(again) == repr(scores)
+    assert again.errors == scores.errors == twice(scores.errors) and again.error_count == 2 and again.null_count == 3
+    assert numpy.array_equal(again.to_numpy(), scores.to_numpy(), equal_nan=True) and again.logged() == scores.logged()
+    assert twice(formula) == formula == copy.deepcopy(formula)
+    explained = site.explain(ranking["id"][0])
+    assert type(twice(explained)) is Explanation and twice(explained) == explained
+    goals = ROOT / "examples" / "goals.toml"
+    for simulation in [simulate(SWF, "1 / (ncpus - 1)", processors=64, goals=goals), simulate(SWF, "ncpus", processors=64)]:
+        again = twice(twice(simulation))
+        assert isinstance(again, Simulation) and again.jobs.to_pydict() == simulation.jobs.to_pydict()
+        for name in ["formula", "summary", "goals", "failed", "warnings", "document"]:
+            assert getattr(again, name) == getattr(simulation, name)
+        assert repr(again) == repr(simulation)
+    bare = Workload.read(SWF, formulas=[Formula("ngpus", resources={"ngpus": "int"}, python="3.8")])
+    assert len(bare) == 400
+
+
+def ranked_ids(task):
+    site, formula = task
+    return site.rank(formula)["id"]
+
+
+def test_processes_share_work():
+    site = Site.open(SITE)
+    formulas = ["ncpus", "-ncpus", Formula("eligible_time")]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.map(ranked_ids, [(site, formula) for formula in formulas])
+    assert found == [site.rank(formula)["id"] for formula in formulas]
+
+
+def test_a_table_is_ranked_as_the_scheduler_does():
+    values = [1.0 + place * 1e-9 for place in range(33)]
+    table = {"value": values, "name": [f"{place}.srv" for place in range(33)], "when": [100 - place for place in range(33)]}
+    formula = Formula("value", resources={"value": "float"})
+    # all values are one float: the earliest submission is first
+    expected = list(reversed(table["name"]))
+    by_name = formula.rank(table, id="name", submitted="when")
+    assert by_name["id"] == expected and by_name["rank"] == list(range(1, 34)) and by_name["row"] == list(range(32, -1, -1))
+    assert set(by_name["score"]) == {1.0} and sorted(by_name["exact"]) == values
+    for other in [pandas.DataFrame(table), polars.DataFrame(table), pyarrow.table(table)]:
+        assert formula.rank(other, id="name", submitted="when").to_pydict() == by_name.to_pydict()
+    assert formula.rank(table, id=table["name"], submitted=numpy.array(table["when"]))["id"] == expected
+    assert formula.rank(table, id="name")["id"] == table["name"]
+    assert formula.rank(table, id="name", submitted="when", limit=4)["id"] == expected[:4]
+    assert formula.rank(table, id="name", precision="float64")["id"] == expected
+    assert formula.rank(table, limit=0)["row"] == [] and formula.rank({"value": []}, id=[])["id"] == []
+    began = datetime.datetime(2026, 1, 1)
+    times = [began + datetime.timedelta(hours=hour) for hour in table["when"]]
+    frame = pandas.DataFrame({**table, "when": times})
+    assert formula.rank(frame, id="name", submitted="when")["id"] == expected
+    frame.loc[32, "when"] = None
+    assert formula.rank(frame, id="name", submitted="when")["id"] == [*expected[1:], expected[0]]
+
+
+def test_jobs_without_a_value_are_ranked_as_the_scheduler_does():
+    formula = Formula("10 / ncpus - 3")
+    ranked = formula.rank({"ncpus": [1, 0, None, 100]}, id=[7, 8, 9, 10])
+    assert ranked.to_pydict() == {
+        "rank": [1, 2, 3, None],
+        "id": [7, 8, 10, 9],
+        "row": [0, 1, 3, 2],
+        "score": [7.0, 0.0, float(numpy.float32(-2.9)), None],
+        "exact": [7.0, None, 10 / 100 - 3, None],
+        "error": [None, "division by zero", None, None],
+    }
+    assert len(formula.rank({"ncpus": [1, 0, None, 100]}, limit=9)) == 3
+    sqrt = Formula("(ncpus - 2) ** 0.5")
+    assert sqrt.rank({"ncpus": [1, 2, 6]})["score"] == [2.0, 0.0, -1.0]
+    big = Formula("1e39 * ncpus").rank({"ncpus": [1, -1, 0]})
+    assert big["score"] == [math.inf, 0.0, -math.inf]
+
+
+def test_the_order_is_that_of_the_site():
+    site = Site.open(SITE)
+    formula = Formula("ncpus / 3 + eligible_time / 1e9")
+    rows = [row for row in site.rank(formula, inputs=True).to_pylist() if row["considered"]]
+    table = {name: [row[name] for row in rows] for name in ["id", "ncpus", "eligible_time", "score"]}
+    assert formula.rank(table, id="id")["score"] == sorted(table["score"], reverse=True)
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"precision": "float16"}, ValueError, "precision is `float16`, expected `float32` or `float64`"),
+        ({"id": "nothing"}, KeyError, "`id`: the table has no column `nothing`"),
+        ({"id": ["1"]}, ValueError, "`id` has 1 rows, the table has 2"),
+        ({"submitted": 7}, TypeError, "`submitted`: expected a column or its name"),
+        ({"submitted": [1, "b"]}, TypeError, "not supported between"),
+        ({"limit": -1}, OverflowError, None),
+    ],
+)
+def test_wrong_orders_are_named(options, error, message):
+    with pytest.raises(error, match=message):
+        Formula("ncpus").rank({"ncpus": [1, 2]}, **options)
+
+
+def test_a_share_tree_of_ones_own():
+    tree = ShareTree()
+    tree.add("root", "physics", shares=40, group=True)
+    tree.add("physics", "ada", shares=50)
+    tree.add("physics", "emmy", shares=50)
+    tree.charge("ada", 100)
+    tree.add("root", "suzy", shares=60)
+    tree.charge("suzy", 300)
+    tree.charge("ada", 100)
+    shares = tree.shares(["suzy", "ada"])
+    assert shares["perc"] == pytest.approx([0.6, 0.2]) and shares["usage"] == [300.0, 200.0]
+    assert shares["path"] == [["suzy"], ["physics", "ada"]] and shares["shares"] == [60, 50]
+    assert shares["tree_usage"][0] == pytest.approx(0.6) and shares["factor"][0] == pytest.approx(0.5)
+    whole = tree.shares()
+    assert whole["name"] == ["root", "physics", "ada", "emmy", "suzy"] and whole["kind"][:3] == ["root", "group", "entity"]
+    assert whole["usage"] == [500.0, 200.0, 200.0, 0.0, 300.0] and len(tree) == 5
+    tree.decay(1 / 3)
+    assert tree.shares(["ada"])["usage"] == [200 / 3]
+    again = twice(tree)
+    assert again.shares().to_pydict() == tree.shares().to_pydict() and repr(again) == "<ShareTree of 5 nodes>"
+    again.charge("emmy", 5)
+    assert again.shares(["emmy"])["usage"] == [5.0] and tree.shares(["emmy"])["usage"] == [0.0]
+    formula = Formula("fairshare_factor")
+    assert formula.evaluate(fairshare_factor=shares["factor"]).to_pylist() == shares["factor"]
+    for wrong, error, message in [
+        (lambda: tree.add("nowhere", "x"), ValueError, "nowhere"),
+        (lambda: tree.add("ada", "x"), ValueError, "ada"),
+        (lambda: tree.add("root", "ada"), ValueError, "ada"),
+        (lambda: tree.add("root", "x", shares=-1), ValueError, "x"),
+        (lambda: tree.charge("nobody", 1), KeyError, "`nobody` is not in the tree"),
+        (lambda: tree.charge("ada", -1), ValueError, "ada"),
+        (lambda: tree.decay(2), ValueError, "the factor is 2, expected a number from 0 to 1"),
+        (lambda: tree.decay(float("nan")), ValueError, "the factor is NaN"),
+        (lambda: tree.shares(["nobody"]), KeyError, "`nobody` is not in the tree"),
+    ]:
+        with pytest.raises(error, match=message):
+            wrong()
+
+
+def test_many_members_are_added_in_time():
+    tree = ShareTree()
+    for number in range(20_000):
+        tree.add("root", f"user{number}")
+        tree.charge(f"user{number}", number)
+    assert tree.shares(["user19999"])["usage"] == [19999.0]
+
+
+def test_an_explanation_is_a_dict_with_attributes(ranking):
+    explained = Site.open(SITE).explain(ranking["id"][1], to=1)
+    assert isinstance(explained, dict) and json.loads(json.dumps(explained)) == explained
+    job = explained["jobs"][0]
+    assert explained.id == ranking["id"][1] and explained.rank == 2 and explained.score == ranking["score"][1]
+    for name in ["entity", "queue", "state", "exact", "logged", "sentence", "inputs", "nodes", "terms", "above", "below", "shares"]:
+        assert getattr(explained, name) == job[name]
+    assert repr(explained) == f"<Explanation: {explained.sentence}>"
+
+
+def test_a_formula_that_is_not_arithmetic_has_a_span():
+    text = "ncpus + [ncpus for π in ncpus]"
+    with pytest.raises(ValueError) as raised:
+        Formula(text)
+    start, end = raised.value.span
+    assert text[start:end] == "[ncpus for π in ncpus]"
