@@ -197,9 +197,12 @@ fn range_in_words(constant: &FittedConstant) -> Option<String> {
     })
 }
 
+/// The limit on the days held out, and that on the days searched where it refers to the formula in force there.
 fn limit_in_words(goal: &FittedGoal) -> String {
     let bound = if goal.is_most { "at most" } else { "at least" };
-    format!("{bound} {}", value_in_words(goal.measure, goal.held_out.limit))
+    let [held_out, searched] = [goal.held_out, goal.train].map(|side| value_in_words(goal.measure, side.limit));
+    let other = if goal.held_out.limit == goal.train.limit { String::new() } else { format!(" (searched {searched})") };
+    format!("{bound} {held_out}{other}")
 }
 
 /// The goals and the objective, under the formula in force and the fitted one.
