@@ -10,6 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// The lines of a first screen.
 const MAX_LINES: usize = 22;
+const TEMPLATE: &str = "{fs=100:0..500}*fairshare_factor + {age=1:0..50}*eligible_time/3600";
 const NEW: &str = "fairshare_factor * 100 + eligible_time / 3600";
 const SITE: [&str; 2] = ["--site", "examples/site"];
 
@@ -36,6 +37,8 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
         ("shares-charge", vec!["shares", "--charge", "bwallace=1000000"]),
         ("replay", vec!["replay", "examples/site/sched.log"]),
         ("names", vec!["names"]),
+        ("fit-wishes", vec!["fit", TEMPLATE, "--prefer", "184208", "185046", "--prefer", "184794", "184103"]),
+        ("fit-goals", [&["fit", TEMPLATE, "--goals", "examples/goals.toml", "--evaluations", "6"][..], &log].concat()),
         ("cycle", vec!["cycle"]),
         ("cycle-job", vec!["cycle", "--job", "184208"]),
         ("simulate", [&["simulate", NEW][..], &log].concat()),

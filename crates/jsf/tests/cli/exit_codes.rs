@@ -44,6 +44,8 @@ const CALLS: &[&[&str]] = &[
     &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64"],
     &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64", "--format", "json"],
     &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64", "--format", "csv"],
+    &["fit", "{a=1:0..9}*ncpus + fairshare_factor", "--site", SITE, "--prefer", "184208", "184127"],
+    &["fit", "{a=1:0..9}*ncpus", "--site", SITE, "--prefer", "184208", "184127", "--format", "json"],
     &["replay", "examples/site/sched.log", FORMULA, "--site", SITE],
     &["fmt", "ncpus  *2"],
     &["fmt", "ncpus  *2", "--check"],

@@ -31,9 +31,9 @@ needs eight weeks and 2000 jobs, or --force. docs/fit.md says how far to trust t
 Exit codes: 0 success, 1 a wish or a goal is not met, or the template has an error, 2 usage error, or a file that cannot be read.
 
 Examples:
-  jsf fit '{fs=100:0..500}*fairshare_factor + {age=1:0..50}*eligible_time/3600' \\
+  jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
       --site examples/site --prefer 184208 185046
-  jsf fit '{fs=100:0..500}*fairshare_factor + {age=1:0..50}*eligible_time/3600' \\
+  jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
       --site examples/site --workload examples/site/accounting.gz \\
       --processors 256 --goals examples/goals.toml --evaluations 4")]
 #[command(
@@ -76,7 +76,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, requires = "goals")]
     pub old: Option<String>,
     /// The part of the log that is not searched
-    #[arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals")]
+    #[arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true)]
     pub held_out: f64,
     /// How many formulas are tried at most
     ///
@@ -84,7 +84,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "N", value_parser = evaluations)]
     pub evaluations: Option<usize>,
     /// The seed of the random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true)]
     pub seed: u64,
     /// Fit to a short log
     ///
