@@ -11,7 +11,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, ArrayReader, ArrayRef, NullArray, RecordBatch, RecordBatchIterator, make_array};
 use arrow_schema::{ArrowError, DataType};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -24,6 +24,13 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub type ArrayCapsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
 
 fn wrong(error: &ArrowError) -> PyErr {
+    // polars's own types
+    if let ArrowError::CDataInterface(message) = error
+        && ["_pli128", "_plu128"].iter().any(|format| message.contains(format))
+    {
+        let message = "integers of 128 bits are not read: convert them, as with `.cast(polars.Int64)`";
+        return PyTypeError::new_err(message);
+    }
     PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
 }
 

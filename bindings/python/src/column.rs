@@ -2,15 +2,15 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    RunEndIndexType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use job_sort_formula::Value;
 use job_sort_formula::rank::InputColumn;
-use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyImportError, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PySequence, PyString};
@@ -131,8 +131,9 @@ impl Input {
             if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
                 match capsule::import_stream(object) {
                     Ok((_, arrays)) => return Self::from_arrays(name, &arrays),
-                    // pandas exports Arrow only where pyarrow is installed
+                    // pandas exports Arrow only where pyarrow is installed, and pyarrow no numbers with swapped bytes
                     Err(error) if error.is_instance_of::<PyImportError>(object.py()) => {}
+                    Err(error) if error.is_instance_of::<PyNotImplementedError>(object.py()) => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -321,6 +322,13 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
             return Ok(Chunk { values: Values::F64(vec![0.0; array.len()].into()), nulls });
         }
         DataType::Dictionary(..) => return from_dictionary(name, array.as_any_dictionary()),
+        DataType::RunEndEncoded(ends, _) => {
+            return match ends.data_type() {
+                DataType::Int16 => from_runs::<Int16Type>(name, array),
+                DataType::Int32 => from_runs::<Int32Type>(name, array),
+                _ => from_runs::<Int64Type>(name, array),
+            };
+        }
         other => {
             let is_text = matches!(other, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
             return Err(wrong_type(name, &other.to_string(), is_text, other.is_temporal()));
@@ -336,11 +344,25 @@ fn from_dictionary(name: &str, array: &dyn AnyDictionaryArray) -> PyResult<Chunk
         let nulls = Some(NullBuffer::new_null(array.len()));
         return Ok(Chunk { values: Values::F64(vec![0.0; array.len()].into()), nulls });
     }
-    let keys = array.normalized_keys();
-    let values = dictionary.values.take(0, &keys);
-    let of_values = dictionary.nulls.map(|nulls| NullBuffer::from_iter(keys.iter().map(|&key| nulls.is_valid(key))));
-    let nulls = NullBuffer::union(array.keys().nulls(), of_values.as_ref());
+    let Chunk { values, nulls } = dictionary.at(&array.normalized_keys());
+    let nulls = NullBuffer::union(array.keys().nulls(), nulls.as_ref());
     Ok(Chunk { values, nulls: nulls.filter(|nulls| nulls.null_count() > 0) })
+}
+
+/// The values of a run-end encoded array, one for each row.
+fn from_runs<R: RunEndIndexType>(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
+    let array = array.as_run::<R>();
+    let runs = from_array(name, array.values())?;
+    let rows: Vec<usize> = (0..array.len()).map(|row| array.run_ends().get_physical_index(row)).collect();
+    Ok(runs.at(&rows))
+}
+
+impl Chunk {
+    /// A chunk with these rows of this one.
+    fn at(&self, rows: &[usize]) -> Self {
+        let nulls = self.nulls.as_ref().map(|nulls| NullBuffer::from_iter(rows.iter().map(|&row| nulls.is_valid(row))));
+        Self { values: self.values.take(0, rows), nulls: nulls.filter(|nulls| nulls.null_count() > 0) }
+    }
 }
 
 /// Unsigned integers as signed ones.

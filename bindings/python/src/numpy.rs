@@ -76,6 +76,13 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
     let strides: Option<(isize,)> = interface.get_item("strides")?.extract()?;
     let (order, kind) = code.split_at(1.min(code.len()));
     let native = if cfg!(target_endian = "little") { "<" } else { ">" };
+    if kind == "f2" {
+        return chunk(name, &array.call_method1("astype", ("float32",))?);
+    }
+    if order != native && order != "|" && kind.starts_with(['i', 'u', 'f']) {
+        let dtype = array.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
+        return chunk(name, &array.call_method1("astype", (dtype,))?);
+    }
     let size: usize = kind.get(1..).and_then(|size| size.parse().ok()).unwrap_or(0);
     let stride = strides.map_or(size as isize, |(stride,)| stride);
     let elements = Elements { array: array.clone(), address, rows, stride };

@@ -11,6 +11,7 @@ import numpy as np
 import pandas
 import polars
 import pyarrow
+import pyarrow.compute
 import pytest
 
 from job_sort_formula import Formula
@@ -153,7 +154,7 @@ WRONG = [
     (["1"], TypeError), ([[1]], TypeError), ([1, decimal.Decimal(2)], TypeError), ([1j], TypeError),
     (2**63, ValueError), ([2**63], ValueError), ([-(2**63) - 1], ValueError), ([2**53 + 1, 0.5], ValueError),
     (np.array([2**63], np.uint64), ValueError), (pyarrow.array([1, 2**64 - 1], pyarrow.uint64()), ValueError),
-    (np.array([[1]]), ValueError), (np.array(["a"]), TypeError), (np.array([1j]), TypeError), (np.array([1], ">i8"), TypeError),
+    (np.array([[1]]), ValueError), (np.array(["a"]), TypeError), (np.array([1j]), TypeError), (np.array([1j], ">c16"), TypeError),
     (np.array([1], "M8[s]"), TypeError), (np.array([1], "m8[s]"), TypeError), (np.array([1.0], np.longdouble), TypeError),
     (np.array([(1, 2.0)], "i4,f8"), TypeError), (np.ma.array([1, 2], mask=[0, 1]), TypeError), (np.array([None, "a"], object), TypeError),
     (np.array("a"), TypeError), (np.datetime64("2026-01-01"), TypeError), (np.longdouble(1), TypeError),
@@ -361,3 +362,36 @@ def test_scores_leave_without_a_copy():
         with pytest.raises(IndexError):
             scores[row]
     assert repr(scores) == "Scores([1.0, None], rows=2, nulls=1, errors=1)"
+
+
+def test_run_end_encoded_columns_are_converted():
+    formula = Formula("ncpus")
+    encode = pyarrow.compute.run_end_encode
+    for ends in [pyarrow.int16(), pyarrow.int32(), pyarrow.int64()]:
+        for values in [[1, 1, 1, 2], [1, 1, None, None, 2.5], [True, True, False], [None, None]]:
+            array = encode(pyarrow.array(values), run_end_type=ends)
+            expected = [None if value is None else float(value) for value in values]
+            for column in [array, pyarrow.chunked_array([array, array.slice(1)])]:
+                rows = expected if column is array else expected + expected[1:]
+                assert formula.evaluate(ncpus=column).to_pylist() == rows
+                assert formula.evaluate(pyarrow.table({"ncpus": column})).to_pylist() == rows
+    texts = encode(pyarrow.array(["a", "a"]))
+    with pytest.raises(TypeError, match="the column `ncpus` has the type .*: that is text"):
+        formula.evaluate(ncpus=texts)
+
+
+def test_columns_with_swapped_bytes_are_converted():
+    formula = Formula("ncpus")
+    for code in [">i2", ">i4", ">i8", ">u4", ">u8", ">f2", "<f2", ">f4", ">f8"]:
+        column = np.array([1, 0, 7, 3], dtype=code)
+        for swapped in [column, column[::2], pandas.Series(column)]:
+            assert formula.evaluate(ncpus=swapped).to_pylist() == [float(value) for value in swapped]
+
+
+def test_integers_of_128_bits_are_refused_in_our_words():
+    for kind in [polars.Int128, polars.UInt128]:
+        column = polars.Series([1, 2], dtype=kind)
+        for read in [lambda: Formula("ncpus").evaluate(ncpus=column), lambda: Formula("ncpus").evaluate(polars.DataFrame({"ncpus": column}))]:
+            with pytest.raises(TypeError, match=r"128 bits are not read: convert them, as with `\.cast\(polars\.Int64\)`"):
+                read()
+        assert Formula("ncpus").evaluate(ncpus=column.cast(polars.Int64)).to_pylist() == [1.0, 2.0]

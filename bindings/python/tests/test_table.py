@@ -199,7 +199,7 @@ def test_a_share_tree_of_ones_own():
     assert whole["name"] == ["root", "physics", "ada", "emmy", "suzy"] and whole["kind"][:3] == ["root", "group", "entity"]
     assert whole["usage"] == [500.0, 200.0, 200.0, 0.0, 300.0] and len(tree) == 5
     tree.decay(1 / 3)
-    assert tree.shares(["ada"])["usage"] == [200 / 3]
+    assert tree.shares(["ada"])["usage"] == [200 * (1 / 3)]
     again = twice(tree)
     assert again.shares().to_pydict() == tree.shares().to_pydict() and repr(again) == "<ShareTree of 5 nodes>"
     again.charge("emmy", 5)
