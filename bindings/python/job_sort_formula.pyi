@@ -350,6 +350,12 @@ class Site:
     def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> Explanation:
         """How the value and the rank of a job come about, as ``jsf explain --format json`` answers; the server's name may be left
         out of its id. ``to`` asks what would bring the job to this rank. A ``span`` counts bytes of the text in UTF-8."""
+    def trajectory(self, jobs: Sequence[str], formula: Formula | str | None = None, *, hours: float = 24.0) -> dict[str, Any]:
+        """The values and ranks of waiting jobs over the next hours, all jobs ageing alike, and who overtakes whom when, as
+        ``jsf trajectory --format json`` answers. A job that does not wait for the scheduler is left out."""
+    def replay(self, log: _Path, formula: Formula | str | None = None) -> dict[str, Any]:
+        """The values in a log of ``pbs_sched`` against those of the queue, and what explains the differences, as ``jsf replay --format json``
+        answers. OSError if the log cannot be read, ValueError if it has no values."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:
         """The jobs that are considered under one of the formulas, in the new order: ``id``, ``entity``, ``queue``, ``old_rank``, ``new_rank``, ``old_score``,
         ``new_score``, ``moved`` (how many ranks up). ``document`` has what changes for entities, groups, queues and sizes."""

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{FormulaResult, OldNew};
+use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
 use jsf_report::explain::{ExplainReport, write_json as write_explanations};
+use jsf_report::replay::write_json as write_replay;
 use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
+use jsf_report::trajectory::{TrajectoryReport, eligible_times};
 use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
     CompareRequest, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
@@ -31,6 +33,9 @@ use crate::simulation::{Options, Simulation};
 use crate::table::{Table, TableBuilder};
 use crate::template::Template;
 use crate::workload::GivenRules;
+
+/// How long jobs are followed, in seconds.
+const FOLLOWED_SECONDS: std::ops::RangeInclusive<f64> = 60.0..=8784.0 * 3600.0;
 
 /// A site: its server, queues, resources, scheduler settings, fair-share tree and jobs.
 #[pyclass(frozen, module = "job_sort_formula")]
@@ -215,6 +220,61 @@ impl Site {
             written(|out| write_explanations(&report, out))
         });
         py.import("job_sort_formula")?.getattr("Explanation")?.call1((json(py, &document?)?,))
+    }
+
+    /// What `jsf trajectory --format json` answers for waiting jobs, as a dict: their values and ranks over the next hours, all jobs
+    /// ageing alike, and who overtakes whom when.
+    #[pyo3(signature = (jobs, formula = None, *, hours = 24.0))]
+    fn trajectory<'py>(
+        &self,
+        py: Python<'py>,
+        jobs: Vec<String>,
+        formula: Option<&Bound<'py, PyAny>>,
+        hours: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if self.numbers == NumberMode::Decimal {
+            return Err(PyValueError::new_err("a trajectory computes with doubles, not with decimals"));
+        }
+        let given = self.given(formula)?;
+        let seconds = hours * 3600.0;
+        if !FOLLOWED_SECONDS.contains(&seconds) {
+            let message = format!("`hours` is {hours}, expected from a minute to 8784");
+            return Err(PyValueError::new_err(message));
+        }
+        let document = py.detach(|| {
+            let queue = self.ranked(&given, false)?;
+            let found = jobs.iter().map(|job| queue.table.find_jobs(job).map_err(PyValueError::new_err));
+            let mut rows = found.collect::<PyResult<Vec<_>>>()?.concat();
+            rows.sort_unstable();
+            rows.dedup();
+            let trajectory = self.site.trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
+            let report = TrajectoryReport {
+                formula: &given.text,
+                table: &queue.table,
+                considered: queue.ranking.order().len(),
+                eligible_times: &eligible_times(&queue.table, &trajectory),
+                trajectory: &trajectory,
+                rules: &[],
+            };
+            written(|out| report.write_json(out))
+        });
+        json(py, &document?)
+    }
+
+    /// What `jsf replay --format json` answers, as a dict: the values in a scheduler's log against those of the queue.
+    #[pyo3(signature = (log, formula = None))]
+    fn replay<'py>(
+        &self,
+        py: Python<'py>,
+        log: PathBuf,
+        formula: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = self.given(formula)?;
+        let document = py.detach(|| {
+            let compared = self.site.replay(&file(log), &given.parsed).map_err(|error| site_error(&error))?;
+            written(|out| write_replay(&compared.replay, &given.text, self.site.python().0, out))
+        });
+        json(py, &document?)
     }
 
     /// Every considered job with its ranks and scores under both formulas, in the new order. `document` has the summary and

@@ -56,6 +56,25 @@ def test_the_columns_of_a_ranking_give_its_scores():
         assert scores.error_count == 1 == len([error for error in ranking["error"] if error])
 
 
+def test_trajectories_and_replays_are_those_of_the_command():
+    site = Site.open(SITE)
+    text = "ncpus * eligible_time"
+    expected = jsf("trajectory", text, "--job", "184598,184127", "--hours", "3d")
+    assert len(expected["jobs"]) == 2 and site.trajectory(["184598", "184127"], text, hours=72) == expected
+    assert site.trajectory(["184598"]) == jsf("trajectory", "--job", "184598")
+    expected = jsf("replay", SITE / "sched.log")
+    assert expected["lines"] > 0 and site.replay(SITE / "sched.log") == expected
+    for call, error, message in [
+        (lambda: site.trajectory(["99"]), ValueError, "no job is called"),
+        (lambda: site.trajectory(["184598"], hours=0), ValueError, "`hours` is 0, expected from a minute"),
+        (lambda: Site.open(SITE, numbers="decimal").trajectory(["184598"]), ValueError, "not with decimals"),
+        (lambda: site.replay("/nowhere/log"), FileNotFoundError, "/nowhere/log"),
+        (lambda: site.replay(SITE / "qstat.json"), ValueError, "is not a log with values"),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+
+
 def test_explanations_are_those_of_the_command():
     site = Site.open(SITE)
     for text in ["fairshare_factor * 100 + eligible_time / 3600", FORMULAS[1]]:

@@ -47,6 +47,13 @@ pub struct TrajectoryReport<'a> {
     pub rules: &'a [(&'static str, String)],
 }
 
+/// The time that each of the jobs has waited now, in seconds.
+pub fn eligible_times(table: &JobTable, trajectory: &Trajectory) -> Vec<i64> {
+    let column = table.column("eligible_time");
+    let of_job = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
+    trajectory.jobs.iter().map(|job| of_job(job.row)).collect()
+}
+
 impl<'a> TrajectoryReport<'a> {
     fn jobs(&self) -> impl Iterator<Item = (&JobTrajectory, i64)> {
         self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())

@@ -6,7 +6,7 @@ use std::io::Write;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::trajectory::TrajectoryReport;
+use jsf_report::trajectory::{TrajectoryReport, eligible_times};
 
 use super::args::{TrajectoryArgs, TrajectoryFormatName};
 use super::document::{write_as_markdown, write_text};
@@ -42,10 +42,7 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
         let id = ranked.table.id(*row);
         report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
     }
-    let column = ranked.table.column("eligible_time");
-    let eligible_times =
-        trajectory.jobs.iter().map(|job| column.map_or(0, |column| column.nearest_double(job.row) as i64));
-    let eligible_times: Vec<i64> = eligible_times.collect();
+    let eligible_times = eligible_times(&ranked.table, &trajectory);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let report = TrajectoryReport {
