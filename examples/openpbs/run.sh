@@ -93,7 +93,7 @@ C
     sleep 3
     {
         printf 'set server %s\n' 'acl_roots = root' 'flatuid = True' 'scheduling = False' 'eligible_time_enable = True'
-        printf 'create resource %s type=long\n' total_cpus lic my-dash
+        printf 'create resource %s type=long\n' total_cpus lic ngpus my-dash
         printf 'create resource %s type=float\n' base_score project_priority log score_boost enable_wfp wfp_factor enable_backfill \
             backfill_max backfill_factor enable_fifo fifo_factor paws bias admin_priority fairshare_priority sbu_rate spec PE
         printf 'create resource %s\n' 'scratch type=size' 'job_class type=string' 'is_gpu type=boolean'
@@ -101,7 +101,7 @@ C
             backfill_factor=84600 enable_fifo=1 fifo_factor=1800 score_boost=0.25 paws=12.5 bias=-3 sbu_rate=1.75
         printf 'create queue %s,enabled=True,started=True\n' 'workq queue_type=Execution' \
             'express queue_type=Execution,Priority=150' 'low queue_type=Execution,Priority=-20'
-        printf '%s\n' 'set sched log_events = 4095' 'create node pbsvm resources_available.ncpus=64'
+        printf '%s\n' 'set sched log_events = 4095' 'create node pbsvm'
     } | qmgr || true                                    # what is there already is refused
     for usage in ann:5000 bob:123456 carl:77 dora:1 zero:31415; do pbsfs -s "${usage%:*}" "${usage#*:}"; done
     sleep 5
@@ -160,9 +160,11 @@ logs() {
     qmgr -c 'set sched job_sort_formula_threshold = 5'
     for binary in stock patched; do
         scheduler "$binary"
-        grep -v eligible_time "$here/formulas.txt" | while read -r formula; do
-            ! cycle "$formula" || echo "$formula"
-        done | head -"${FORMULAS:-30}" >"formulas.$binary"
+        accepted=0
+        grep -v eligible_time "$here/formulas.txt" >formulas.clockless
+        while [ "$accepted" -lt "${FORMULAS:-30}" ] && read -r formula <&3; do
+            ! cycle "$formula" || accepted=$((accepted + 1))
+        done 3<formulas.clockless
         stop
         cat "$logs"/* >"log.$binary"
     done
@@ -201,7 +203,9 @@ crashes() {
 
 down() {
     stop
-    qterm -t immediate -m || true
+    qdel -W force $(qselect -s R) || true
+    qterm -t quick -m || true
+    sleep 3
     kill "$(tr -d ' \n' <"$home/server_priv/comm.lock")" || true
     ip addr del 10.231.0.1/32 dev lo
     sed '/ pbsvm$/d' /etc/hosts >hosts.new && cat hosts.new >/etc/hosts
