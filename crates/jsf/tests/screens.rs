@@ -85,6 +85,8 @@ fn assert_fits(name: &str, text: &str, columns: usize) {
     // the labels beside a formula end where they end
     let is_label =
         |line: &str| line.trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).starts_with('|');
-    let wide = text.lines().find(|line| line.width() > columns && !is_label(line));
+    // a command is copied as it is
+    let is_command = |line: &str| line.starts_with("qmgr -c ");
+    let wide = text.lines().find(|line| line.width() > columns && !is_label(line) && !is_command(line));
     assert!(wide.is_none(), "{name} at {columns}: {wide:?}");
 }

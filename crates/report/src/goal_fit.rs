@@ -2,7 +2,8 @@
 //! not, what else was tried, and who pays.
 
 use jsf_fit::goals::{
-    EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Traded,
+    EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
+    Traded,
 };
 use jsf_simulate::{MeanChange, Measure, Validation};
 
@@ -38,6 +39,8 @@ impl<'a> GoalFitReport<'a> {
     pub fn document(&self) -> Document<'a> {
         let fit = self.fit;
         let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula), goals_section(fit)];
+        let is_advised = fit.reason.recommendation() == Recommendation::Use;
+        sections.extend(self.qmgr.filter(|_| is_advised).map(qmgr_section));
         sections.push(constants_section(fit));
         sections.push(who_pays(fit));
         sections.push(baselines_section(fit));
@@ -64,10 +67,7 @@ impl<'a> GoalFitReport<'a> {
         let simulated = count(fit.evaluations, "formula");
         facts.push(Fact::new(
             "held out",
-            format!(
-                "the last {held_out} d of the log; fitted on {searched} d; {simulated} simulated (seed {})",
-                fit.seed
-            ),
+            format!("the last {held_out} d of the log; fitted on {searched} d; {simulated} simulated"),
         ));
         facts.extend(fit.objective.as_ref().and_then(optimism));
         let within: Vec<String> = fit.constants.iter().filter_map(range_in_words).collect();
@@ -79,7 +79,6 @@ impl<'a> GoalFitReport<'a> {
             facts.push(Fact::new("interrupted", "the best so far; the ranges of the constants are not known"));
         }
         facts.extend(fit.validation.as_ref().filter(|validation| validation.is_doubtful()).map(hypothesis));
-        facts.extend(self.qmgr.map(|qmgr| Fact::new("qmgr", qmgr)));
         facts
     }
 
@@ -150,14 +149,16 @@ impl<'a> GoalFitReport<'a> {
     }
 }
 
+/// The command that sets a formula, on a line that can be copied.
+pub(super) fn qmgr_section(command: &str) -> Section<'_> {
+    Section::new("to set it").drawn(move |_| command.to_owned())
+}
+
 /// How much of what was gained on the searched days is not gained on the others.
 fn optimism(objective: &FittedObjective) -> Option<Fact> {
     let lost = objective.optimism().filter(|lost| *lost > 0.0)?;
     let words = if objective.measure.is_duration() { duration(lost) } else { significant(lost) };
-    Some(Fact::new(
-        "optimism",
-        format!("{}: {words} of the gain on the searched days is gone on the others", objective.name),
-    ))
+    Some(Fact::new("optimism", format!("{words} less is gained held out than searched ({})", objective.name)))
 }
 
 /// The best of the known formulas on the held-out days: it meets the most goals, or of several that do is the best in the objective.
@@ -180,7 +181,7 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
     let value = of_objective
         .map(|(objective, value)| format!("{} {}", objective.name, value_in_words(objective.measure, Some(value))));
     let words: Vec<String> = goals.into_iter().chain(value).collect();
-    Some(Fact::new("simpler", format!("{} ({}): {}", best.name, best.formula, words.join(", "))))
+    Some(Fact::new("simpler", format!("{}: {}", best.name, words.join(", "))))
 }
 
 fn hypothesis(validation: &Validation) -> Fact {
@@ -197,12 +198,23 @@ fn range_in_words(constant: &FittedConstant) -> Option<String> {
     })
 }
 
-/// The limit on the days held out, and that on the days searched where it refers to the formula in force there.
 fn limit_in_words(goal: &FittedGoal) -> String {
     let bound = if goal.is_most { "at most" } else { "at least" };
-    let [held_out, searched] = [goal.held_out, goal.train].map(|side| value_in_words(goal.measure, side.limit));
-    let other = if goal.held_out.limit == goal.train.limit { String::new() } else { format!(" (searched {searched})") };
-    format!("{bound} {held_out}{other}")
+    format!("{bound} {}", value_in_words(goal.measure, goal.held_out.limit))
+}
+
+/// The limit in a narrow column.
+fn limit_cell<'a>(goal: &FittedGoal) -> Cell<'a> {
+    let sign = if goal.is_most { '≤' } else { '≥' };
+    Cell::prose(format!("{sign} {}", value_in_words(goal.measure, goal.held_out.limit)))
+}
+
+/// The limits that refer to the formula in force, which are others on the days searched.
+fn other_limits(fit: &GoalFit) -> Option<String> {
+    let others = fit.goals.iter().filter(|goal| goal.held_out.limit != goal.train.limit);
+    let words = others.map(|goal| format!("{} for `{}`", value_in_words(goal.measure, goal.train.limit), goal.name));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("The limit on the days searched is {}.", words.join(", ")))
 }
 
 /// The goals and the objective, under the formula in force and the fitted one.
@@ -220,7 +232,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
     let table = Table::new(columns, rows, move |index| match fit.goals.get(index) {
         Some(goal) => vec![
             Cell::text(&*goal.name),
-            Cell::prose(limit_in_words(goal)),
+            limit_cell(goal),
             Cell::prose(value_in_words(goal.measure, goal.held_out_current.value)),
             Cell::prose(value_in_words(goal.measure, goal.train.value)),
             Cell::prose(value_in_words(goal.measure, goal.held_out.value)),
@@ -234,7 +246,8 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         false => section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)),
     };
     let of_objective = fit.objective.as_ref().and_then(held_out_change);
-    section.table(table).prose(of_objective.unwrap_or_default())
+    let sentences: Vec<String> = other_limits(fit).into_iter().chain(of_objective).collect();
+    section.table(table).prose(sentences.join(" "))
 }
 
 fn objective_row(fit: &GoalFit) -> Vec<Cell<'_>> {

@@ -3,6 +3,7 @@
 use jsf_fit::wishes::WishFit;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::goal_fit::qmgr_section;
 use crate::words::{count, significant};
 
 /// The most wishes of the conflict that the headline names.
@@ -31,9 +32,9 @@ impl<'a> WishFitReport<'a> {
         if !fit.is_complete {
             facts.push(Fact::new("interrupted", "the best so far"));
         }
-        facts.extend(self.qmgr.map(|qmgr| Fact::new("qmgr", qmgr)));
         let sections = [constants_section(fit)]
             .into_iter()
+            .chain(self.qmgr.map(qmgr_section))
             .chain(pairs_section("wishes that exclude each other", &fit.wishes.conflict))
             .chain(pairs_section("wishes that are not met", &fit.wishes.violated));
         Document {
