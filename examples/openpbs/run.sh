@@ -173,20 +173,27 @@ logs() {
     python3 "$here/compare_logs.py" log.stock log.patched
 }
 
-# Seconds of whole cycles, without the lines that a scheduler logs for each job.
+# Whole cycles, without the lines that a scheduler logs for each job: seconds by the log, and of the scheduler's processor time.
 cycles() {
+    formula='eligible_time / 3600 + 100 * fairshare_factor + ncpus * 0.01'
     qmgr -c 'set sched log_events = 767'
     for binary in stock patched stock patched; do
         scheduler "$binary"
-        for _ in 1 2 3 4; do cycle 'eligible_time / 3600 + 100 * fairshare_factor + ncpus * 0.01'; done
+        cycle "$formula"                                # the first one also reads and compiles
+        ticks=$(processor_ticks)
+        for _ in 1 2 3 4; do cycle "$formula"; done
+        ticks=$(($(processor_ticks) - ticks))
+        echo "$binary: load $(cut -d' ' -f1 /proc/loadavg), processor $((ticks * 1000 / $(getconf CLK_TCK) / 4)) ms a cycle, $(
+            cat "$logs"/* | awk -F'[ ;:]' '
+                { now = $2 * 3600 + $3 * 60 + $4 }
+                /Starting Scheduling Cycle/ { start = now }
+                /Leaving Scheduling Cycle/ && cycles++ { printf "%.3f s ", now - start }')"
         stop
-        echo "$binary, load $(cut -d' ' -f1 /proc/loadavg): $(cat "$logs"/* | awk -F'[ ;:]' '
-            { now = $2 * 3600 + $3 * 60 + $4 }
-            /Starting Scheduling Cycle/ { start = now }
-            /Leaving Scheduling Cycle/ { printf "%.3f ", now - start }')"
     done
     qmgr -c 'set sched log_events = 4095'
 }
+
+processor_ticks() { awk '{ print $14 + $15 }' "/proc/$(tr -d ' \n' <"$home/sched_priv/sched.lock")/stat"; }
 
 # Formulas at which the stock scheduler ends: no real number, too large, and an error in the first evaluation after the start.
 crashes() {
