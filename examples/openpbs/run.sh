@@ -126,12 +126,13 @@ scheduler() { # BINARY
 }
 
 stop() {
-    scheduler=$(cat "$home/sched_priv/sched.lock" 2>/dev/null | tr -d ' \n') || true
-    if [ -n "$scheduler" ] && grep -q "$root/bin" "/proc/$scheduler/cmdline" 2>/dev/null; then
-        kill "$scheduler"
-        while [ -d "/proc/$scheduler" ]; do sleep 0.2; done
+    if grep -q "$root/bin" "/proc/$(pid)/cmdline" 2>/dev/null; then
+        kill "$(pid)"
+        while grep -q "$root/bin" "/proc/$(pid)/cmdline" 2>/dev/null; do sleep 0.2; done
     fi
 }
+
+pid() { { tr -d ' \n' <"$home/sched_priv/sched.lock"; } 2>/dev/null || echo none; }
 
 ended() { cat "$logs"/* 2>/dev/null | grep -c 'Leaving Scheduling Cycle\|sigsegv'; }
 
@@ -140,7 +141,7 @@ cycle() { # FORMULA: false if the server refuses it
     before=$(ended) || true
     qmgr -c 'set server scheduling = True'
     for _ in $(seq 1200); do
-        [ "$(ended)" -eq "$before" ] || break
+        [ "$(ended)" -eq "$before" ] && [ -d "/proc/$(pid)" ] || break
         sleep 0.1
     done
     qmgr -c 'set server scheduling = False'
@@ -193,7 +194,7 @@ cycles() {
     qmgr -c 'set sched log_events = 4095'
 }
 
-processor_ticks() { awk '{ print $14 + $15 }' "/proc/$(tr -d ' \n' <"$home/sched_priv/sched.lock")/stat"; }
+processor_ticks() { awk '{ print $14 + $15 }' "/proc/$(pid)/stat"; }
 
 # Formulas at which the stock scheduler ends: no real number, too large, and an error in the first evaluation after the start.
 crashes() {
