@@ -1,8 +1,8 @@
 #!/bin/bash
 # Builds OpenPBS as it is and with the patch, starts a server with its database, a MOM and a queue, compares the two schedulers
 # and times them. As root, on a machine for tests: it puts an address on `lo` and a name into /etc/hosts, and `run.sh FOLDER down`
-# takes both away. Needs the packages of OpenPBS's INSTALL and cargo. About 20 minutes on 2 cores, half of them for building; it is
-# no part of the project's own checks.
+# takes both away. Needs the packages of OpenPBS's INSTALL and cargo. About half an hour on 2 cores, most of it for building and
+# for the step `logs`; it is no part of the project's own checks.
 #
 #     run.sh FOLDER [STEP...]     steps: build up jobs both logs cycles crashes down; without any, all of them
 set -euo pipefail
