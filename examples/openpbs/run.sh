@@ -24,7 +24,7 @@ build() {
     (cd openpbs && ./autogen.sh)
     mkdir -p obj bin
     (cd obj && ../openpbs/configure CFLAGS=-O2 CXXFLAGS=-O2 --prefix="$root/pbs" --with-pbs-server-home="$home" \
-        --with-pbs-conf-file="$PBS_CONF_FILE" --without-tk --with-python=/usr)
+        --with-pbs-conf-file="$PBS_CONF_FILE" --with-python=/usr)
     make -C obj -j2
     make -C obj install
     cp obj/src/scheduler/.libs/pbs_sched bin/stock
@@ -152,7 +152,7 @@ both() {
     qmgr -c "set server job_sort_formula = 'ncpus'"
     scheduler patched
     cycle ncpus                                         # from the second cycle on, usage is charged to running jobs
-    "$here/both.sh" "$here/formulas.txt" | tee both.txt || true
+    "$here/both.sh" "$here/formulas.txt" | tee both.txt
 }
 
 # Whole cycles of both schedulers, by their logs. `eligible_time` reads the clock, and running jobs go on using time.
@@ -176,22 +176,28 @@ logs() {
 
 # Whole cycles, without the lines that a scheduler logs for each job: seconds by the log, and of the scheduler's processor time.
 cycles() {
-    formula='eligible_time / 3600 + 100 * fairshare_factor + ncpus * 0.01'
     qmgr -c 'set sched log_events = 767'
+    time_cycles 'ten jobs run'
+    qdel -W force $(qselect -s R)
+    time_cycles 'no job runs'
+    qmgr -c 'set sched log_events = 4095'
+}
+
+time_cycles() { # QUEUE
+    formula='eligible_time / 3600 + 100 * fairshare_factor + ncpus * 0.01'
     for binary in stock patched stock patched; do
         scheduler "$binary"
         cycle "$formula"                                # the first one also reads and compiles
         ticks=$(processor_ticks)
         for _ in 1 2 3 4; do cycle "$formula"; done
         ticks=$(($(processor_ticks) - ticks))
-        echo "$binary: load $(cut -d' ' -f1 /proc/loadavg), processor $((ticks * 1000 / $(getconf CLK_TCK) / 4)) ms a cycle, $(
+        echo "$binary, $1: load $(cut -d' ' -f1 /proc/loadavg), processor $((ticks * 1000 / $(getconf CLK_TCK) / 4)) ms a cycle, $(
             cat "$logs"/* | awk -F'[ ;:]' '
                 { now = $2 * 3600 + $3 * 60 + $4 }
                 /Starting Scheduling Cycle/ { start = now }
                 /Leaving Scheduling Cycle/ && cycles++ { printf "%.3f s ", now - start }')"
         stop
     done
-    qmgr -c 'set sched log_events = 4095'
 }
 
 processor_ticks() { awk '{ print $14 + $15 }' "/proc/$(pid)/stat"; }
@@ -211,7 +217,7 @@ crashes() {
 
 down() {
     stop
-    qdel -W force $(qselect -s R) || true
+    qdel -W force $(qselect -s R) 2>/dev/null || true    # none after `cycles`
     qterm -t quick -m || true
     sleep 3
     kill "$(tr -d ' \n' <"$home/server_priv/comm.lock")" || true
