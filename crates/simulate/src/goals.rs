@@ -101,6 +101,8 @@ pub enum JobMeasure {
 pub enum Statistic {
     /// The mean.
     Mean,
+    /// The value in the middle, or the mean of the two there.
+    Median,
     /// The least value that this percentage of the jobs does not exceed, 1..=100.
     Percentile(u8),
     /// The fraction of the jobs whose value is at most this, 0..=1.
@@ -347,6 +349,7 @@ impl Statistic {
         }
         Some(match self {
             Self::Mean => Distribution::new(values).mean,
+            Self::Median => Distribution::new(values).median,
             Self::Within(limit) => values.iter().filter(|value| **value <= limit).count() as f64 / values.len() as f64,
             Self::Percentile(percentage) => {
                 values.sort_unstable_by(f64::total_cmp);
@@ -502,7 +505,7 @@ fn statistic_of(name: &str) -> Result<Statistic, String> {
     let percentage = || name.strip_prefix('p')?.parse().ok().filter(|percentage| (1..=100).contains(percentage));
     match name {
         "mean" => Ok(Statistic::Mean),
-        "median" => Ok(Statistic::Percentile(50)),
+        "median" => Ok(Statistic::Median),
         "max" => Ok(Statistic::Percentile(100)),
         _ => percentage().map(Statistic::Percentile).ok_or_else(|| {
             format!("`{name}` is not a statistic, expected mean, median, p1 to p100, max or {{ within = \"1h\" }}")
@@ -579,7 +582,7 @@ impl fmt::Display for Measure {
         };
         match statistic {
             Statistic::Mean => write!(f, "mean {measure}"),
-            Statistic::Percentile(50) => write!(f, "median {measure}"),
+            Statistic::Median => write!(f, "median {measure}"),
             Statistic::Percentile(100) => write!(f, "longest {measure}"),
             Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
             Statistic::Within(limit) => match of_jobs {

@@ -45,7 +45,7 @@ fn change(
     block_seconds: i64,
 ) -> Option<MeanChange> {
     let workload = runs[0].workload;
-    let begin = workload.jobs().first()?.submit.saturating_add(runs[0].warm_up);
+    let begin = first_compared(runs)?;
     match measure {
         Measure::OfJobs(measure, statistic) => {
             let jobs = workload.jobs().iter().enumerate();
@@ -58,6 +58,15 @@ fn change(
         }
         Measure::OfRun(measure) => of_run(measure, runs, begin, block_seconds),
     }
+}
+
+/// The first submission that a comparison counts, at which its first block begins.
+fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
+    let workload = runs[0].workload;
+    let begin = workload.jobs().first()?.submit.saturating_add(runs[0].warm_up);
+    let starts_in_both = |job: usize| runs.iter().all(|run| run.schedule.start(job).is_some());
+    let mut jobs = workload.jobs().iter().enumerate();
+    jobs.find(|(index, job)| job.submit >= begin && starts_in_both(*index)).map(|(_, job)| job.submit)
 }
 
 /// The change of a statistic over jobs.
@@ -83,6 +92,7 @@ fn beyond(statistic: Statistic, jobs: usize) -> usize {
             let part = usize::from(percentage.min(100 - percentage));
             jobs * part / 100
         }
+        Statistic::Median => jobs / 2,
         Statistic::Mean | Statistic::Within(_) => jobs,
     }
 }
@@ -182,14 +192,16 @@ mod tests {
         let model = WorkloadModel { jobs: 5000, processors: PROCESSORS, load: 0.7, ..WorkloadModel::default() };
         let workload = generate(&model);
         let schedules = ["eligible_time", "-walltime"].map(|formula| schedule(&workload, formula));
-        let difference = Difference::new(&workload, &schedules[0], &schedules[1], 0);
-        let statistics = schedules.each_ref().map(|schedule| Statistics::new(&workload, schedule, PROCESSORS, 0));
+        // the first block begins with the first job that counts
+        let warm_up = 1;
+        let difference = Difference::new(&workload, &schedules[0], &schedules[1], warm_up);
+        let statistics = schedules.each_ref().map(|schedule| Statistics::new(&workload, schedule, PROCESSORS, warm_up));
         let run = |side: usize| JudgedRun {
             workload: &workload,
             schedule: &schedules[side],
             statistics: &statistics[side],
             fairness: None,
-            warm_up: 0,
+            warm_up,
         };
         let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
         let change_of = |measure| change(measure, |_| true, [&run(0), &run(1)], difference.block_seconds);
@@ -200,7 +212,7 @@ mod tests {
         let ratio = found.standard_error().expect("an error") / expected.standard_error().expect("an error");
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
 
-        let median = change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(50))).expect("a change");
+        let median = change_of(of_jobs(JobMeasure::Wait, Statistic::Median)).expect("a change");
         assert!(median.low <= median.difference() && median.difference() <= median.high);
         let longest = change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(100))).expect("a change");
         assert_eq!(longest.interval(), None);

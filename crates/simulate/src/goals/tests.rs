@@ -74,7 +74,7 @@ fn goals_are_judged_by_the_jobs_that_they_are_about() {
         (2, Some(100.0), false),
         (2, Some(300.0), true),
         (4, Some(0.5), true),
-        (4, Some(2.0), false),
+        (4, Some(2.5), false),
         (4, Some(1.0), true),
         (0, None, true),
     ];
