@@ -175,7 +175,7 @@ pub enum Reason {
     InForce,
     /// The formula in force meets all goals, and there is no objective.
     GoalsMetInForce,
-    /// A goal is missed on the held-out part which the formula in force misses less.
+    /// On the held-out part a goal is missed that the formula in force meets, or the objective is worse by more than chance.
     GoalLost,
     /// Not better on the held-out part by more than chance.
     WithinChance,
@@ -257,6 +257,12 @@ pub struct FittedObjective {
 }
 
 impl FittedObjective {
+    /// By how much the objective improves on the searched part; negative if it gets worse, 0 where it has no value.
+    pub fn gain(&self) -> f64 {
+        let change = self.fitted.zip(self.current).map_or(0.0, |(fitted, current)| fitted - current);
+        if self.is_minimised { -change } else { change }
+    }
+
     /// By how much less the objective improves on the held-out part than on the searched one: what was fitted to chance. Negative if it
     /// improves more there.
     pub fn optimism(&self) -> Option<f64> {

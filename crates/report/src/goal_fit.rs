@@ -60,7 +60,7 @@ impl<'a> GoalFitReport<'a> {
         let fit = self.fit;
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
-            Fact::new("in force", format!("{} ({})", fit.current.formula, fit.current.name)).in_full(),
+            Fact::new("in force", fit.current.formula.clone()).in_full(),
             Fact::new("formula", fit.formula.trim_end()),
         ];
         let [held_out, searched] = [fit.split.held_out_days(), fit.split.searched_days()].map(|days| days.round());
@@ -71,7 +71,7 @@ impl<'a> GoalFitReport<'a> {
         ));
         facts.extend(fit.objective.as_ref().and_then(optimism));
         let within: Vec<String> = fit.constants.iter().filter_map(range_in_words).collect();
-        if !within.is_empty() {
+        if !within.is_empty() && fit.reason != Reason::GoalsMissed {
             facts.push(Fact::new("do as well", within.join(", ")));
         }
         facts.extend(simpler(fit));
@@ -104,7 +104,8 @@ impl<'a> GoalFitReport<'a> {
             Reason::InForce => "Keep the formula in force: nothing that was tried is better.".to_owned(),
             Reason::GoalsMetInForce => "Keep the formula in force: it meets all goals already.".to_owned(),
             Reason::GoalLost => {
-                format!("Keep the formula in force: {chosen} loses a goal on the days that were not searched.")
+                let lost = self.lost();
+                format!("Keep the formula in force: on the days that were not searched, {chosen} loses {lost}.")
             }
             Reason::WithinChance => format!(
                 "Keep the formula in force: on the days that were not searched, {chosen} is not better by more than chance."
@@ -132,20 +133,31 @@ impl<'a> GoalFitReport<'a> {
         if names.is_empty() { String::new() } else { format!(" in {}", names.join(" and ")) }
     }
 
+    /// What the formula in force has on the held-out days and the fitted one does not.
+    fn lost(&self) -> String {
+        let goals = self.fit.goals.iter().filter(|goal| goal.held_out_current.is_met && !goal.held_out.is_met);
+        let names: Vec<String> = goals.map(|goal| format!("`{}`", goal.name)).collect();
+        let objective = self.fit.objective.as_ref().map_or("", |objective| &objective.name);
+        if names.is_empty() { format!("in `{objective}` by more than chance") } else { names.join(" and ") }
+    }
+
     /// Which goals exclude each other, or else which one is missed.
     fn infeasible(&self) -> String {
         let fit = self.fit;
         let excluded = fit.exclusions.first().map(|exclusion| {
             let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
             let best = value_in_words(other.measure, Some(exclusion.best));
-            format!("where `{}` is met, `{}` is {best} at best", met.name, other.name)
+            format!("where `{}` is met, the best of `{}` that was tried is {best}", met.name, other.name)
         });
         let missed = fit.goals.iter().find(|goal| !goal.train.is_met).map(|goal| {
             let best = value_in_words(goal.measure, goal.best);
-            format!("`{}` is {best} at best, {} is asked for", goal.name, limit_in_words(goal))
+            let limit = value_in_words(goal.measure, goal.train.limit);
+            let bound = if goal.is_most { "at most" } else { "at least" };
+            format!("the best of `{}` that was tried is {best}, {bound} {limit} is asked for", goal.name)
         });
         let reason = excluded.or(missed).unwrap_or_else(|| "a goal cannot be met".to_owned());
-        format!("No weights meet all goals: {reason}. Relax a goal, or add a term.")
+        let early = if fit.is_interrupted { "Interrupted, and so far: " } else { "" };
+        format!("{early}No weights meet all goals: {reason}. Relax a goal, or add a term.")
     }
 }
 
@@ -156,7 +168,7 @@ pub(super) fn qmgr_section(command: &str) -> Section<'_> {
 
 /// How much of what was gained on the searched days is not gained on the others.
 fn optimism(objective: &FittedObjective) -> Option<Fact> {
-    let lost = objective.optimism().filter(|lost| *lost > 0.0)?;
+    let lost = objective.optimism().filter(|lost| *lost > 0.0 && objective.gain() > 0.0)?;
     let words = if objective.measure.is_duration() { duration(lost) } else { significant(lost) };
     Some(Fact::new("optimism", format!("{words} less is gained held out than searched ({})", objective.name)))
 }
@@ -172,7 +184,7 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
     let order = |one: &&HeldOutFormula, other: &&HeldOutFormula| {
         met(other).cmp(&met(one)).then(loss(one).total_cmp(&loss(other)))
     };
-    let best = fit.baselines.iter().min_by(order)?;
+    let best = fit.baselines.iter().min_by(order).filter(|best| met(best) >= met(&fit.current))?;
     let goals = match fit.goals.len() {
         0 => Vec::new(),
         all => vec![format!("meets {} of {}", met(best), count(all, "goal"))],
@@ -217,6 +229,16 @@ fn other_limits(fit: &GoalFit) -> Option<String> {
     (!words.is_empty()).then(|| format!("The limit on the days searched is {}.", words.join(", ")))
 }
 
+/// The goals that the formula in force misses and that cannot be told from chance, as too few jobs decide them.
+fn untested(fit: &GoalFit) -> Option<String> {
+    let has_interval = |goal: &&FittedGoal| goal.change.is_some_and(|change| change.interval().is_some());
+    let missed = fit.goals.iter().filter(|goal| !goal.current.is_met && !has_interval(goal));
+    let names: Vec<String> = missed.map(|goal| format!("`{}`", goal.name)).collect();
+    (!names.is_empty()).then(|| {
+        format!("Without an interval, as few jobs decide it: {}; a goal with `within` often has one.", names.join(", "))
+    })
+}
+
 /// The goals and the objective, under the formula in force and the fitted one.
 fn goals_section(fit: &GoalFit) -> Section<'_> {
     let columns = vec![
@@ -246,7 +268,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         false => section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)),
     };
     let of_objective = fit.objective.as_ref().and_then(held_out_change);
-    let sentences: Vec<String> = other_limits(fit).into_iter().chain(of_objective).collect();
+    let sentences: Vec<String> = other_limits(fit).into_iter().chain(of_objective).chain(untested(fit)).collect();
     section.table(table).prose(sentences.join(" "))
 }
 

@@ -56,7 +56,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     let mut facts = first_facts(Fact::list(report.rules.iter().cloned()));
     facts.extend(log_facts(&report));
     facts.extend(report.validation.map(validation_fact));
-    facts.extend(report.shake.map(|shake| shaken_fact(shake, duration)));
+    facts.extend(report.shake.map(|shake| shaken_fact(shake, duration, significant)));
     facts.extend(report.fairness.map(|fairness| Fact::new("shares", fairness_words(fairness)).in_full()));
     Document {
         command: "jsf simulate",
@@ -93,7 +93,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     }
     let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }));
     facts.extend(log_facts(&old));
-    facts.extend(report.shake.map(|shake| shaken_fact(shake, signed_rough_duration)));
+    facts.extend(report.shake.map(|shake| shaken_fact(shake, signed_rough_duration, signed_significant)));
     if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
         let sides = [("old", old), ("new", new)];
         let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));
@@ -271,9 +271,9 @@ pub(super) fn doubt_sentence(validation: &Validation) -> String {
 }
 
 /// What moved submissions make of the means, or of their changes.
-fn shaken_fact(shake: &Shake, words: fn(f64) -> String) -> Fact {
+fn shaken_fact(shake: &Shake, words: fn(f64) -> String, number: fn(f64) -> String) -> Fact {
     let [low, high] = [shake.wait.low, shake.wait.high].map(words);
-    let [least, most] = [shake.bounded_slowdown.low, shake.bounded_slowdown.high].map(significant);
+    let [least, most] = [shake.bounded_slowdown.low, shake.bounded_slowdown.high].map(number);
     let runs = count(shake.runs, "run");
     Fact::with_lines(
         SHAKEN,

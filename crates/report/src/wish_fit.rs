@@ -68,7 +68,11 @@ fn headline(fit: &WishFit) -> String {
     let conflict = match wishes.conflict.len() {
         0 if fit.is_linear => " The others cannot all be met.".to_owned(),
         0 => String::new(),
-        1..=MAX_NAMED => {
+        1 => {
+            let (above, below) = &wishes.conflict[0];
+            format!(" No numbers in these ranges put `{above}` before `{below}`.")
+        }
+        2..=MAX_NAMED => {
             let named: Vec<String> =
                 wishes.conflict.iter().map(|(above, below)| format!("`{above}` before `{below}`")).collect();
             format!(" These exclude each other: {}.", named.join(", "))

@@ -462,7 +462,13 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let span = limit.span();
     let amount = match limit.into_inner() {
         LimitValue::OfOld { old } => LimitAmount::OfOld(old),
-        LimitValue::Number(number) => LimitAmount::Number(number.value().map_err(|message| (span, message))?),
+        LimitValue::Number(number) => {
+            let number = number.value().map_err(|message| (span.clone(), message))?;
+            if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
+                return Err((span, format!("{number} is not a fraction, expected 0 to 1, such as 0.7")));
+            }
+            LimitAmount::Number(number)
+        }
     };
     Ok(Goal { name, condition, member, measure, limit: Limit { is_most, amount } })
 }

@@ -1,6 +1,6 @@
 //! What a formula does on the part of a log that the search did not see.
 
-use jsf_simulate::{Difference, MeanChange, Validation};
+use jsf_simulate::{Difference, MeanChange, Objective, Validation};
 use rayon::prelude::*;
 
 use super::score::GoalValue;
@@ -125,11 +125,12 @@ pub(super) fn reason(
     let is_better = |(change, is_less, level): &(Option<MeanChange>, bool, f64)| {
         is_beyond_chance(change.as_ref(), *is_less, *level)
     };
-    let mut is_lost = held_out.goals.iter().enumerate().filter(|(goal, change)| {
-        let is_missed = held_out.fitted.goals[*goal].missed > held_out.current.goals[*goal].missed;
-        is_missed && is_beyond_chance(change.as_ref(), !goals[*goal].limit.is_most, LEVEL)
-    });
-    if is_lost.next().is_some() {
+    // a goal that few jobs decide has no interval; it is not given up either
+    let is_lost = |(fitted, current): (&GoalValue, &GoalValue)| !fitted.is_met && current.is_met;
+    let of_held_out = held_out.fitted.goals.iter().zip(&held_out.current.goals);
+    let is_worse =
+        |objective: &Objective| is_beyond_chance(held_out.objective.as_ref(), !objective.is_minimised, LEVEL);
+    if of_held_out.into_iter().any(is_lost) || objective.is_some_and(is_worse) {
         return Reason::GoalLost;
     }
     if tested.iter().any(is_better) {

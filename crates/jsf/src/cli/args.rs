@@ -118,7 +118,7 @@ pub enum Command {
     Cycle(CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
     Simulate(SimulateArgs),
-    /// Find the weights of a formula that put jobs into a wished order, or meet goals on a log
+    /// Find the numbers of a formula by wishes about jobs or by goals
     Fit(FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
     Replay(ReplayArgs),

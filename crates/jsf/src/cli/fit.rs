@@ -6,12 +6,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
 use jsf_fit::goals::{
     FitError, FitObserver, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals, formulas_read,
 };
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
+use jsf_openpbs::check::Verdict;
 use jsf_report::document::Document;
 use jsf_report::fit_json;
 use jsf_report::goal_fit::GoalFitReport;
@@ -21,8 +23,12 @@ use jsf_site::{FormulaText, Role, Site};
 use super::args::{FitArgs, FitFormatName, FormulaArgs, is_stdin, require_one_reader, simulated_files, starting_usage};
 use super::document::{write_as_markdown, write_text};
 use super::simulate::{IS_INTERRUPTED, end_simulation_at_interrupt};
-use super::{CliError, Outcome, Progress, STDIN, draw, log, open_site, page, read_formula, show_site, warn, warn_all};
+use super::{
+    CliError, Outcome, Progress, STDIN, draw, draw_all, log, open_site, page, read_formula, show_site, warn, warn_all,
+};
 
+/// With what the codes of findings about names begin.
+const OF_NAMES: &str = "JSF2";
 /// The longest file of wishes, in bytes.
 const MAX_WISHES_BYTES: u64 = 4 << 20;
 
@@ -58,6 +64,9 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     let site = open_site(&arguments.site, &FormulaArgs { formula: None, formula_file: None }, None)?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
+    if !can_work(arguments, &site, template)? {
+        return Ok(Outcome::Findings);
+    }
     let wishes = read_wishes(arguments)?;
     let evaluations = arguments.evaluations.unwrap_or(WishOptions::default().evaluations);
     let options = WishOptions { seed: arguments.seed, evaluations };
@@ -82,6 +91,9 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     let site = Site::from_files(files, arguments.site.rules(None))?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
+    if !can_work(arguments, &site, template)? {
+        return Ok(Outcome::Findings);
+    }
     let goals = log::read_goals(path, &site)?;
     let in_force = match &arguments.old {
         Some(old) => Some(FormulaText::new(old.clone())?.text),
@@ -115,6 +127,20 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     let is_met = fit.goals.iter().all(|goal| goal.train.is_met && goal.held_out.is_met);
     let is_found = fit.reason.recommendation() != Recommendation::None;
     Ok(if is_met && is_found { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Whether the server takes the template with its start values, and knows its names; what is wrong otherwise is drawn.
+fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<bool, CliError> {
+    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
+    let source = FormulaText::new(template.fill(&start))?;
+    let submitted = source.submitted(arguments.site.numbers);
+    let checked = site.check(&submitted)?;
+    let is_fatal = |found: &Diagnostic| {
+        found.severity == Severity::Error && (checked.verdict == Verdict::Refused || found.code.starts_with(OF_NAMES))
+    };
+    let fatal: Vec<Diagnostic> = checked.findings.iter().filter(|found| is_fatal(found)).cloned().collect();
+    draw_all(&source, &fatal);
+    Ok(fatal.is_empty())
 }
 
 /// Shows how many formulas have been simulated, and ends after Ctrl-C.

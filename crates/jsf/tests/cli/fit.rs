@@ -47,6 +47,7 @@ fn what_is_wrong_with_a_template_or_a_wish_is_said_at_its_place() {
         ("{a=5:0..2}*ncpus", "FORMULA:1:4"),
         ("{ncpus=1:0..2}*ncpus", "`ncpus` is both a constant and an input"),
         ("{a=1:0..2:log}*ncpus", ":log"),
+        ("{a=1:0..2}*eligible_tme", "JSF201"),
     ] {
         let output = jsf(&[&["fit", template, "--prefer", "184208", "185046"], &SITE[..]].concat());
         assert_eq!(output.status.code(), Some(1), "{template}: {}", stderr(&output));
@@ -155,6 +156,9 @@ fn a_fit_has_one_document_for_a_terminal_markdown_and_a_page() {
 fn goals_that_no_constant_meets_end_with_1_and_no_advice() {
     let folder = tempfile::tempdir().expect("a folder");
     let impossible = GOALS.replace("\"4h\"", "1").replace("p95", "max");
+    let fraction = GOALS.replace("\"p95\"", "{ within = \"1h\" }").replace("at_most = \"4h\"", "at_least = 70");
+    let refused = run(&fitted(folder.path(), &fraction), &[], "2");
+    assert!(stderr(&refused).contains("70 is not a fraction, expected 0 to 1"), "{}", stderr(&refused));
     let output = run(&fitted(folder.path(), &impossible), &[], "2");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("No weights meet all goals: "), "{}", stdout(&output));
