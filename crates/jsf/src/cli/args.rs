@@ -136,7 +136,7 @@ pub enum Command {
     },
     /// Print every name and function that a formula may use
     Names(NamesArgs),
-    /// Print a shell script that collects on a login node what --site reads
+    /// Print a shell script that collects what --site reads
     #[command(after_help = "\
 Examples:
   jsf capture > capture.sh
