@@ -89,7 +89,9 @@ impl WhatIfPage<'_> {
             bundle => encoded(self.bundle)?,
             version => env!("CARGO_PKG_VERSION"),
         };
-        template.render_captured_to(context, &mut *out).map_err(io::Error::other)?;
+        // written as a whole, so that an error of `out` keeps its kind
+        let page = template.render(context).map_err(io::Error::other)?;
+        out.write_all(page.as_bytes())?;
         out.write_all(b"\n")
     }
 }
