@@ -19,7 +19,9 @@ mod decides;
 pub mod document;
 pub mod explain;
 mod finding;
+#[cfg(feature = "fit")]
 pub mod fit_json;
+#[cfg(feature = "fit")]
 pub mod goal_fit;
 mod goals;
 mod groups;
@@ -46,6 +48,7 @@ pub mod trajectory;
 mod trajectory_svg;
 mod verdict;
 pub mod what_if;
+#[cfg(feature = "fit")]
 pub mod wish_fit;
 mod without;
 mod words;
