@@ -144,7 +144,7 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     page = open_page(path)
     entities = [{**entity, **entity["mean_wait"]} for entity in document["difference"]["entities"]]
     keys = ["name", "jobs", "core_seconds", "old", "new", "difference", None]
-    assert_equal(region(page, "Entities: The differences as a table"), entities, keys)
+    assert_equal(region(page, "Entities: The numbers as a table"), entities, keys)
     path, document = site_pages["shares"]
     page = open_page(path)
     for policy in document["policies"]:

@@ -12,7 +12,6 @@ use crate::simulation_tables::period_table;
 
 /// The most groups of a chart: those whose waits change most, or with most processor time.
 const MAX_DRAWN: usize = 20;
-const OF_SPREADS: &str = "How long half, and 95 % of the jobs wait at most.";
 
 /// The section with a chart of how the mean waits of all jobs and of some groups change.
 pub(super) fn with_forest<'a>(
@@ -26,13 +25,19 @@ pub(super) fn with_forest<'a>(
     section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND))
 }
 
-/// The waits of half and of 95 % of the jobs under both formulas, which are in the table of the groups too.
-pub(super) fn spreads_of_sides<'a>(what: &'a str, groups: &[ComparedGroup<'a>]) -> Section<'a> {
+/// The section with a chart of the waits of half and of 95 % of the jobs under both formulas.
+pub(super) fn with_spreads_of_sides<'a>(
+    section: Section<'a>,
+    what: &'a str,
+    groups: &[ComparedGroup<'a>],
+) -> Section<'a> {
     let rows: Vec<_> = most_changed(groups)
         .map(|group| (shown_name(&group.change.name), vec![group.sides.old.wait, group.sides.new.wait]))
         .collect();
-    let section = Section::new(format!("waits by {what}")).on_page().prose(OF_SPREADS);
-    section.chart(move || Chart::new(waits::spreads(what, &rows), &SPREAD_LEGEND))
+    section.chart(move || Chart {
+        summary: "How long half, and 95 % of the jobs wait at most, as a chart",
+        ..Chart::new(waits::spreads(what, &rows), &SPREAD_LEGEND)
+    })
 }
 
 /// The groups, or of many those at both ends, where the waits change most.

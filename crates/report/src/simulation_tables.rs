@@ -10,7 +10,7 @@ use jsf_simulate::{
 use crate::document::{Cell, Column, RowLimit, Section, Table, star, text_of};
 use crate::simulated_change::{ComparedGroup, compared_groups};
 use crate::simulation::SimulationReport;
-use crate::simulation_charts::{spreads_of_sides, with_forest, with_spreads};
+use crate::simulation_charts::{with_forest, with_spreads, with_spreads_of_sides};
 use crate::words::{
     count, duration, grouped, grouped_count, percent, signed_rough_duration, signed_significant, significant,
     waiting_time,
@@ -320,10 +320,10 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
             sections.push(Section::new("").in_text().in_full().prose(note.clone()));
             section = section.on_page().prose(note.clone());
         }
-        let spreads = spreads_of_sides(column, &groups);
         let section = with_forest(section, column, difference.wait, &groups);
+        let section = with_spreads_of_sides(section, column, &groups);
         let table = difference_table(column, has_star_of(classes), groups, all).folded("The numbers as a table");
-        sections.extend([section.table(table), spreads]);
+        sections.push(section.table(table));
     }
     sections
 }
