@@ -9,12 +9,14 @@ import numpy.typing
 
 __version__: str
 __all__ = [
+    "Check",
     "Constant",
     "Explanation",
     "Fit",
     "Formula",
     "Objective",
     "Queue",
+    "Replay",
     "RowError",
     "Scores",
     "ShareTree",
@@ -22,6 +24,7 @@ __all__ = [
     "Site",
     "Table",
     "Template",
+    "Trajectory",
     "Workload",
     "__version__",
     "simulate",
@@ -83,22 +86,9 @@ class Formula:
     @property
     def python(self) -> str | None:
         """The version of Python that was given."""
-    def check(self, site: Site | None = None) -> dict[str, Any]:
-        """What is wrong with the formula, as ``jsf check --format json`` answers:
-
-        ``verdict``: whether the server accepts it when it is set with qmgr. ``accepted`` is True, False or, where that cannot be
-        determined, None, with the reason in ``uncertainty``; ``code`` is the error code of PBS, 0 for none (15124: a name is
-        unknown, or the text is no Python; 15125: a name is no number); ``message`` is the server's; ``by`` is ``"server"``, or
-        ``"qmgr"`` if qmgr cannot even pass the text on; absent if neither refuses.
-        ``crashes_scheduler``: whether a scheduler that runs crashes as soon as it evaluates the formula. If every job of the
-        site has an error, it crashes only when it is next started, which the finding ``JSF402`` says.
-        ``findings``: dicts with ``code``, ``severity`` (``"error"``, ``"warning"``, ``"note"``), ``message``, ``label``, ``help``,
-        ``labels`` (other places), ``fix`` (``span``, ``replacement``, ``applicability``) and ``span``, whose ``start`` and ``end``
-        count bytes of the text in UTF-8, while ``RowError.span`` counts characters.
-        ``jobs``, with a site that has jobs: ``total``, ``ignored``, ``errors``, and the ids in ``failing``.
-        ``guessed_types``: names that are numbers by the amounts of the jobs only; absent if there are none.
-
-        Where a message asks for something, it names the argument, or the file in the site's folder, that gives it."""
+    def check(self, site: Site | None = None) -> Check:
+        """What is wrong with the formula. Where a message asks for something, it names the argument, or the file in the site's folder, that
+        gives it."""
     def evaluate(self, table: _TableLike | None = None, /, *, threads: int | None = None, **columns: _Column) -> Scores:
         """The scores of jobs, as 64-bit floats: neither rounded to the scheduler's ``float`` nor sorted.
 
@@ -233,9 +223,135 @@ class Queue(Table):
 
 _Policy = Literal["pbs", "classic", "depth-oblivious", "ticket-based", "fair-tree", "weighted-walk"]
 
+@type_check_only
+class _Span(TypedDict):
+    start: int
+    end: int
+
+@type_check_only
+class _Label(TypedDict):
+    span: _Span
+    text: str
+
+@type_check_only
+class _Fix(TypedDict):
+    span: _Span
+    replacement: str
+    applicability: str
+
+@type_check_only
+class _Finding(TypedDict):
+    code: str
+    severity: Literal["error", "warning", "note"]
+    message: str
+    span: _Span
+    label: str
+    labels: list[_Label]
+    help: str | None
+    fix: _Fix | None
+
+@type_check_only
+class _Verdict(TypedDict, total=False):
+    accepted: bool | None
+    code: int | None
+    message: str | None
+    by: Literal["server", "qmgr"]
+    uncertainty: str
+
+@type_check_only
+class _CheckedJobs(TypedDict):
+    total: int
+    ignored: int
+    errors: int
+    failing: list[str]
+
+class Check(dict[str, Any]):
+    """What is wrong with a formula, and what the server and the scheduler do with it: the dict that ``jsf check --format json`` answers,
+    whose entries are attributes too. A span has its ``start`` and its ``end`` in characters of ``formula``."""
+
+    @property
+    def accepted(self) -> bool | None:
+        """Whether the server accepts the formula when it is set with qmgr; None where that cannot be determined."""
+    @property
+    def crashes_scheduler(self) -> bool:
+        """Whether a scheduler that runs crashes as soon as it evaluates the formula. If every job of the site has an error, it
+        crashes only when it is next started, which the finding ``JSF402`` says."""
+    @property
+    def findings(self) -> list[_Finding]:
+        """What is wrong or doubtful, with the place as ``span``, other places as ``labels``, and the change that mends it as ``fix``."""
+    @property
+    def formula(self) -> str: ...
+    @property
+    def guessed_types(self) -> list[str] | None:
+        """Names that are numbers by the amounts of the jobs only; None if there are none."""
+    @property
+    def jobs(self) -> _CheckedJobs | None:
+        """With a site that has jobs: how many there are (``total``), are not evaluated (``ignored``), and have an error (``errors``), and
+        the ids of the last (``failing``)."""
+    @property
+    def python(self) -> str:
+        """The version of Python by which it is checked."""
+    @property
+    def summary(self) -> str:
+        """Whether it is accepted, and the codes of the findings."""
+    @property
+    def verdict(self) -> _Verdict:
+        """What the server answers: ``accepted``; the error ``code`` of PBS, 0 for none (15124: a name is unknown, or the text is no
+        Python; 15125: a name is no number); its ``message``; who refuses, ``by``: ``"server"``, or ``"qmgr"`` if that cannot even pass the text
+        on; and where ``accepted`` is None, the reason as ``uncertainty``."""
+
+@type_check_only
+class _Error(TypedDict):
+    exception: str
+    kind: str
+    message: str
+    span: _Span
+
+@type_check_only
+class _ExplainedInput(TypedDict):
+    name: str
+    value: str | None
+    unit: str | None
+    origin: str
+
+@type_check_only
+class _Value(TypedDict):
+    span: _Span
+    text: str
+    value: str
+
+@type_check_only
+class _TermDifference(TypedDict):
+    text: str
+    difference: str
+
+@type_check_only
+class _Neighbour(TypedDict):
+    id: str
+    entity: str
+    rank: int
+    score: float | None
+    exact: str | None
+    error: _Error | None
+    decided_by: str
+    reason: str
+    rounding: str | None
+    terms: list[_TermDifference]
+
+@type_check_only
+class _ShareNode(TypedDict, total=False):
+    name: str
+    path: list[str]
+    kind: str
+    shares: int
+    perc: float
+    usage: float
+    tree_usage: float
+    factor: float
+
 class Explanation(dict[str, Any]):
     """How the value and the rank of a job come about: the dict that ``jsf explain --format json`` answers, whose entries on the first job are
-    attributes too. A ``span`` counts bytes of the text in UTF-8."""
+    attributes too. A span has its ``start`` and its ``end`` in characters of ``explanation["formula"]``."""
 
     @property
     def id(self) -> str:
@@ -260,26 +376,116 @@ class Explanation(dict[str, Any]):
     def logged(self) -> str | None:
         """The digits that the scheduler logs."""
     @property
+    def error(self) -> _Error | None:
+        """The exception that the formula raises for the job."""
+    @property
     def sentence(self) -> str:
         """What decides, in a sentence."""
     @property
-    def inputs(self) -> list[dict[str, Any]]:
+    def inputs(self) -> list[_ExplainedInput]:
         """What the formula reads: ``name``, ``value``, ``unit``, ``origin``."""
     @property
-    def nodes(self) -> list[dict[str, Any]]:
-        """The sub-expressions that were evaluated: ``span``, ``text``, ``value``."""
+    def nodes(self) -> list[_Value]:
+        """The sub-expressions that were evaluated."""
     @property
-    def terms(self) -> list[dict[str, Any]]:
+    def terms(self) -> list[_Value]:
         """The summands of the formula, with their signs."""
     @property
-    def above(self) -> list[dict[str, Any]]:
+    def above(self) -> list[_Neighbour]:
         """Up to five jobs that are considered before this one, the nearest first, and what differs."""
     @property
-    def below(self) -> list[dict[str, Any]]:
+    def below(self) -> list[_Neighbour]:
         """The same for the jobs after it."""
     @property
-    def shares(self) -> list[dict[str, Any]]:
+    def changes(self) -> list[dict[str, Any]]:
+        """What would bring the job to the rank that ``to`` asks for: ``name``, ``from``, ``to``, ``unit``, ``means``, ``rank``."""
+    @property
+    def shares(self) -> list[_ShareNode]:
         """The nodes of the fair-share tree from the root to the entity."""
+
+@type_check_only
+class _FollowedPoint(TypedDict):
+    wait: int
+    rank: int
+    score: float | None
+    eligible_time: int
+    known: bool
+
+@type_check_only
+class _RankAfter(TypedDict):
+    wait: int
+    rank: int
+
+@type_check_only
+class _Followed(TypedDict):
+    id: str
+    entity: str
+    queue: str
+    is_complete: bool
+    known_until: int | None
+    points: list[_FollowedPoint]
+    ranks: list[_RankAfter]
+
+@type_check_only
+class _Crossing(TypedDict):
+    wait: int
+    job: str
+    overtakes: str
+
+class Trajectory(dict[str, Any]):
+    """The values and ranks of waiting jobs over the next hours: the dict that ``jsf trajectory --format json`` answers, whose entries are
+    attributes too. ``wait`` is in seconds from now."""
+
+    @property
+    def formula(self) -> str: ...
+    @property
+    def considered(self) -> int:
+        """The number of jobs that the scheduler considers."""
+    @property
+    def seconds(self) -> int:
+        """How long the jobs are followed."""
+    @property
+    def jobs(self) -> list[_Followed]:
+        """The jobs that were asked for: their values at some ``points``, and their ``ranks`` from each change on."""
+    @property
+    def crossings(self) -> list[_Crossing]:
+        """Which of these jobs overtakes which one, and when."""
+
+class Replay(dict[str, Any]):
+    """The values in a log of the scheduler against those of the queue: the dict that ``jsf replay --format json`` answers, whose entries are
+    attributes too."""
+
+    @property
+    def formula(self) -> str: ...
+    @property
+    def python(self) -> str: ...
+    @property
+    def summary(self) -> str:
+        """What was found, in a sentence."""
+    @property
+    def lines(self) -> int:
+        """The lines of the log that have a value."""
+    @property
+    def equal(self) -> int: ...
+    @property
+    def unexplained(self) -> int:
+        """The values that differ for no reason that was found."""
+    @property
+    def causes(self) -> list[dict[str, Any]]:
+        """Why values differ, and for how many jobs."""
+    @property
+    def different(self) -> list[dict[str, Any]]:
+        """The jobs whose values differ."""
+    @property
+    def unknown_jobs(self) -> int:
+        """The jobs of the log that are not in the queue."""
+    @property
+    def not_listed(self) -> int: ...
+    @property
+    def not_searched(self) -> int: ...
+    @property
+    def damaged(self) -> int:
+        """The lines that cannot be read."""
 
 @final
 class ShareTree:
@@ -349,11 +555,11 @@ class Site:
         doubtful about the formula, such as a name that is not defined."""
     def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> Explanation:
         """How the value and the rank of a job come about, as ``jsf explain --format json`` answers; the server's name may be left
-        out of its id. ``to`` asks what would bring the job to this rank. A ``span`` counts bytes of the text in UTF-8."""
-    def trajectory(self, jobs: Sequence[str], formula: Formula | str | None = None, *, hours: float = 24.0) -> dict[str, Any]:
+        out of its id. ``to`` asks what would bring the job to this rank."""
+    def trajectory(self, jobs: Sequence[str], formula: Formula | str | None = None, *, hours: float = 24.0) -> Trajectory:
         """The values and ranks of waiting jobs over the next hours, all jobs ageing alike, and who overtakes whom when, as
         ``jsf trajectory --format json`` answers. A job that does not wait for the scheduler is left out."""
-    def replay(self, log: _Path, formula: Formula | str | None = None) -> dict[str, Any]:
+    def replay(self, log: _Path, formula: Formula | str | None = None) -> Replay:
         """The values in a log of ``pbs_sched`` against those of the queue, and what explains the differences, as ``jsf replay --format json``
         answers. OSError if the log cannot be read, ValueError if it has no values."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:

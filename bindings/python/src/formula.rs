@@ -23,7 +23,7 @@ use crate::evaluate::{Columns, ScratchPool, UnscoredRows};
 use crate::need::in_python;
 use crate::ranked::{RankedRows, by_submission, column_values};
 use crate::scores::Scores;
-use crate::site::{Site, json, unknown};
+use crate::site::{Site, result, unknown};
 use crate::table::Table;
 
 /// Columns with their names.
@@ -136,7 +136,7 @@ impl Formula {
         let mut checked = checked.map_err(|error| site_error(&error))?;
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
         let document = serde_json::to_string(&checked.document(text));
-        json(py, &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
+        result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
 
     /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by

@@ -50,9 +50,11 @@ mod job_sort_formula {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        let source = CString::new(include_str!("explanation.py"))?;
-        let python = PyModule::from_code(module.py(), &source, c"explanation.py", c"job_sort_formula._explanation")?;
-        module.add("Explanation", python.getattr("Explanation")?)?;
+        let source = CString::new(include_str!("results.py"))?;
+        let results = PyModule::from_code(module.py(), &source, c"results.py", c"job_sort_formula._results")?;
+        for class in ["Check", "Explanation", "Replay", "Trajectory"] {
+            module.add(class, results.getattr(class)?)?;
+        }
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -219,7 +219,7 @@ impl Site {
             };
             written(|out| write_explanations(&report, out))
         });
-        py.import("job_sort_formula")?.getattr("Explanation")?.call1((json(py, &document?)?,))
+        result(py, "Explanation", &document?)
     }
 
     /// What `jsf trajectory --format json` answers for waiting jobs, as a dict: their values and ranks over the next hours, all jobs
@@ -258,7 +258,7 @@ impl Site {
             };
             written(|out| report.write_json(out))
         });
-        json(py, &document?)
+        result(py, "Trajectory", &document?)
     }
 
     /// What `jsf replay --format json` answers, as a dict: the values in a scheduler's log against those of the queue.
@@ -274,7 +274,7 @@ impl Site {
             let compared = self.site.replay(&file(log), &given.parsed).map_err(|error| site_error(&error))?;
             written(|out| write_replay(&compared.replay, &given.text, self.site.python().0, out))
         });
-        json(py, &document?)
+        result(py, "Replay", &document?)
     }
 
     /// Every considered job with its ranks and scores under both formulas, in the new order. `document` has the summary and
@@ -476,6 +476,11 @@ pub fn file(path: PathBuf) -> PathBuf {
 /// A document in JSON as Python's objects.
 pub fn json<'py>(py: Python<'py>, document: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (document,))
+}
+
+/// A document in JSON as one of the classes of `results.py`.
+pub fn result<'py>(py: Python<'py>, class: &str, document: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("job_sort_formula")?.getattr(class)?.call_method1("_of", (json(py, document)?,))
 }
 
 /// What a report writes.

@@ -14,6 +14,7 @@ import polars
 import pyarrow
 import pytest
 
+import job_sort_formula
 from job_sort_formula import Explanation, Formula, Queue, Scores, ShareTree, Simulation, Site, Table, Workload, simulate
 
 ROOT = Path(__file__).parents[3]
@@ -237,6 +238,39 @@ def test_an_explanation_is_a_dict_with_attributes(ranking):
     for name in ["entity", "queue", "state", "exact", "logged", "sentence", "inputs", "nodes", "terms", "above", "below", "shares"]:
         assert getattr(explained, name) == job[name]
     assert repr(explained) == f"<Explanation: {explained.sentence}>"
+
+
+def test_results_are_dicts_with_attributes(ranking):
+    site = Site.open(SITE)
+    results = {
+        "Check": Formula("eligible_time / ncpus").check(site),
+        "Trajectory": site.trajectory(ranking["id"][:2], "eligible_time", hours=1),
+        "Replay": site.replay(SITE / "sched.log"),
+    }
+    for name, result in results.items():
+        assert type(result) is getattr(job_sort_formula, name) and type(twice(result)) is type(result)
+        assert json.loads(json.dumps(result)) == result == twice(result)
+        assert repr(result).startswith(f"<{name}: ")
+        attributes = [name for name in dir(type(result)) if isinstance(getattr(type(result), name), property)]
+        for attribute in set(attributes) - {"accepted"} - ({"summary"} if name == "Check" else set()):
+            assert getattr(result, attribute) == result.get(attribute)
+        assert {"formula", *result} - {"python"} <= {*attributes}, "every entry is an attribute"
+    check = Formula("ncpus + nosuch").check()
+    assert check.accepted is False and check.jobs is None and check.guessed_types is None
+    assert repr(check) == "<Check: refused, JSF201>"
+
+
+def test_spans_count_characters():
+    formula = "ünknown + 1/0"
+    for finding in Formula(formula).check().findings:
+        assert formula[finding["span"]["start"] : finding["span"]["end"]] in ("ünknown", "0"), finding
+    explained = Site.open(SITE).explain("184127", "(ncpus  ) + 0 * (1 if ncpus else ünknown)")
+    assert "ünknown" in explained["formula"] and len(explained.nodes) > 4
+    for part in [*explained.nodes, *explained.terms]:
+        span = part["span"]
+        assert explained["formula"][span["start"] : span["end"]].strip("() ") in (part["text"].strip("() -+"), part["text"])
+    error = Site.open(SITE).explain("184127", "0 * ünknown + ncpus/0").error
+    assert error["exception"] == "NameError" and error["span"] == {"start": 4, "end": 11}
 
 
 def test_a_formula_that_is_not_arithmetic_has_a_span():

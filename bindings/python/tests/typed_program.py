@@ -5,7 +5,7 @@ import pandas
 import polars
 import pyarrow
 
-from job_sort_formula import Fit, Formula, Queue, RowError, Scores, ShareTree, Simulation, Site, Table, Template, Workload, simulate
+from job_sort_formula import Check, Fit, Formula, Queue, Replay, RowError, Scores, ShareTree, Simulation, Site, Table, Template, Trajectory, Workload, simulate
 
 formula = Formula("eligible_time / 3600 + 8 * ngpus / ncpus", resources={"ngpus": "int"})
 names: tuple[str, ...] = formula.inputs
@@ -21,8 +21,10 @@ parts: list[str] = [formula.text[slice(*error.span)] for error in errors]
 first: float | None = scores[0]
 values: list[float | None] = list(scores)
 logged: list[str | None] = scores.logged()
-for finding in formula.check()["findings"]:
-    print(finding["code"])
+check: Check = formula.check()
+for finding in check.findings:
+    print(finding["code"], formula.text[finding["span"]["start"] :], finding["fix"] and finding["fix"]["replacement"])
+print(check.accepted, check["verdict"], check.jobs and check.jobs["failing"], check.crashes_scheduler)
 site = Site.open("examples/site", policy="pbs", numbers="exact", threshold=0.5)
 Formula(site.formula, resources=site.resources)
 ranking: Table = site.rank(formula, inputs=True)
@@ -31,7 +33,7 @@ ids: list[str] = ranking["id"]
 polars.DataFrame(ranking), pyarrow.table(ranking), pandas.DataFrame(ranking.to_pydict())
 formula.evaluate(ranking)
 formula.evaluate(Queue.read("examples/site/qstat.json", ["ncpus"], resources={"ngpus": "int"}))
-print(site.explain("1", to=3)["job"], site.compare(None, formula).document, site.shares("fair-tree").warnings, len(ranking))
+print(site.explain("1", to=3)["jobs"], site.compare(None, formula).document, site.shares("fair-tree").warnings, len(ranking))
 workload = Workload.read(["2026.gz", "2027.gz"], site=site, formulas=[formula, "ncpus"], goals="goals.toml", overrun="keep")
 simulation: Simulation = site.simulate("ncpus", workload=workload, processors=128, warm_up="1d", decay=3600, backfill="easy")
 started: Table = simulation.jobs
@@ -55,3 +57,7 @@ tree = ShareTree()
 tree.add("root", "ada", shares=3)
 tree.charge("ada", 7.5)
 factors: list[float] = tree.shares(["ada"])["factor"]
+trajectory: Trajectory = site.trajectory(ids[:3], "eligible_time", hours=2)
+waits = [crossing["wait"] for crossing in trajectory.crossings] + [job["points"][0]["rank"] for job in trajectory.jobs]
+replay: Replay = site.replay("sched.log")
+print(replay.equal, replay["summary"], site.explain("1").inputs[0]["origin"], site.explain("1").above[0]["terms"])
