@@ -724,7 +724,7 @@ class _Wishes(TypedDict):
 class _GoalValue(TypedDict):
     value: float | None
     limit: float | None
-    met: bool
+    met: bool | None
 
 @type_check_only
 class _Goal(TypedDict):

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template};
-use jsf_simulate::{Backfill, Difference, Goals, MeanChange, Measure, Validation, Workload};
+use jsf_simulate::{Backfill, Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
 use jsf_site::{Site, SiteError, StartingUsage};
 use thiserror::Error;
 
@@ -289,6 +289,9 @@ pub enum FitError {
     /// The warm-up leaves nothing to search.
     #[error("no job of the log is left to search: the warm-up and what is held out take all of it")]
     NothingToSearch,
+    /// There is no objective, and no goal is about a job of the searched part.
+    #[error("no goal is about a job of the days that are searched, and there is no objective: nothing can be fitted")]
+    NothingToJudge,
     /// The part that is held out is not a fraction.
     #[error("the part that is held out is {0}, expected a fraction from 0 to less than 1")]
     HeldOut(f64),
@@ -331,6 +334,10 @@ pub fn fit_goals(
     let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
     let in_force_text = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
     let Searched { space, split, part: searched, in_force } = Searched::new(&simulator, template, workload)?;
+    let is_judged = in_force.goals().iter().any(|goal| goal.state != GoalState::NoJobs);
+    if goals.objective.is_none() && !is_judged {
+        return Err(FitError::NothingToJudge);
+    }
     let mut search = Search::new(&simulator, template, &space, &searched, &in_force, options.evaluations);
     let kept = reserve(options.evaluations, template.constants().len());
     match search.run(options.evaluations.saturating_sub(kept), options.seed) {

@@ -67,9 +67,10 @@ struct JsonGoal<'a> {
 
 #[derive(Serialize)]
 struct JsonValue {
+    jobs: usize,
     value: Option<f64>,
     limit: Option<f64>,
-    met: bool,
+    met: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -245,8 +246,8 @@ fn goal(goal: &FittedGoal) -> JsonGoal<'_> {
 
 impl From<GoalValue> for JsonValue {
     fn from(value: GoalValue) -> Self {
-        let GoalValue { value, limit, is_met, .. } = value;
-        Self { value, limit, met: is_met }
+        let GoalValue { value, limit, jobs, state, .. } = value;
+        Self { jobs, value, limit, met: state.met() }
     }
 }
 

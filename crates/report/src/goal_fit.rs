@@ -13,7 +13,7 @@ use crate::charts::fit::{
 };
 use crate::charts::waits::{self, FOREST_LEGEND};
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
-use crate::goals::value_in_words;
+use crate::goals::{state_in_words, value_in_words};
 use crate::simulated_effect::effect;
 use crate::simulation_document::doubt_sentence;
 use crate::words::{count, duration, signed_rough_duration, signed_significant, significant};
@@ -87,7 +87,7 @@ impl<'a> GoalFitReport<'a> {
         let chosen: Vec<String> =
             fit.constants.iter().map(|constant| format!("{} = {}", constant.name, constant.value)).collect();
         let chosen = chosen.join(", ");
-        let met = fit.goals.iter().filter(|goal| goal.held_out.is_met).count();
+        let met = fit.goals.iter().filter(|goal| goal.held_out.is_met()).count();
         let goals = match fit.goals.len() {
             0 => String::new(),
             1 if met == 1 => " meets the goal on the days that were not searched, and".to_owned(),
@@ -125,7 +125,8 @@ impl<'a> GoalFitReport<'a> {
         let is_better = |change: Option<MeanChange>, is_less: bool| {
             change.is_some_and(|change| if is_less { change.is_decrease() } else { change.is_increase() })
         };
-        let goals = self.fit.goals.iter().filter(|goal| is_better(goal.change, goal.is_most) && !goal.current.is_met);
+        let goals =
+            self.fit.goals.iter().filter(|goal| is_better(goal.change, goal.is_most) && goal.current.is_missed());
         let objective =
             self.fit.objective.iter().filter(|objective| is_better(objective.change, objective.is_minimised));
         let names = goals.map(|goal| &goal.name).chain(objective.map(|objective| &objective.name));
@@ -135,7 +136,7 @@ impl<'a> GoalFitReport<'a> {
 
     /// What the formula in force has on the held-out days and the fitted one does not.
     fn lost(&self) -> String {
-        let goals = self.fit.goals.iter().filter(|goal| goal.held_out_current.is_met && !goal.held_out.is_met);
+        let goals = self.fit.goals.iter().filter(|goal| goal.held_out_current.is_met() && !goal.held_out.is_met());
         let names: Vec<String> = goals.map(|goal| format!("`{}`", goal.name)).collect();
         let objective = self.fit.objective.as_ref().map_or("", |objective| &objective.name);
         if names.is_empty() { format!("in `{objective}` by more than chance") } else { names.join(" and ") }
@@ -149,7 +150,7 @@ impl<'a> GoalFitReport<'a> {
             let best = value_in_words(other.measure, Some(exclusion.best));
             format!("where `{}` is met, the best of `{}` that was tried is {best}", met.name, other.name)
         });
-        let missed = fit.goals.iter().find(|goal| !goal.train.is_met).map(|goal| {
+        let missed = fit.goals.iter().find(|goal| goal.train.is_missed()).map(|goal| {
             let best = value_in_words(goal.measure, goal.best);
             let limit = value_in_words(goal.measure, goal.train.limit);
             let bound = if goal.is_most { "at most" } else { "at least" };
@@ -175,7 +176,7 @@ fn optimism(objective: &FittedObjective) -> Option<Fact> {
 
 /// The best of the known formulas on the held-out days: it meets the most goals, or of several that do is the best in the objective.
 fn simpler(fit: &GoalFit) -> Option<Fact> {
-    let met = |formula: &HeldOutFormula| formula.goals.iter().filter(|goal| goal.is_met).count();
+    let met = |formula: &HeldOutFormula| formula.goals.iter().filter(|goal| goal.is_met()).count();
     let loss = |formula: &HeldOutFormula| match (&fit.objective, formula.objective) {
         (Some(objective), Some(value)) if objective.is_minimised => value,
         (Some(_), Some(value)) => -value,
@@ -232,11 +233,26 @@ fn other_limits(fit: &GoalFit) -> Option<String> {
 /// The goals that the formula in force misses and that cannot be told from chance, as too few jobs decide them.
 fn untested(fit: &GoalFit) -> Option<String> {
     let has_interval = |goal: &&FittedGoal| goal.change.is_some_and(|change| change.interval().is_some());
-    let missed = fit.goals.iter().filter(|goal| !goal.current.is_met && !has_interval(goal));
+    let missed = fit.goals.iter().filter(|goal| goal.current.is_missed() && !has_interval(goal));
     let names: Vec<String> = missed.map(|goal| format!("`{}`", goal.name)).collect();
     (!names.is_empty()).then(|| {
         format!("Without an interval, as few jobs decide it: {}; a goal with `within` often has one.", names.join(", "))
     })
+}
+
+/// The goals that no job of a part of the log decides.
+fn without_jobs(fit: &GoalFit) -> Option<String> {
+    let without = fit.goals.iter().filter(|goal| goal.train.jobs == 0 || goal.held_out.jobs == 0);
+    let names = without.map(|goal| {
+        let parts = match (goal.train.jobs, goal.held_out.jobs) {
+            (0, 0) => "on any day",
+            (0, _) => "on the days searched",
+            _ => "on the days held out",
+        };
+        format!("`{}` {parts}", goal.name)
+    });
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| format!("About no job, so neither met nor missed: {}.", names.join(", ")))
 }
 
 /// The goals and the objective, under the formula in force and the fitted one.
@@ -258,7 +274,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
             Cell::prose(value_in_words(goal.measure, goal.held_out_current.value)),
             Cell::prose(value_in_words(goal.measure, goal.train.value)),
             Cell::prose(value_in_words(goal.measure, goal.held_out.value)),
-            Cell::text(if goal.held_out.is_met { "yes" } else { "no" }),
+            Cell::text(state_in_words(goal.held_out.state)),
         ],
         None => objective_row(fit),
     });
@@ -268,7 +284,8 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         false => section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)),
     };
     let of_objective = fit.objective.as_ref().and_then(held_out_change);
-    let sentences: Vec<String> = other_limits(fit).into_iter().chain(of_objective).chain(untested(fit)).collect();
+    let sentences = other_limits(fit).into_iter().chain(of_objective).chain(untested(fit)).chain(without_jobs(fit));
+    let sentences: Vec<String> = sentences.collect();
     section.table(table).prose(sentences.join(" "))
 }
 
@@ -383,10 +400,10 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
     let table = Table::new(columns, rows.len() + 1, move |index| {
         let (name, text, value, met) = match rows.get(index) {
             Some(row) => {
-                let met = row.goals.iter().filter(|goal| goal.is_met).count();
+                let met = row.goals.iter().filter(|goal| goal.is_met()).count();
                 (row.name, &*row.formula, objective.map(|objective| (objective.measure, row.objective)), met)
             }
-            None => ("fitted", &*fit.formula, fitted.0, fit.goals.iter().filter(|goal| goal.held_out.is_met).count()),
+            None => ("fitted", &*fit.formula, fitted.0, fit.goals.iter().filter(|goal| goal.held_out.is_met()).count()),
         };
         let mut cells = vec![Cell::text(name), Cell::Code(text.into())];
         cells.extend(value.map(|(measure, value)| Cell::prose(value_in_words(measure, value))));

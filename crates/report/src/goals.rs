@@ -1,7 +1,7 @@
 //! Goals that a simulation is judged by, as a table and as JSON.
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{JudgedGoal, Measure};
+use jsf_simulate::{GoalState, JudgedGoal, Measure};
 use serde_json::{Value as Json, json};
 
 use crate::document::{Cell, Column, Section, Table};
@@ -16,7 +16,7 @@ pub(super) fn goals_json(goals: &[JudgedGoal]) -> Json {
             "jobs": goal.jobs,
             "value": goal.value,
             "limit": goal.limit,
-            "met": goal.is_met,
+            "met": goal.state.met(),
         })
     });
     goals.collect()
@@ -40,7 +40,7 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     ]);
     // those that are missed first: there may be no room for all
     let mut order: Vec<usize> = (0..new.len()).collect();
-    order.sort_by_key(|&index| new[index].is_met);
+    order.sort_by_key(|&index| new[index].state);
     let table = Table::new(columns, new.len(), move |row| {
         let index = order[row];
         let goal = &new[index];
@@ -54,24 +54,44 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
         cells.extend([
             Cell::prose(value_in_words(goal.measure, goal.value)),
             Cell::prose(format!("{bound} {}", value_in_words(goal.measure, goal.limit))),
-            Cell::text(if goal.is_met { "yes" } else { "no" }),
+            Cell::text(state_in_words(goal.state)),
         ]);
         cells
     });
-    let brief = missed(new).unwrap_or_else(|| "all goals are met".to_owned());
+    let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
     Some(Section::new("goals").in_brief(brief).table(table))
 }
 
-/// The goals that are missed, for the headline; `None` if all are met.
-pub(super) fn missed(goals: &[JudgedGoal]) -> Option<String> {
-    let missed: Vec<&str> = goals.iter().filter(|goal| !goal.is_met).map(|goal| &*goal.name).collect();
-    let names = match &missed[..] {
+/// What of the goals is not met, for the headline: those that are missed, else those that are about no job. `None` if all are met.
+pub(super) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
+    let [missed, without] = [GoalState::Missed, GoalState::NoJobs].map(|state| names(goals, state));
+    let all = count(goals.len(), "goal");
+    match (missed, without) {
+        (Some((missed, names)), _) => Some(format!("{missed} of {all} missed: {names}")),
+        (None, Some((without, names))) => Some(format!("{without} of {all} about no job: {names}")),
+        (None, None) => None,
+    }
+}
+
+/// How many goals are in a state, and their names; `None` if there are none.
+fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
+    let found: Vec<&str> = goals.iter().filter(|goal| goal.state == state).map(|goal| &*goal.name).collect();
+    let names = match &found[..] {
         [] => return None,
         [one] => format!("`{one}`"),
         [one, other] => format!("`{one}` and `{other}`"),
         [first, others @ ..] => format!("`{first}` and {}", count(others.len(), "other")),
     };
-    Some(format!("{} of {} missed: {names}", missed.len(), count(goals.len(), "goal")))
+    Some((found.len(), names))
+}
+
+/// Whether a goal is met, in a cell: a dash where it is about no job.
+pub(super) fn state_in_words(state: GoalState) -> &'static str {
+    match state {
+        GoalState::Missed => "no",
+        GoalState::NoJobs => "–",
+        GoalState::Met => "yes",
+    }
 }
 
 pub(super) fn value_in_words(measure: Measure, value: Option<f64>) -> String {

@@ -10,7 +10,7 @@ use jsf_simulate::{
 };
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
-use crate::goals::{goals_section, missed};
+use crate::goals::{goals_section, unmet};
 use crate::simulated_change::SimulatedChangeReport;
 use crate::simulated_effect::effect;
 use crate::simulation::{JobLine, SimulationReport};
@@ -109,10 +109,10 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     }
 }
 
-/// A headline after the goals that are missed.
+/// A headline after the goals that are not met.
 fn with_goals(headline: String, goals: &[JudgedGoal]) -> String {
-    match missed(goals) {
-        Some(missed) => format!("{missed}. {headline}"),
+    match unmet(goals) {
+        Some(unmet) => format!("{unmet}. {headline}"),
         None => headline,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use jsf_simulate::{JudgedGoal, Summary};
+use jsf_simulate::{GoalState, JudgedGoal, Summary};
 use serde_json::{Value as Json, json};
 
 use crate::csv_writer::write_csv;
@@ -159,7 +159,7 @@ impl<'a> SweepReport<'a> {
 
 /// The number of goals that a run meets.
 fn met(run: &SweptRun) -> usize {
-    run.goals.iter().filter(|goal| goal.is_met).count()
+    run.goals.iter().filter(|goal| goal.state == GoalState::Met).count()
 }
 
 /// A value as a number of JSON, as it is written.

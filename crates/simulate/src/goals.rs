@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
@@ -168,8 +170,30 @@ pub struct JudgedGoal {
     pub is_most: bool,
     /// The limit; `None` if it refers to an old side that there is not.
     pub limit: Option<f64>,
-    /// Whether the goal is met. One without a job or without a limit is.
-    pub is_met: bool,
+    /// Whether the goal is met. One without a limit is.
+    pub state: GoalState,
+}
+
+/// Whether a goal is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GoalState {
+    /// The value is not within the limit.
+    Missed,
+    /// The goal is about no job, so that there is nothing to judge.
+    NoJobs,
+    /// The value is within the limit.
+    Met,
+}
+
+impl GoalState {
+    /// Whether the goal is met; `None` if it is about no job.
+    pub fn met(self) -> Option<bool> {
+        match self {
+            Self::Missed => Some(false),
+            Self::NoJobs => None,
+            Self::Met => Some(true),
+        }
+    }
 }
 
 /// A file of goals that cannot be read.
@@ -263,11 +287,6 @@ impl Goals {
     /// The conditions, whose names a log is read for.
     pub fn conditions(&self) -> impl Iterator<Item = &Formula> {
         self.goals.iter().filter_map(|goal| Some(&goal.condition.as_ref()?.formula))
-    }
-
-    /// The queues, entities and groups that goals name.
-    pub fn members(&self) -> impl Iterator<Item = (Member, &str)> {
-        self.goals.iter().filter_map(|goal| goal.member.as_ref().map(|(member, name)| (*member, &**name)))
     }
 
     /// Whether a goal or the objective is one number of the whole run, and not only of jobs.
@@ -371,13 +390,28 @@ impl Goal {
         let is_met = match (value, limit) {
             (Some(value), Some(limit)) if self.limit.is_most => value <= limit,
             (Some(value), Some(limit)) => value >= limit,
-            // nothing is missed where there is no job, and an index of fairness needs shares
-            (None, _) => jobs == 0,
+            // an index of fairness needs shares
+            (None, _) => false,
             // without an old side, a limit that refers to it limits nothing
             (_, None) => true,
         };
+        let state = match is_met {
+            _ if jobs == 0 => GoalState::NoJobs,
+            true => GoalState::Met,
+            false => GoalState::Missed,
+        };
         let Limit { is_most, .. } = self.limit;
-        JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, value, is_most, limit, is_met }
+        JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, value, is_most, limit, state }
+    }
+
+    /// Whether the goal is about some of the jobs and not about all of them.
+    pub fn is_of_some(&self) -> bool {
+        self.condition.is_some() || self.member.is_some()
+    }
+
+    /// Whether any job of a workload is one of those that the goal is about.
+    pub fn concerns_any(&self, workload: &Workload) -> bool {
+        workload.jobs().iter().any(self.is_concerned(workload))
     }
 
     /// Which jobs of a workload the goal is about.
@@ -398,12 +432,16 @@ impl Goal {
 impl Member {
     /// The place of a name among those of the log; `None` if no job has it.
     pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
-        let names = match self {
+        self.names(workload).iter().position(|other| **other == *name)
+    }
+
+    /// The names of the log.
+    pub fn names(self, workload: &Workload) -> &[Box<str>] {
+        match self {
             Self::Queue => workload.queues(),
             Self::Entity => workload.entities(),
             Self::Group => workload.groups(),
-        };
-        names.iter().position(|other| **other == *name)
+        }
     }
 }
 
@@ -420,8 +458,14 @@ impl fmt::Display for Member {
 impl Condition {
     fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
         let formula = Formula::parse(text).map_err(|error| format!("the condition `{text}` is not valid: {error}"))?;
-        let program = formula.compile(schema).map_err(|error| format!("the condition `{text}`: {error}"))?;
-        Ok(Self { formula, program })
+        match formula.compile(schema) {
+            Ok(program) => Ok(Self { formula, program }),
+            Err(error) => {
+                let found = lint(formula.expr(), schema).into_iter().find(|found| found.severity == Severity::Error);
+                let reason = found.map_or_else(|| error.to_string(), |found| in_one_line(&found));
+                Err(format!("the condition `{text}`: {reason}"))
+            }
+        }
     }
 
     /// Whether it holds for a job. It does not where Python raises an exception.
@@ -434,6 +478,12 @@ impl Condition {
         let inputs: Vec<Value> = self.program.inputs().iter().map(|name| input(name)).collect();
         self.program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).is_some_and(|value| value != 0.0)
     }
+}
+
+/// A finding about a condition with what it suggests.
+pub fn in_one_line(found: &Diagnostic) -> String {
+    let suggestion = if found.label.is_empty() { String::new() } else { format!("; {}", found.label) };
+    format!("{}{suggestion}", found.message)
 }
 
 fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {

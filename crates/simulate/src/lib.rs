@@ -50,7 +50,9 @@ pub use errors::{ErrorKind, EvaluationErrors};
 pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use generate::{Random, WorkloadModel, generate};
-pub use goals::{Goal, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Objective};
+pub use goals::{
+    Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Objective, in_one_line,
+};
 pub use left_out::{Fault, Faults, LeftOutReason};
 pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 pub use read::{WorkloadFormat, read_workload};

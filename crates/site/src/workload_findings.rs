@@ -4,7 +4,8 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::{Ranges, ValueSet, lint, lint_values};
 use job_sort_formula::python::Value;
-use jsf_simulate::{Goals, Workload};
+use job_sort_formula::schema::suggestions::did_you_mean;
+use jsf_simulate::{Goal, Goals, Workload, in_one_line};
 
 use super::simulate::few;
 use super::simulation_rules::PROCESSORS;
@@ -30,25 +31,24 @@ impl Site {
         findings
     }
 
-    /// Checks that a log has what goals name. The warnings are of queues, entities and groups that no job of the log has: such a goal
-    /// is met, as it is about no job.
+    /// Checks that a log has what goals are about. The warnings are of goals that are about no job of the log: they are neither met nor
+    /// missed.
     ///
     /// # Errors
-    /// None of them is there: such goals are those of another site. Or a condition has a name that nothing declares and no job of
+    /// All goals about some of the jobs are such: such goals are those of another site. Or a condition has a name that nothing declares and no job of
     /// the log has.
     pub fn check_goals(&self, goals: &Goals, workload: &Workload) -> Result<Vec<String>, SiteError> {
-        let absent = goals.members().filter(|(member, name)| member.index(name, workload).is_none());
-        let absent: Vec<String> =
-            absent.map(|(member, name)| format!("no job of the log has the {member} `{name}` of a goal")).collect();
-        if !absent.is_empty() && absent.len() == goals.members().count() {
-            return Err(SiteError::content(absent.join("; ")));
-        }
         for condition in goals.conditions() {
             let found = self.lint(condition, workload);
             if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
                 let text = condition.text();
-                return Err(SiteError::content(format!("the condition `{text}` of a goal: {}", found.message)));
+                return Err(SiteError::content(format!("the condition `{text}` of a goal: {}", in_one_line(found))));
             }
+        }
+        let of_some: Vec<&Goal> = goals.goals.iter().filter(|goal| goal.is_of_some()).collect();
+        let absent: Vec<String> = of_some.iter().filter_map(|goal| no_job(goal, workload)).collect();
+        if !absent.is_empty() && absent.len() == of_some.len() {
+            return Err(SiteError::content(absent.join("; ")));
         }
         Ok(absent)
     }
@@ -88,4 +88,21 @@ impl Site {
             format!("queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here")
         })
     }
+}
+
+/// That a goal is about no job of a workload; `None` if it is about some.
+fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
+    if goal.concerns_any(workload) {
+        return None;
+    }
+    let Goal { name, member, condition, .. } = goal;
+    if let Some((member, of)) = member
+        && member.index(of, workload).is_none()
+    {
+        let similar = did_you_mean(of, member.names(workload).iter().map(|name| &**name));
+        return Some(format!("the goal `{name}` is about no job: no job of the log has the {member} `{of}`{similar}"));
+    }
+    let condition = condition.as_ref().map_or("", |condition| condition.formula.text());
+    let which = member.as_ref().map_or_else(String::new, |(member, of)| format!(" of the {member} `{of}`"));
+    Some(format!("the goal `{name}` is about no job: `{condition}` holds for no job{which} of the log"))
 }

@@ -126,7 +126,7 @@ pub(super) fn reason(
         is_beyond_chance(change.as_ref(), *is_less, *level)
     };
     // a goal that few jobs decide has no interval; it is not given up either
-    let is_lost = |(fitted, current): (&GoalValue, &GoalValue)| !fitted.is_met && current.is_met;
+    let is_lost = |(fitted, current): (&GoalValue, &GoalValue)| !fitted.is_met() && current.is_met();
     let of_held_out = held_out.fitted.goals.iter().zip(&held_out.current.goals);
     let is_worse =
         |objective: &Objective| is_beyond_chance(held_out.objective.as_ref(), !objective.is_minimised, LEVEL);

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use jsf_simulate::JudgedGoal;
+use jsf_simulate::{GoalState, JudgedGoal};
 
 /// How good constants are. A smaller score is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,12 +35,14 @@ impl Ord for Score {
 /// The value of a goal on a part of the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GoalValue {
-    /// The value; `None` if the goal cannot be judged, as there is no job or no share.
+    /// The value; `None` if there is no job or no share.
     pub value: Option<f64>,
     /// The limit; `None` if it refers to a value that there is not.
     pub limit: Option<f64>,
-    /// Whether the value is at most the limit, or at least, as the goal asks for. A goal that cannot be judged is met.
-    pub is_met: bool,
+    /// The number of jobs that it is about.
+    pub jobs: usize,
+    /// Whether the value is at most the limit, or at least, as the goal asks for.
+    pub state: GoalState,
     /// By how much it is missed, as a fraction of the limit.
     pub missed: f64,
     /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it cannot be judged.
@@ -55,7 +57,23 @@ impl GoalValue {
         let is_most = runs.iter().all(|goal| goal.is_most);
         let margin = value.zip(limit).map(|(value, limit)| relative_margin(value, limit, is_most));
         let missed = margin.map_or(0.0, |margin| (-margin).max(0.0));
-        Self { value, limit, is_met: missed == 0.0, missed, margin }
+        let jobs = runs.iter().map(|goal| goal.jobs).max().unwrap_or(0);
+        let state = match value {
+            _ if jobs == 0 => GoalState::NoJobs,
+            Some(_) if missed == 0.0 => GoalState::Met,
+            _ => GoalState::Missed,
+        };
+        Self { value, limit, jobs, state, missed, margin }
+    }
+
+    /// Whether the goal is met, which one about no job is not.
+    pub fn is_met(&self) -> bool {
+        self.state == GoalState::Met
+    }
+
+    /// Whether the goal is missed, which one about no job is not.
+    pub fn is_missed(&self) -> bool {
+        self.state == GoalState::Missed
     }
 }
 

@@ -124,7 +124,7 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     let qmgr = fit_json::qmgr_command(&site, &fit.formula);
     let report = GoalFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
     write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), qmgr.as_deref(), out)?;
-    let is_met = fit.goals.iter().all(|goal| goal.train.is_met && goal.held_out.is_met);
+    let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
     let is_found = fit.reason.recommendation() != Recommendation::None;
     Ok(if is_met && is_found { Outcome::Fine } else { Outcome::Findings })
 }

@@ -21,7 +21,8 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload, WorkloadModel, generate,
+    Decay, Difference, GoalState, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload, WorkloadModel,
+    generate,
 };
 use jsf_site::{FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
@@ -285,7 +286,7 @@ fn write_side(
 
 /// Whether no goal is missed.
 fn meets_goals(side: &Side) -> bool {
-    side.goals.iter().all(|goal| goal.is_met)
+    side.goals.iter().all(|goal| goal.state != GoalState::Missed)
 }
 
 /// Whether two formulas are to be compared.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::Formula;
 use jsf_report::sweep::{SweepReport, SweptRun};
-use jsf_simulate::{Goals, Workload};
+use jsf_simulate::{GoalState, Goals, Workload};
 use jsf_site::{Site, SiteError};
 
 use super::args::{Param, SimulateArgs, SimulateFormatName};
@@ -46,7 +46,7 @@ impl Sweep<'_> {
                 write_text(&report.document(), self.arguments.text, out)?;
             }
         }
-        let is_met = runs.iter().any(|run| run.goals.iter().all(|goal| goal.is_met));
+        let is_met = runs.iter().any(|run| run.goals.iter().all(|goal| goal.state != GoalState::Missed));
         Ok(if is_met { Outcome::Fine } else { Outcome::Findings })
     }
 

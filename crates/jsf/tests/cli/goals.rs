@@ -114,9 +114,21 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_what_is_expected() {
 fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
     let of = |jobs: &str| goal(jobs, "\"mean\"", "at_most = \"1h\"");
     for (text, expected) in [
-        (of("queue = \"shrt\""), "jsf: no job of the log has the queue `shrt` of a goal\n"),
-        (of("entity = \"eve\""), "jsf: no job of the log has the entity `eve` of a goal\n"),
-        (of("group = \"ida\""), "jsf: no job of the log has the group `ida` of a goal\n"),
+        (
+            of("queue = \"shrt\""),
+            "jsf: the goal `soon` is about no job: no job of the log has the queue `shrt`; did you mean `short`?\n",
+        ),
+        (of("entity = \"eve\""), "jsf: the goal `soon` is about no job: no job of the log has the entity `eve`\n"),
+        (of("group = \"ida\""), "jsf: the goal `soon` is about no job: no job of the log has the group `ida`\n"),
+        (
+            of("jobs = \"ncpus > 5000\""),
+            "jsf: the goal `soon` is about no job: `ncpus > 5000` holds for no job of the log\n",
+        ),
+        (
+            of("jobs = \"walltme > 2\""),
+            "jsf: the condition `walltme > 2` of a goal: `walltme` is not a known resource, function or constant; did you mean \
+             `walltime`?\n",
+        ),
         (
             of("jobs = \"ngpux > 2\""),
             "jsf: the condition `ngpux > 2` of a goal: `ngpux` is not a known resource, function or constant\n",
@@ -125,8 +137,18 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
         let output = judged(&text, &["eligible_time"]);
         assert_eq!((output.status.code(), stderr(&output)), (Some(2), expected.to_owned()), "{text}");
     }
-    // where others are there, the one that is missing is met, as it is about no job
-    let output = judged(&(of("queue = \"shrt\"") + &of("queue = \"short\"")), &["-walltime"]);
+    // where others are there, one that is about no job is neither met nor missed
+    let two = of("queue = \"shrt\"") + &of("queue = \"short\"");
+    let output = judged(&two, &["-walltime"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(stderr(&output), "jsf: warning: no job of the log has the queue `shrt` of a goal\n");
+    let warning = "jsf: warning: the goal `soon` is about no job: no job of the log has the queue `shrt`; did you mean `short`?\n";
+    assert_eq!(stderr(&output), warning);
+    let text = stdout(&output);
+    assert!(text.starts_with("1 of 2 goals about no job: `soon`. "), "{text}");
+    assert!(text.contains("soon     0  mean wait           –  at most 1 h  –"), "{text}");
+    let goals = goals_of(&json(&judged(&two, &["-walltime", "--format", "json"])), "/goals");
+    assert_eq!((&goals[0]["met"], &goals[0]["jobs"]), (&Value::Null, &0.into()));
+    // and does not hide that another one is missed
+    let missed = of("queue = \"shrt\"") + &goal("queue = \"short\"", "\"mean\"", "at_least = \"100d\"");
+    assert_eq!(judged(&missed, &["-walltime"]).status.code(), Some(1));
 }

@@ -6,7 +6,7 @@ fn parse(text: &str) -> Result<Goals, String> {
 }
 
 /// Four jobs of one processor that are submitted at once and run for 100 s each on one processor.
-fn judged(goals: &str) -> Vec<(usize, Option<f64>, bool)> {
+fn judged(goals: &str) -> Vec<(usize, Option<f64>, Option<bool>)> {
     let mut builder = WorkloadBuilder::new();
     for (id, queue, walltime) in [("1", "a", 100), ("2", "a", 200), ("3", "b", 300), ("4", "b", 400)] {
         let job = LoggedJob { id, queue, run: 100, walltime: Some(walltime), processors: 1, ..LoggedJob::default() };
@@ -26,7 +26,7 @@ fn judged(goals: &str) -> Vec<(usize, Option<f64>, bool)> {
         judged.iter().map(|goal| goal.value).collect::<Vec<_>>(),
         again.iter().map(|goal| goal.value).collect::<Vec<_>>()
     );
-    again.into_iter().map(|goal| (goal.jobs, goal.value, goal.is_met)).collect()
+    again.into_iter().map(|goal| (goal.jobs, goal.value, goal.state.met())).collect()
 }
 
 #[test]
@@ -68,15 +68,22 @@ fn goals_are_judged_by_the_jobs_that_they_are_about() {
         queue = 'c'
         measure = 'wait'
         statistic = 'max'
-        at_most = 0";
+        at_most = 0
+        [[goal]]
+        name = 'no such job'
+        jobs = 'walltime > 1e9'
+        measure = 'wait'
+        statistic = { within = '1h' }
+        at_least = 1";
     let expected = [
-        (4, Some(150.0), true),
-        (2, Some(100.0), false),
-        (2, Some(300.0), true),
-        (4, Some(0.5), true),
-        (4, Some(2.5), false),
-        (4, Some(1.0), true),
-        (0, None, true),
+        (4, Some(150.0), Some(true)),
+        (2, Some(100.0), Some(false)),
+        (2, Some(300.0), Some(true)),
+        (4, Some(0.5), Some(true)),
+        (4, Some(2.5), Some(false)),
+        (4, Some(1.0), Some(true)),
+        (0, None, None),
+        (0, None, None),
     ];
     assert_eq!(judged(goals), expected);
 }
@@ -105,6 +112,10 @@ fn a_mistake_is_named_with_its_line() {
         (
             goal("queue = 'a'\ngroup = 'b'\nmeasure = 'wait'\nstatistic = 'mean'\nat_most = 1"),
             "several of `queue`, `entity` and `group`",
+        ),
+        (
+            goal("jobs = 'ncpus ? 2'\nmeasure = 'wait'\nstatistic = 'mean'\nat_most = 1"),
+            "line 3: the condition `ncpus ? 2`",
         ),
         (goal("speed = 1\nmeasure = 'wait'\nstatistic = 'mean'\nat_most = 1"), "unknown field `speed`"),
         ("[objective]\nminimise = 'wait'\n".to_owned(), "line 2: `wait` needs a `statistic`"),
