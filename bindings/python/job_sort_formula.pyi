@@ -719,9 +719,11 @@ class _Wishes(TypedDict):
     met: int
     violated: list[list[str]]
     conflict: list[list[str]]
+    conflict_proved: bool
 
 @type_check_only
 class _GoalValue(TypedDict):
+    jobs: int
     value: float | None
     limit: float | None
     met: bool | None

@@ -326,11 +326,12 @@ impl Run {
             validation: None,
             shake: None,
             processors: self.simulated.processors,
+            processors_source: self.simulated.processors_source,
             goals: &self.goals,
             checked: None,
             failing: None,
             without: &self.simulated.left_out,
-            warnings: &[],
+            warnings: &self.simulated.warnings,
             rules: &[],
         }
     }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template};
 use jsf_simulate::{Backfill, Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
-use jsf_site::{Site, SiteError, StartingUsage};
+use jsf_site::{ProcessorsSource, Site, SiteError, StartingUsage};
 use thiserror::Error;
 
 pub use held_out::HeldOutFormula;
@@ -151,6 +151,12 @@ pub struct GoalFit {
     pub validation: Option<Validation>,
     /// Whether the search ended early.
     pub is_interrupted: bool,
+    /// The number of processors of the machine.
+    pub processors: u32,
+    /// Where that number is from.
+    pub processors_source: ProcessorsSource,
+    /// What the simulation of the whole log under the formula in force leaves out or assumes, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// What is advised.
@@ -370,6 +376,9 @@ pub fn fit_goals(
         split,
         difference: held_out.difference,
         validation: held_out.validation,
+        processors: held_out.simulated.processors,
+        processors_source: held_out.simulated.processors_source,
+        warnings: held_out.simulated.warnings,
         is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
         points: search.points,
     })
@@ -378,7 +387,7 @@ pub fn fit_goals(
 /// The length of the blocks by which errors on the searched part are estimated: that of a comparison, but a short part has six too.
 fn block_seconds(part: &Part, split: &Split, in_force: &Runs) -> i64 {
     let workload = &part.copies[0];
-    let schedule = &in_force.0[0].schedule;
+    let schedule = &in_force.0[0].simulated.schedule;
     let compared = Difference::new(workload, schedule, schedule, part.warm_up).block_seconds;
     compared.min((split.searched_until - split.counted_from) / MIN_BLOCKS).max(1)
 }

@@ -401,3 +401,107 @@ fn the_time_of_120_jobs_and_three_constants_is_printed() {
         );
     }
 }
+
+fn values(fit: &WishFit) -> Vec<f64> {
+    fit.parameters.iter().map(|parameter| parameter.value).collect()
+}
+
+/// Jobs that differ in one number each from the first one.
+fn four_jobs() -> Vec<Value> {
+    let job = |id: &str, ncpus: u64, eligible_time: u64, job_priority: u64| {
+        json!({"id": id, "entity": "Bob", "queue": "workq", "state": "Q", "eligible_time": eligible_time,
+               "resources": {"ncpus": ncpus}, "job_priority": job_priority})
+    };
+    vec![job("1.vm", 1, 0, 0), job("2.vm", 5, 0, 0), job("3.vm", 1, 3600, 0), job("4.vm", 1, 0, 7)]
+}
+
+#[test]
+fn constants_stay_where_they_begin_if_that_meets_the_wishes() {
+    let site = plain(&four_jobs());
+    for text in [
+        "{a=2.125:0..100}*ncpus + {b=3:0..50}*eligible_time/3600 + {c=4:0.1..100:log}*job_priority",
+        "{a=2.125:0..100}*ncpus + {b=3:0..50}*eligible_time/3600 + {c=4:0..10:int}*job_priority + 1",
+        "ncpus**{a=2.125:1..9} + {b=3:0..50}*eligible_time/3600 + {c=4:0.1..100:log}*job_priority",
+    ] {
+        let fit = fit(&site, &template(text), &pairs(&[("2", "1"), ("3", "1"), ("4", "3")]));
+        assert!(fit.is_feasible);
+        assert_eq!(values(&fit), [2.125, 3.0, 4.0], "{text}");
+    }
+}
+
+#[test]
+fn only_the_constants_that_must_leave_where_they_begin() {
+    let site = plain(&four_jobs());
+    // 4 a is to be above 7 c, and nothing is wished about b
+    for text in [
+        "{a=1:0..100}*ncpus + {b=3:0..50}*eligible_time/3600 + {c=4:0..100}*job_priority",
+        "{a=1:0..100}*ncpus + {b=3:0..50}*eligible_time/3600 + {c=4:0..100}*job_priority + 1",
+        "{a=1:0..100:int}*ncpus + {b=3:0..50}*eligible_time/3600 + {c=4:0..100}*job_priority",
+        "{a=1:0.1..100:log}*ncpus + {b=3:0..50}*eligible_time/3600 + ({c=4:0..100}*job_priority)**1.0",
+    ] {
+        let fit = fit(&site, &template(text), &pairs(&[("2", "4")]));
+        let found = values(&fit);
+        assert!(fit.is_feasible, "{text}");
+        assert_eq!(found[1], 3.0, "{text}: {found:?}");
+        assert!(found[0] == 1.0 || found[2] == 4.0, "{text}: {found:?}");
+        assert!(found[0] < 40.0, "not at the end of its range: {text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_common_factor_stays_near_to_the_first_constants() {
+    for case in 0..20 {
+        let mut random = Xorshift(case * 17 + 3);
+        let template = template("{fs=100:0..500}*fairshare_factor + {age=1:0..50}*eligible_time/3600");
+        let site = plain(&random_jobs(40, &mut random));
+        let wished = order(&site, &template.fill(&hidden(&template, &mut random)));
+        let fit = fit(&site, &template, &list(&wished));
+        let found = values(&fit);
+        assert!(fit.is_feasible && (found[0] == 100.0 || found[1] == 1.0), "case {case}: {found:?}");
+    }
+}
+
+#[test]
+fn scores_leave_a_constant_that_they_do_not_need_where_it_begins() {
+    let site = plain(&four_jobs());
+    let mut wishes = Wishes::default();
+    wishes.read("scores.csv", "1,3\n2,15\n").expect("scores");
+    let fit = fit(&site, &template("{a=1:0..100}*ncpus + {c=4:0..100}*job_priority"), &wishes);
+    assert_eq!(values(&fit), [3.0, 4.0]);
+}
+
+#[test]
+fn a_search_names_a_small_set_of_wishes_that_it_cannot_meet() {
+    let site = plain(&four_jobs());
+    // more processors come first under each of these, and fewer are wished first
+    let text = "ncpus**{p=1:0.5..3} + {age=1:0..9}*eligible_time/3600 + {c=4:0..100}*job_priority";
+    let alone = fit(&site, &template(text), &pairs(&[("3", "1"), ("1", "2"), ("4", "3")]));
+    assert_eq!(alone.wishes.conflict, ids(&[("1.vm", "2.vm")]));
+    assert!(!alone.is_conflict_proved && !alone.is_feasible);
+    // each of them can be met, but not both
+    let both = "ncpus**{p=1:-2..2} + job_priority*({p}<0) + {age=1:0.5..9}*eligible_time/3600";
+    let both = fit(&site, &template(both), &pairs(&[("2", "1"), ("3", "1"), ("4", "1")]));
+    assert_eq!(both.wishes.conflict, ids(&[("2.vm", "1.vm"), ("4.vm", "1.vm")]), "{both:?}");
+}
+
+#[test]
+fn hidden_integers_are_found_nearly() {
+    let templates = [
+        "ncpus**{p=2:1..6:int} + {age=1:0..50}*eligible_time/3600",
+        "{w=10:1..60:int}*log(ncpus + {shift=5:1..50:int}) + fairshare_factor*{fs=100:0..500}",
+        "fairshare_factor**{p=1:1..5:int}*{fs=100:1..500:log} + min(eligible_time/3600, {cap=48:1..139:int})*{age=1:0..9}",
+        "({n=4:1..16:int}*job_priority)**{p=1:0.2..3} + {fs=100:0..500:int}*fairshare_factor",
+    ];
+    let cases = setting("JSF_FIT_CASES", 16);
+    for case in 0..cases {
+        let mut random = Xorshift(case * 7877 + 29);
+        let template = template(templates[case as usize % templates.len()]);
+        let site = plain(&random_jobs(120, &mut random));
+        let hidden = hidden(&template, &mut random);
+        let wished = order(&site, &template.fill(&hidden));
+        let fit = fit(&site, &template, &list(&wished));
+        let alike = agreement(&order(&site, &fit.formula), &wished);
+        println!("{case}: {alike:.4} {} of {} {hidden:?} {:?}", fit.wishes.met, fit.wishes.total, values(&fit));
+        assert!(!fit.is_linear && alike >= 0.98, "case {case}: {alike} {fit:?}");
+    }
+}

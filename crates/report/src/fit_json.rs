@@ -24,6 +24,7 @@ struct Json<'a> {
     wishes: Option<JsonWishes<'a>>,
     goals: Vec<JsonGoal<'a>>,
     objective: Option<JsonObjective<'a>>,
+    warnings: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<JsonLog>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +52,7 @@ struct JsonWishes<'a> {
     met: usize,
     violated: Vec<[&'a str; 2]>,
     conflict: Vec<[&'a str; 2]>,
+    conflict_proved: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_deviation: Option<f64>,
 }
@@ -99,9 +101,16 @@ struct JsonBaseline<'a> {
 
 #[derive(Serialize)]
 struct JsonLog {
+    processors: JsonProcessors,
     searched_days: f64,
     held_out_days: f64,
     tau_b: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct JsonProcessors {
+    total: u32,
+    from: &'static str,
 }
 
 #[derive(Serialize)]
@@ -149,10 +158,12 @@ pub fn write_wish_fit(fit: &WishFit, qmgr: Option<&str>, out: &mut dyn Write) ->
             met: fit.wishes.met,
             violated: pairs(&fit.wishes.violated),
             conflict: pairs(&fit.wishes.conflict),
+            conflict_proved: fit.is_conflict_proved,
             mean_deviation: fit.mean_deviation,
         }),
         goals: Vec::new(),
         objective: None,
+        warnings: &[],
         log: None,
         exclusions: Vec::new(),
         points: Vec::new(),
@@ -197,7 +208,9 @@ pub fn write_goal_fit(fit: &GoalFit, qmgr: Option<&str>, out: &mut dyn Write) ->
         wishes: None,
         goals: fit.goals.iter().map(goal).collect(),
         objective: fit.objective.as_ref().map(|of| objective(of, &fit.baselines)),
+        warnings: &fit.warnings,
         log: Some(JsonLog {
+            processors: JsonProcessors { total: fit.processors, from: fit.processors_source.name() },
             searched_days: fit.split.searched_days(),
             held_out_days: fit.split.held_out_days(),
             tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),

@@ -6,6 +6,7 @@ use jsf_fit::goals::{
     Traded,
 };
 use jsf_simulate::{MeanChange, Measure, Validation};
+use jsf_site::ProcessorsSource;
 
 use crate::charts::fit::{
     CONSTANT_LEGEND, ConstantMarks, FRONT_LEGEND, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark,
@@ -15,7 +16,7 @@ use crate::charts::waits::{self, FOREST_LEGEND};
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::goals::{state_in_words, value_in_words};
 use crate::simulated_effect::effect;
-use crate::simulation_document::doubt_sentence;
+use crate::simulation_document::{doubt_sentence, warning_sections};
 use crate::words::{count, duration, signed_rough_duration, signed_significant, significant};
 
 /// Intervals take six blocks of a week.
@@ -38,7 +39,9 @@ impl<'a> GoalFitReport<'a> {
     /// The fit as a document.
     pub fn document(&self) -> Document<'a> {
         let fit = self.fit;
-        let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula), goals_section(fit)];
+        let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula)];
+        sections.extend(warning_sections(fit.warnings.iter().map(|text| format!("warning {text}")).collect(), true));
+        sections.push(goals_section(fit));
         let is_advised = fit.reason.recommendation() == Recommendation::Use;
         sections.extend(self.qmgr.filter(|_| is_advised).map(qmgr_section));
         sections.push(constants_section(fit));
@@ -69,6 +72,9 @@ impl<'a> GoalFitReport<'a> {
             "held out",
             format!("the last {held_out} d of the log; fitted on {searched} d; {simulated} simulated"),
         ));
+        let machine = format!("{} {}", count(fit.processors as usize, "processor"), fit.processors_source.in_words());
+        let machine = Fact::new("machine", machine);
+        facts.push(if fit.processors_source == ProcessorsSource::Given { machine.in_full() } else { machine });
         facts.extend(fit.objective.as_ref().and_then(optimism));
         let within: Vec<String> = fit.constants.iter().filter_map(range_in_words).collect();
         if !within.is_empty() && fit.reason != Reason::GoalsMissed {

@@ -9,7 +9,7 @@ use jsf_simulate::{
     Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, SHAKE_SECONDS, Schedule, Shake, Spread,
     Statistics, Summary, Validation, Workload, WorkloadJob,
 };
-use jsf_site::LeftOut;
+use jsf_site::{LeftOut, ProcessorsSource};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -38,6 +38,8 @@ pub struct SimulationReport<'a> {
     pub shake: Option<&'a Shake>,
     /// The number of processors of the machine.
     pub processors: u32,
+    /// Where that number is from.
+    pub processors_source: ProcessorsSource,
     /// The verdict on the formula, without jobs.
     pub checked: Option<&'a Checked>,
     /// The jobs for which the formula fails, if there are any.
@@ -110,6 +112,8 @@ impl<'a> SimulationReport<'a> {
             json!({"kind": kind, "jobs": errors.jobs, "job": job, "message": errors.message})
         });
         let parts = [
+            ("processors", json!({"total": self.processors, "from": self.processors_source.name()})),
+            ("warnings", warnings_json(self.warnings)),
             ("warm_up", json!(statistics.warm_up)),
             ("summary", summary_json(&statistics.summary)),
             ("entities", self.entities_json()),
@@ -206,6 +210,11 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
         _ => place.to_string(),
     });
     numbers.collect()
+}
+
+/// The warnings without the word that a terminal shows before each.
+fn warnings_json(warnings: &[String]) -> Json {
+    warnings.iter().map(|warning| warning.strip_prefix("warning ").unwrap_or(warning)).collect()
 }
 
 fn fairness_json(fairness: &Fairness) -> Json {

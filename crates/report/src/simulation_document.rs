@@ -8,6 +8,7 @@ use jsf_openpbs::check::Verdict;
 use jsf_simulate::{
     Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, Statistics, Summary, Validation,
 };
+use jsf_site::ProcessorsSource;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::goals::{goals_section, unmet};
@@ -53,7 +54,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
         sections.extend(shares_section(&[report]).map(Section::in_full));
         sections.push(longest_waits(report));
     }
-    let mut facts = first_facts(Fact::list(report.rules.iter().cloned()));
+    let mut facts = first_facts(Fact::list(report.rules.iter().cloned()), report.processors_source);
     facts.extend(log_facts(&report));
     facts.extend(report.validation.map(validation_fact));
     facts.extend(report.shake.map(|shake| shaken_fact(shake, duration, significant)));
@@ -91,7 +92,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
         sections.extend(shares_section(&[old, new]).map(Section::in_full));
         sections.push(largest_changes(old, new));
     }
-    let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }));
+    let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }), old.processors_source);
     facts.extend(log_facts(&old));
     facts.extend(report.shake.map(|shake| shaken_fact(shake, signed_rough_duration, signed_significant)));
     if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
@@ -117,9 +118,14 @@ fn with_goals(headline: String, goals: &[JudgedGoal]) -> String {
     }
 }
 
-/// The facts, of which the formulas and what makes the simulation believable are on the first screen.
-fn first_facts(facts: Vec<Fact>) -> Vec<Fact> {
-    let is_first = |fact: &Fact| matches!(&*fact.heading, "formula" | "warm-up" | VALIDATION);
+/// The facts, of which the formulas and what makes the simulation believable are on the first screen, and the machine unless its size
+/// was given.
+fn first_facts(facts: Vec<Fact>, processors_source: ProcessorsSource) -> Vec<Fact> {
+    let is_first = |fact: &Fact| match &*fact.heading {
+        "formula" | "warm-up" | VALIDATION => true,
+        "machine" => processors_source != ProcessorsSource::Given,
+        _ => false,
+    };
     facts.into_iter().map(|fact| if is_first(&fact) { fact } else { fact.in_full() }).collect()
 }
 
@@ -142,7 +148,7 @@ fn is_constant(report: SimulationReport<'_>) -> bool {
 }
 
 /// The warnings: a few of them on the first screen, and the others in full.
-fn warning_sections<'a>(mut warnings: Vec<String>, has_tables: bool) -> Vec<Section<'a>> {
+pub(super) fn warning_sections<'a>(mut warnings: Vec<String>, has_tables: bool) -> Vec<Section<'a>> {
     let most = if has_tables { MAX_WARNINGS } else { MAX_WARNINGS_ALONE };
     let others = warnings.split_off(warnings.len().min(most));
     let first = (!warnings.is_empty()).then(|| Section::new("").in_text().list(warnings));

@@ -24,6 +24,8 @@ pub struct SweptRun {
     pub failed: usize,
     /// The goals, as it meets them.
     pub goals: Vec<JudgedGoal>,
+    /// The warning that hardly any job waits.
+    pub no_waits: Option<String>,
 }
 
 /// All runs.
@@ -35,6 +37,8 @@ pub struct SweepReport<'a> {
     pub names: &'a [&'a str],
     /// The runs.
     pub runs: &'a [SweptRun],
+    /// The warning that hardly any job waits, of the first run with one.
+    pub no_waits: Option<&'a str>,
 }
 
 impl<'a> SweepReport<'a> {
@@ -44,7 +48,8 @@ impl<'a> SweepReport<'a> {
     /// `out` cannot be written.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         let runs: Vec<Json> = self.runs.iter().map(|run| self.run_json(run)).collect();
-        let document = json!({"formula": self.template, "params": self.names, "runs": runs});
+        let document =
+            json!({"formula": self.template, "params": self.names, "warnings": self.no_waits.as_slice(), "runs": runs});
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n")
     }
@@ -97,7 +102,7 @@ impl<'a> SweepReport<'a> {
 
     /// The runs as a document.
     pub fn document(&self) -> Document<'a> {
-        let Self { template, names, runs } = *self;
+        let Self { template, names, runs, no_waits } = *self;
         let best = runs.iter().min_by(|one, other| {
             let missed = |run: &SweptRun| run.goals.len() - met(run);
             let mean = |run: &SweptRun| run.summary.bounded_slowdown.mean;
@@ -146,12 +151,13 @@ impl<'a> SweepReport<'a> {
             }
             cells
         });
+        let warning = no_waits.map(|warning| Section::new("").list(vec![format!("warning {warning}")]));
         Document {
             command: "jsf simulate",
             title: "A formula with several values".to_owned(),
             headline,
             facts: vec![Fact::new("formula", template.trim_end())],
-            sections: vec![Section::new("runs").table(table)],
+            sections: warning.into_iter().chain([Section::new("runs").table(table)]).collect(),
             read_on: "jsf simulate --old F --new F",
         }
     }

@@ -35,7 +35,7 @@ impl<'a> WishFitReport<'a> {
         let sections = [constants_section(fit)]
             .into_iter()
             .chain(self.qmgr.map(qmgr_section))
-            .chain(pairs_section("wishes that exclude each other", &fit.wishes.conflict))
+            .chain(pairs_section(conflict_heading(fit), &fit.wishes.conflict))
             .chain(pairs_section("wishes that are not met", &fit.wishes.violated));
         Document {
             command: "jsf fit",
@@ -70,22 +70,36 @@ fn headline(fit: &WishFit) -> String {
         0 => String::new(),
         1 => {
             let (above, below) = &wishes.conflict[0];
-            format!(" No numbers in these ranges put `{above}` before `{below}`.")
+            match fit.is_conflict_proved {
+                true => format!(" No numbers in these ranges put `{above}` before `{below}`."),
+                false => format!(" The search found no numbers that put `{above}` before `{below}`."),
+            }
         }
         2..=MAX_NAMED => {
             let named: Vec<String> =
                 wishes.conflict.iter().map(|(above, below)| format!("`{above}` before `{below}`")).collect();
-            format!(" These exclude each other: {}.", named.join(", "))
+            match fit.is_conflict_proved {
+                true => format!(" These exclude each other: {}.", named.join(", ")),
+                false => format!(" The search found no numbers that meet these together: {}.", named.join(", ")),
+            }
         }
-        many => format!(" {many} of them exclude each other."),
+        many if fit.is_conflict_proved => format!(" {many} of them exclude each other."),
+        many => format!(" The search found no numbers that meet {many} of them together."),
     };
     format!("{chosen} meets {} of {} wishes.{conflict}{deviation}", wishes.met, wishes.total)
+}
+
+fn conflict_heading(fit: &WishFit) -> &'static str {
+    match fit.is_conflict_proved {
+        true => "wishes that exclude each other",
+        false => "wishes that the search could not meet together",
+    }
 }
 
 /// How the constants were found.
 fn method(fit: &WishFit) -> String {
     match (fit.is_linear, fit.mean_deviation.is_some()) {
-        (true, false) => "linear programming: the largest margin".to_owned(),
+        (true, false) => "linear programming: a margin, and nearest to START".to_owned(),
         (true, true) => "linear programming: the least sum of absolute deviations".to_owned(),
         (false, _) => format!("a search from several starts (seed {}, {} rankings)", fit.seed, fit.evaluations),
     }

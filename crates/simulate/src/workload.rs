@@ -320,6 +320,27 @@ impl Workload {
         self.machine_processors
     }
 
+    /// The most processors that jobs held at one time according to the log; `None` if it does not say when jobs started.
+    pub fn most_processors_in_use(&self) -> Option<u64> {
+        let started = self.jobs.iter().filter_map(|job| Some((job.started()?, job)));
+        let mut changes: Vec<(i64, i64)> = started
+            .filter(|(_, job)| job.run > 0)
+            .flat_map(|(start, job)| {
+                let processors = i64::from(job.processors);
+                [(start, processors), (start.saturating_add(job.run), -processors)]
+            })
+            .collect();
+        // what ends at a second frees its processors for what starts then
+        changes.sort_unstable();
+        let mut in_use = 0;
+        let mut most = 0;
+        for (_, change) in changes {
+            in_use += change;
+            most = most.max(in_use);
+        }
+        u64::try_from(most).ok().filter(|most| *most > 0)
+    }
+
     /// What a job has of an input that was taken from the logs; 0 if the logs do not have it.
     pub(super) fn amount(&self, job: &WorkloadJob, name: &str) -> Value {
         match self.input(name).and_then(|index| self.amounts(job).get(index)) {

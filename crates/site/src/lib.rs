@@ -65,6 +65,7 @@ pub use role::Role;
 pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
 pub use simulation_rules::LeftOut;
+pub use simulation_rules::ProcessorsSource;
 pub use source::FileSource;
 pub use what_if::WhatIf;
 

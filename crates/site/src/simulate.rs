@@ -21,7 +21,7 @@ use super::compression::decompressed;
 use super::file_kind::FileKind;
 use super::policy::PolicyName;
 use super::role::Role;
-use super::simulation_rules::LeftOut;
+use super::simulation_rules::{LeftOut, ProcessorsSource};
 use super::source::FileSource;
 use super::tree::SiteTree;
 use super::{Site, SiteError};
@@ -80,6 +80,11 @@ impl<'a> SimulateRequest<'a> {
     }
 }
 
+/// Fewer jobs do not say whether jobs wait.
+const MIN_JOBS: usize = 20;
+/// Where at most this part of the jobs waits, a formula decides nothing.
+const FEW_WAIT: f64 = 0.01;
+
 /// A simulated workload.
 #[derive(Debug)]
 pub struct SimulatedQueue {
@@ -87,6 +92,8 @@ pub struct SimulatedQueue {
     pub schedule: Schedule,
     /// The number of processors.
     pub processors: u32,
+    /// Where that number is from.
+    pub processors_source: ProcessorsSource,
     /// What a cycle starts, in words.
     pub backfilling: String,
     /// How usage decays.
@@ -106,6 +113,26 @@ impl SimulatedQueue {
     /// What the simulation says of the jobs of its workload that are submitted at least `warm_up` seconds after the first one.
     pub fn results(&self, workload: &Workload, warm_up: i64) -> Results {
         Results::new(workload, &self.schedule, self.processors, self.shares.as_deref(), warm_up)
+    }
+
+    /// The warning that hardly any job waits, so that the formula decides nothing: the machine is larger than that of the log, or
+    /// it was idle. `None` if jobs wait, and where there are too few to say it.
+    pub fn no_waits(&self, workload: &Workload) -> Option<String> {
+        let starts = workload.jobs().iter().enumerate().filter_map(|(job, of)| Some((self.schedule.start(job)?, of)));
+        let waits: Vec<bool> = starts.map(|(start, job)| start > job.submit).collect();
+        let waiting = waits.iter().filter(|waits| **waits).count();
+        if waits.len() < MIN_JOBS || waiting as f64 > waits.len() as f64 * FEW_WAIT {
+            return None;
+        }
+        let logged = workload
+            .most_processors_in_use()
+            .map_or_else(String::new, |most| format!("; the jobs of the log never used more than {most} at once"));
+        let Self { processors, processors_source, .. } = self;
+        Some(format!(
+            "hardly any job waits, so that no formula makes a difference: the machine has {processors} processors \
+             {}{logged}; give the number that the machine of the log had, or a busier log",
+            processors_source.in_words()
+        ))
     }
 }
 
@@ -180,7 +207,9 @@ impl Site {
         if !unknown.is_empty() {
             warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
         }
-        let mut rules = self.simulation_rules(workload, processors, backfill)?;
+        let counted = self.counted(workload, processors)?;
+        let processors_source = counted.source;
+        let mut rules = self.simulation_rules(workload, counted, backfill);
         rules.order.follows_submission = follows_submission(formula.expr());
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
         let processors = rules.processors();
@@ -196,7 +225,19 @@ impl Site {
         let queues = workload.queues().iter().map(|queue| &**queue);
         let left_out = self.left_out(queues, |queue| index(queue).map_or(0, |index| jobs_in[index]));
         let shares = self.entity_shares(workload)?;
-        Ok(SimulatedQueue { schedule, processors, backfilling, decay, limits, left_out, shares, warnings })
+        let mut simulated = SimulatedQueue {
+            schedule,
+            processors,
+            processors_source,
+            backfilling,
+            decay,
+            limits,
+            left_out,
+            shares,
+            warnings: Vec::new(),
+        };
+        simulated.warnings = simulated.no_waits(workload).into_iter().chain(warnings).collect();
+        Ok(simulated)
     }
 
     /// The limits of running jobs that matter to a workload, in words.

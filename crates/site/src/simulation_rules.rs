@@ -26,10 +26,49 @@ pub struct LeftOut {
     pub jobs: usize,
 }
 
+/// Where the number of processors of a simulated machine is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessorsSource {
+    /// It was given.
+    Given,
+    /// They are those of the site's nodes.
+    Nodes,
+    /// The log says it.
+    Log,
+}
+
+impl ProcessorsSource {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Nodes => "nodes",
+            Self::Log => "log",
+        }
+    }
+
+    /// What follows the number of processors in a sentence.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Given => "as given",
+            Self::Nodes => "of the site's nodes",
+            Self::Log => "by the log",
+        }
+    }
+}
+
 /// The amounts of a machine.
-struct Counted {
+pub(super) struct Counted {
     names: Vec<Box<str>>,
     machine: Machine,
+    pub(super) source: ProcessorsSource,
+}
+
+impl Counted {
+    /// A machine of which only the processors are counted.
+    fn one_pool(processors: u32, source: ProcessorsSource) -> Self {
+        Self { names: vec![PROCESSORS.into()], machine: Machine::new(&[vec![processors.into()]]), source }
+    }
 }
 
 impl Site {
@@ -55,10 +94,9 @@ impl Site {
     pub(super) fn simulation_rules(
         &self,
         workload: &Workload,
-        processors: Option<u32>,
+        Counted { names, machine, .. }: Counted,
         backfill: Option<Backfill>,
-    ) -> Result<SimulationRules, SiteError> {
-        let Counted { names, machine } = self.counted(workload, processors)?;
+    ) -> SimulationRules {
         let requests = match names.len() {
             1 => Vec::new(),
             _ => requests(workload, &names),
@@ -76,7 +114,7 @@ impl Site {
             projects: workload.projects(),
             amounts: &names,
         };
-        Ok(SimulationRules {
+        SimulationRules {
             machine,
             requests,
             cycle,
@@ -86,7 +124,7 @@ impl Site {
             has_accrual: self.server.eligible_time_enable.unwrap_or(false),
             precision: self.precision(),
             on_error: self.rules.on_error,
-        })
+        }
     }
 
     /// What a cycle starts, in words.
@@ -101,22 +139,19 @@ impl Site {
     }
 
     /// The machine: the number of processors that is given, else the site's nodes, else the machine of the log.
-    fn counted(&self, workload: &Workload, processors: Option<u32>) -> Result<Counted, SiteError> {
-        let one_pool = |processors: u32| Counted {
-            names: vec![PROCESSORS.into()],
-            machine: Machine::new(&[vec![processors.into()]]),
-        };
+    pub(super) fn counted(&self, workload: &Workload, processors: Option<u32>) -> Result<Counted, SiteError> {
         if let Some(processors) = processors {
-            return Ok(one_pool(processors));
+            return Ok(Counted::one_pool(processors, ProcessorsSource::Given));
         }
         if let Some(nodes) = self.nodes()? {
             let mut names = vec![PROCESSORS.into()];
             names.extend(self.counted_resources()?);
             let usable = usable_nodes(&nodes, self.partition.as_deref());
-            return Ok(Counted { machine: machine(&usable, &names, workload.queues()), names });
+            let machine = machine(&usable, &names, workload.queues());
+            return Ok(Counted { machine, names, source: ProcessorsSource::Nodes });
         }
         match workload.machine_processors() {
-            Some(processors) => Ok(one_pool(processors)),
+            Some(processors) => Ok(Counted::one_pool(processors, ProcessorsSource::Log)),
             None => Err(SiteError::missing("the number of processors is not known: ", Need::Processors)),
         }
     }

@@ -1,11 +1,12 @@
 //! What a formula does on the part of a log that the search did not see.
 
 use jsf_simulate::{Difference, MeanChange, Objective, Validation};
+use jsf_site::SimulatedQueue;
 use rayon::prelude::*;
 
 use super::score::GoalValue;
 use super::search::EvaluatedPoint;
-use super::simulator::{Part, Run, Runs, Simulator};
+use super::simulator::{Part, Runs, Simulator};
 use super::split::Split;
 use super::{FitError, Reason};
 
@@ -42,6 +43,8 @@ pub(super) struct HeldOut {
     pub(super) objective: Option<MeanChange>,
     pub(super) difference: Difference,
     pub(super) validation: Option<Validation>,
+    /// The whole log under the formula in force.
+    pub(super) simulated: SimulatedQueue,
 }
 
 impl HeldOut {
@@ -55,7 +58,7 @@ impl HeldOut {
         let run = |formula: &str, old: Option<&Runs>| {
             simulator.run(formula, part, old).and_then(|runs| runs.ok_or(FitError::Interrupted))
         };
-        let current = run(in_force, None)?;
+        let mut current = run(in_force, None)?;
         let named = [(fitted, "fitted")].into_iter().chain(BASELINES);
         let others: Vec<(&str, &str)> =
             named.filter(|(formula, name)| *name == "fitted" || *formula != in_force).collect();
@@ -66,9 +69,9 @@ impl HeldOut {
         let fitted_formula = described.next().ok_or(FitError::Interrupted)?;
         let baselines = described.collect();
         let workload = &part.copies[0];
-        let Run { schedule, .. } = &current.0[0];
+        let schedule = &current.0[0].simulated.schedule;
         let new = &runs[0].0[0];
-        let difference = Difference::new(workload, schedule, &new.schedule, part.warm_up);
+        let difference = Difference::new(workload, schedule, &new.simulated.schedule, part.warm_up);
         let judged = [current.0[0].judged(workload), new.judged(workload)];
         let block_seconds = difference.block_seconds;
         let goals = simulator.goals.goals.iter();
@@ -84,6 +87,7 @@ impl HeldOut {
                 .and_then(|objective| objective.change(&judged[0], &judged[1], block_seconds)),
             validation: Validation::new(workload, schedule, split.counted_from - split.begin),
             difference,
+            simulated: current.0.swap_remove(0).simulated,
         })
     }
 }

@@ -87,7 +87,8 @@ impl<'a> Search<'a> {
             0 => ControlFlow::Continue(()),
             1..=MAX_GRID => sobol::search(dimensions, left, seed, &mut evaluate),
             _ => {
-                let settings = cma_es::Settings { evaluations: left, tolerance: TOLERANCE, seed };
+                let settings =
+                    cma_es::Settings { evaluations: left, tolerance: TOLERANCE, seed, sigma: cma_es::FIRST_SIGMA };
                 cma_es::search(&start, &settings, &mut evaluate)
             }
         }

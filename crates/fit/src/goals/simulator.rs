@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::Formula;
-use jsf_simulate::{Goals, JudgedGoal, JudgedRun, MeanChange, Observer, Results, Schedule, Statistics, Workload};
-use jsf_site::{SimulateRequest, Site, SiteError};
+use jsf_simulate::{Goals, JudgedGoal, JudgedRun, MeanChange, Observer, Results, Statistics, Workload};
+use jsf_site::{SimulateRequest, SimulatedQueue, Site, SiteError};
 use rayon::prelude::*;
 
 use super::score::{GoalValue, mean};
@@ -31,7 +31,7 @@ pub(super) struct Part {
 
 /// A formula on one copy of a part.
 pub(super) struct Run {
-    pub(super) schedule: Schedule,
+    pub(super) simulated: SimulatedQueue,
     pub(super) results: Results,
     pub(super) goals: Vec<JudgedGoal>,
     pub(super) objective: Option<f64>,
@@ -97,7 +97,7 @@ impl Simulator<'_> {
         let goals = results.judge(Some(self.goals), workload, &simulated.schedule, old);
         let run = results.run(workload, &simulated.schedule);
         let objective = self.goals.objective.as_ref().and_then(|objective| run.objective(objective));
-        Ok(Some(Run { schedule: simulated.schedule, results, goals, objective }))
+        Ok(Some(Run { simulated, results, goals, objective }))
     }
 
     /// Whether the observer has asked to end the search.
@@ -135,7 +135,7 @@ impl Part {
 impl Run {
     /// The run as goals and objectives judge it.
     pub(super) fn judged<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
-        self.results.run(workload, &self.schedule)
+        self.results.run(workload, &self.simulated.schedule)
     }
 }
 

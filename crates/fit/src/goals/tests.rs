@@ -220,6 +220,20 @@ fn a_short_log_is_refused() {
 }
 
 #[test]
+fn a_goal_about_no_job_is_neither_met_nor_missed() {
+    let workload = short_log();
+    let nobody = "[[goal]]\nname = \"nobody\"\njobs = \"walltime > 1e9\"\nmeasure = \"wait\"\nstatistic = \"p95\"\nat_most = 1\n";
+    let fitted = fit(&workload, SHORT_FIRST, &format!("{nobody}{SLOWDOWN}"), &forced(20), &()).expect("a fit");
+    let goal = &fitted.goals[0];
+    for part in [&goal.current, &goal.train, &goal.held_out_current, &goal.held_out] {
+        assert_eq!((part.jobs, part.value, part.state), (0, None, GoalState::NoJobs));
+        assert!(!part.is_met() && !part.is_missed());
+    }
+    let alone = fit(&workload, SHORT_FIRST, nobody, &forced(20), &());
+    assert!(matches!(alone, Err(FitError::NothingToJudge)));
+}
+
+#[test]
 fn a_constant_that_does_nothing_keeps_its_value() {
     let workload = short_log();
     let fitted = fit(&workload, "eligible_time + 0*{idle=3.25:0..10}", SLOWDOWN, &forced(24), &()).expect("a fit");
@@ -253,15 +267,16 @@ fn chance_is_hardly_ever_advised_in_a_study() {
     let template = "{one=1:0..1}*first_priority + {other=0:0..1}*second_priority";
     let in_force = Some("first_priority".to_owned());
     let mut advised = 0;
+    let mut judged = 0;
     for seed in 1..=seeds {
         let workload = log(jobs, 30, 0.8, seed);
         let options = FitOptions { in_force: in_force.clone(), seed, force: true, ..options(evaluations) };
         let fitted = fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit");
         let objective = fitted.objective.expect("an objective");
-        assert!(objective.change.is_some_and(|change| change.interval().is_some()));
+        judged += u64::from(objective.change.is_some_and(|change| change.interval().is_some()));
         advised += u64::from(fitted.reason.recommendation() == Recommendation::Use);
         println!("{seed}: {:?}, optimism {:?} of {:?}", fitted.reason, objective.optimism(), objective.held_out);
     }
-    println!("advised in {advised} of {seeds}");
-    assert!(advised * 10 <= seeds);
+    println!("advised in {advised} of {judged} logs that can be judged, of {seeds}");
+    assert!(judged * 10 >= seeds * 9 && advised * 10 <= judged);
 }

@@ -12,8 +12,8 @@ use jsf_simulate::Random;
 
 use super::Evaluate;
 
-/// The standard deviation of the first points, in parts of the cube.
-const FIRST_SIGMA: f64 = 0.3;
+/// The standard deviation of the first points of a search of the whole cube, in parts of it.
+pub const FIRST_SIGMA: f64 = 0.3;
 /// Beyond this ratio of its longest to its shortest axis, squared, a distribution has degenerated.
 const MAX_CONDITION: f64 = 1e14;
 /// The sweeps after which a symmetric matrix is diagonal.
@@ -28,6 +28,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// Another seed gives other points.
     pub seed: u64,
+    /// The standard deviation of the first points, in parts of the cube.
+    pub sigma: f64,
 }
 
 /// Searches from a point of the cube on. Each run after the first begins at a random point.
@@ -42,7 +44,7 @@ pub fn search<S: Ord + Clone, E>(
     let mut left = settings.evaluations;
     let mut mean = start.to_vec();
     while left > 0 {
-        let mut run = Run::new(mean, population);
+        let mut run = Run::new(mean, population, settings.sigma);
         while left > 0 && !run.has_converged(settings.tolerance) {
             left = left.saturating_sub(run.advance(left, &mut random, evaluate)?);
         }
@@ -113,13 +115,13 @@ struct Run<S> {
 type Matrix = Vec<Vec<f64>>;
 
 impl<S: Ord + Clone> Run<S> {
-    fn new(mean: Vec<f64>, population: usize) -> Self {
+    fn new(mean: Vec<f64>, population: usize, sigma: f64) -> Self {
         let dimensions = mean.len();
         Self {
             strategy: Strategy::new(dimensions, population),
             population,
             mean,
-            sigma: FIRST_SIGMA,
+            sigma,
             sigma_path: vec![0.0; dimensions],
             path: vec![0.0; dimensions],
             covariance: identity(dimensions),
@@ -324,7 +326,7 @@ mod tests {
             count += points.len();
             ControlFlow::<(), _>::Continue(values.into_iter().map(Number).collect())
         };
-        let settings = Settings { evaluations, tolerance: 1e-12, seed };
+        let settings = Settings { evaluations, tolerance: 1e-12, seed, sigma: FIRST_SIGMA };
         let ended = search(&vec![0.9; dimensions], &settings, &mut evaluate);
         assert!(ended.is_continue());
         (least, count)
@@ -380,7 +382,7 @@ mod tests {
             first = points[0].clone();
             ControlFlow::<&str, Vec<Number>>::Break("enough")
         };
-        let settings = Settings { evaluations: 10, tolerance: 1e-3, seed: 1 };
+        let settings = Settings { evaluations: 10, tolerance: 1e-3, seed: 1, sigma: FIRST_SIGMA };
         assert_eq!(search(&[0.25, 0.5], &settings, &mut evaluate), ControlFlow::Break("enough"));
         assert_eq!(first, [0.25, 0.5]);
     }

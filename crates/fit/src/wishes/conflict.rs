@@ -24,7 +24,10 @@ pub(super) fn smallest_conflict(wishes: &[Wish], conditions: &[Condition], bound
     if candidates.is_empty() {
         return candidates;
     }
-    let mut conflict = Reduction { wishes, conditions, bounds }.needed(&[], false, &candidates);
+    let mut conflict = reduced(&[], &candidates, &mut |indices| {
+        let wishes: Vec<Wish> = indices.iter().map(|&index| wishes[index]).collect();
+        !on_circles(&wishes).is_empty() || !is_feasible(&halfspaces(indices, conditions), bounds)
+    });
     conflict.sort_unstable();
     conflict
 }
@@ -46,34 +49,33 @@ fn binding(conditions: &[Condition], bounds: &Bounds) -> Vec<usize> {
     if is_feasible(&halfspaces(&binding, conditions), bounds) { all } else { binding }
 }
 
-/// Leaves out what a conflict does not need. Source: U. Junker, "QuickXplain: preferred explanations and relaxations for
-/// over-constrained problems", 2004.
-struct Reduction<'a> {
-    wishes: &'a [Wish],
-    conditions: &'a [Condition],
-    bounds: &'a Bounds,
+/// Of the candidates, which are a conflict together with the background, those that are needed for that. Source: U. Junker,
+/// "QuickXplain: preferred explanations and relaxations for over-constrained problems", 2004.
+pub(super) fn reduced(
+    background: &[usize],
+    candidates: &[usize],
+    is_conflict: &mut dyn FnMut(&[usize]) -> bool,
+) -> Vec<usize> {
+    needed(background, !background.is_empty(), candidates, is_conflict)
 }
 
-impl Reduction<'_> {
-    /// Of the candidates, which are a conflict together with the background, those that are needed for that. `is_new` says that
-    /// the background has grown, so that it may be a conflict itself.
-    fn needed(&self, background: &[usize], is_new: bool, candidates: &[usize]) -> Vec<usize> {
-        if is_new && self.is_conflict(background) {
-            return Vec::new();
-        }
-        if candidates.len() == 1 {
-            return candidates.to_vec();
-        }
-        let (left, right) = candidates.split_at(candidates.len() / 2);
-        let of_right = self.needed(&[background, left].concat(), true, right);
-        let of_left = self.needed(&[background, &of_right].concat(), !of_right.is_empty(), left);
-        [of_left, of_right].concat()
+/// `is_new` says that the background has grown, so that it may be a conflict itself.
+fn needed(
+    background: &[usize],
+    is_new: bool,
+    candidates: &[usize],
+    is_conflict: &mut dyn FnMut(&[usize]) -> bool,
+) -> Vec<usize> {
+    if is_new && is_conflict(background) {
+        return Vec::new();
     }
-
-    fn is_conflict(&self, indices: &[usize]) -> bool {
-        let wishes: Vec<Wish> = indices.iter().map(|&index| self.wishes[index]).collect();
-        !on_circles(&wishes).is_empty() || !is_feasible(&halfspaces(indices, self.conditions), self.bounds)
+    if candidates.len() <= 1 {
+        return candidates.to_vec();
     }
+    let (left, right) = candidates.split_at(candidates.len() / 2);
+    let of_right = needed(&[background, left].concat(), true, right, is_conflict);
+    let of_left = needed(&[background, &of_right].concat(), !of_right.is_empty(), left, is_conflict);
+    [of_left, of_right].concat()
 }
 
 fn halfspaces<'c>(indices: &[usize], conditions: &'c [Condition]) -> Vec<&'c Halfspace> {

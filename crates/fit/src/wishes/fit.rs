@@ -7,14 +7,13 @@ use job_sort_formula::formula::Template;
 use jsf_site::Site;
 
 use super::affine::AffineValues;
-use super::conflict::shortest_circle;
 use super::order_fit::{OrderFit, fit_order};
 use super::read::Wishes;
 use super::result::{FittedParameter, WishFit, WishesMet};
-use super::rounding::{centered, range_of, with_few_digits};
+use super::rounding::{near_start, range_of, with_few_digits};
 use super::score_fit::{Near, fit_scores, mean_deviation};
 use super::search_fit::fit_by_search;
-use super::wished_queue::{Dependence, WishedQueue, count};
+use super::wished_queue::{WishedQueue, count};
 use super::{Wish, WishError};
 
 /// How constants are searched.
@@ -69,6 +68,7 @@ pub fn fit_wishes(
         mean_deviation: mean_deviation(&queue),
         wishes: wishes_met(&queue, &met, &found.conflict),
         is_linear: affine.is_some(),
+        is_conflict_proved: found.is_proved,
         evaluations: queue.evaluations,
         seed: options.seed,
         is_complete: !queue.is_interrupted,
@@ -78,18 +78,9 @@ pub fn fit_wishes(
 fn found(queue: &mut WishedQueue<'_>, affine: Option<&AffineValues>, options: &WishOptions) -> OrderFit {
     match affine {
         Some(affine) if queue.wished.scores.is_empty() => fit_order(queue, affine),
-        Some(affine) => OrderFit { values: fit_scores(queue, affine), conflict: Vec::new() },
-        None => {
-            let values = fit_by_search(queue, options);
-            OrderFit { values, conflict: known_conflict(queue) }
-        }
+        Some(affine) => OrderFit { values: fit_scores(queue, affine), conflict: Vec::new(), is_proved: true },
+        None => fit_by_search(queue, options),
     }
-}
-
-/// Wishes that exclude each other whatever the values of the jobs are.
-fn known_conflict(queue: &WishedQueue<'_>) -> Vec<usize> {
-    let fixed = queue.dependences.iter().position(|dependence| *dependence == Dependence::Fixed(false));
-    fixed.map_or_else(|| shortest_circle(queue.wishes()), |index| vec![index])
 }
 
 /// The constants with few digits, which meet the same wishes and give nearly the same values to jobs with scores.
@@ -99,8 +90,8 @@ fn rounded(queue: &mut WishedQueue<'_>, values: Vec<f64>, is_linear: bool) -> Ve
     let constants = queue.template.constants();
     let has_scores = !queue.wished.scores.is_empty();
     let mut is_good = |values: &[f64]| keeps(queue, values, &met, Some(&near));
-    // the largest margin and the least deviation are in the middle already
-    let values = if is_linear || has_scores { values } else { centered(&values, constants, &mut is_good) };
+    // a linear program has begun with that
+    let values = if is_linear { values } else { near_start(&values, constants, has_scores, &mut is_good) };
     with_few_digits(&values, constants, &mut is_good)
 }
 

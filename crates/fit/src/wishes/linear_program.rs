@@ -56,6 +56,46 @@ pub(super) fn deepest(conditions: &[&Halfspace], bounds: &Bounds, on_planes: boo
     }
 }
 
+/// Where a constant begins, and what it costs to move it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartPlace {
+    pub(super) place: f64,
+    /// The cost of a distance of the whole range.
+    pub(super) weight: f64,
+}
+
+/// Finds the point that is nearest to where the constants begin, by the weighted sum of absolute distances, among those that are
+/// at least this far inside. In such a sum as many constants as possible stay exactly where they begin.
+pub(super) fn nearest(
+    conditions: &[&Halfspace],
+    bounds: &Bounds,
+    on_planes: bool,
+    distance: f64,
+    starts: &[StartPlace],
+) -> Option<Vec<f64>> {
+    let required = |condition: &Halfspace| if condition.is_strict || !on_planes { distance } else { 0.0 };
+    let mut used: Vec<usize> = spread(conditions.len());
+    loop {
+        let mut problem = Problem::new(OptimizationDirection::Minimize);
+        let point = coordinates(&mut problem, bounds);
+        for (&place, start) in point.iter().zip(starts) {
+            let above = problem.add_var(start.weight, (0.0, f64::INFINITY));
+            let below = problem.add_var(start.weight, (0.0, f64::INFINITY));
+            problem.add_constraint([(place, 1.0), (above, -1.0), (below, 1.0)], ComparisonOp::Eq, start.place);
+        }
+        for condition in used.iter().map(|&index| conditions[index]) {
+            let least = condition.least - condition.offset + required(condition);
+            problem.add_constraint(terms(condition, &point), ComparisonOp::Ge, least);
+        }
+        let solution = solved(&problem)?;
+        let point = values(&solution, &point);
+        let excess = |index: usize| conditions[index].margin(&point) - required(conditions[index]);
+        if !add_violated(&mut used, conditions.len(), excess) {
+            return Some(point);
+        }
+    }
+}
+
 /// Whether some point is inside of all planes.
 pub(super) fn is_feasible(conditions: &[&Halfspace], bounds: &Bounds) -> bool {
     deepest(conditions, bounds, true).is_some_and(|deepest| deepest.distance > NO_DISTANCE)

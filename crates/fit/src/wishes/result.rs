@@ -15,6 +15,8 @@ pub struct WishFit {
     pub mean_deviation: Option<f64>,
     /// Whether the template is affine in its constants, so that what it cannot do is proved.
     pub is_linear: bool,
+    /// Whether the conflict is proved; else a search found no constants that meet these wishes together.
+    pub is_conflict_proved: bool,
     /// How often the jobs were ranked.
     pub evaluations: usize,
     /// The seed of the search.

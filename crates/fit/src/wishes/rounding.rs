@@ -8,6 +8,8 @@ const FEW_DIGITS: usize = 2;
 const ALL_DIGITS: usize = 17;
 /// A number that is smaller than this part of its range may be 0.
 const NEARLY_ZERO: f64 = 1e-6;
+/// How far inside of the range that is good a constant stays, as a part of it.
+const INSIDE: f64 = 0.1;
 /// How often an interval is halved to find where the range of a constant ends.
 const HALVINGS: usize = 16;
 
@@ -38,6 +40,9 @@ pub(super) fn with_few_digits(
 }
 
 fn to_digits(value: f64, digits: usize, constant: &TemplateConstant) -> f64 {
+    if value == constant.start {
+        return value;
+    }
     let is_nearly_zero = value.abs() < NEARLY_ZERO * (constant.high - constant.low);
     let value = if is_nearly_zero && !constant.is_log && digits < ALL_DIGITS / 2 { 0.0 } else { value };
     let value = if constant.is_int { value.round() } else { value };
@@ -97,20 +102,60 @@ fn farthest(value: f64, end: f64, is_int: bool, is_good: &mut dyn FnMut(f64) -> 
     if is_between && !is_int { short } else { found }
 }
 
-/// Moves each constant to the middle of its range, so that few digits are enough.
-pub(super) fn centered(
+/// Moves each constant back toward where it begins: to it if that is good, else a little inside of the range that is good. With
+/// `exactly`, only to it.
+pub(super) fn near_start(
+    values: &[f64],
+    constants: &[TemplateConstant],
+    exactly: bool,
+    is_good: &mut dyn FnMut(&[f64]) -> bool,
+) -> Vec<f64> {
+    let mut near = values.to_vec();
+    for index in 0..values.len() {
+        if !starts_at(index, &mut near, constants, is_good) && !exactly {
+            let mut moved = near.clone();
+            moved[index] = toward_start(index, &near, constants, is_good);
+            if is_good(&moved) {
+                near = moved;
+            }
+        }
+    }
+    // the others may have made room
+    (0..values.len()).for_each(|index| {
+        starts_at(index, &mut near, constants, is_good);
+    });
+    near
+}
+
+/// Whether a constant may have the value that it begins with, which it then gets.
+fn starts_at(
+    index: usize,
+    values: &mut [f64],
+    constants: &[TemplateConstant],
+    is_good: &mut dyn FnMut(&[f64]) -> bool,
+) -> bool {
+    let mut moved = values.to_vec();
+    moved[index] = constants[index].start;
+    let is_start = moved[index] == values[index] || is_good(&moved);
+    if is_start {
+        values.copy_from_slice(&moved);
+    }
+    is_start
+}
+
+/// The value in the range that is good, and not at its very end, that is nearest to where the constant begins.
+fn toward_start(
+    index: usize,
     values: &[f64],
     constants: &[TemplateConstant],
     is_good: &mut dyn FnMut(&[f64]) -> bool,
-) -> Vec<f64> {
-    let mut centered = values.to_vec();
-    for (index, constant) in constants.iter().enumerate() {
-        let (low, high) = range_of(index, &centered, constants, is_good);
-        let mut moved = centered.clone();
-        moved[index] = if constant.is_log { (low * high).sqrt() } else { (low + high) / 2.0 };
-        if is_good(&moved) {
-            centered = moved;
-        }
-    }
-    centered
+) -> f64 {
+    let constant = &constants[index];
+    let (low, high) = range_of(index, values, constants, is_good);
+    let [near, far] = if constant.start <= low { [low, high] } else { [high, low] };
+    let value = match constant.is_log {
+        true => near * libm::pow(far / near, INSIDE),
+        false => near + INSIDE * (far - near),
+    };
+    if constant.is_int { value.round() } else { value }
 }

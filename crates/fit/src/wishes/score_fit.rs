@@ -1,5 +1,7 @@
 //! The constants of an affine template whose values are nearest to wished scores.
 
+use job_sort_formula::formula::TemplateConstant;
+
 use super::affine::AffineValues;
 use super::linear_program::{Deviation, least_deviation};
 use super::order_fit::{place_of, value_at};
@@ -7,6 +9,8 @@ use super::wished_queue::{WishedQueue, starts};
 
 /// A difference of values that is small in comparison with the median deviation.
 const SMALL_PART: f64 = 0.1;
+/// What the distance of a constant from where it begins counts for beside the deviations.
+const OPEN: f64 = 1e-6;
 /// A deviation of this part of the scores is none.
 const NO_DEVIATION: f64 = 1e-9;
 
@@ -14,7 +18,7 @@ const NO_DEVIATION: f64 = 1e-9;
 pub(super) fn fit_scores(queue: &WishedQueue<'_>, values: &AffineValues) -> Vec<f64> {
     let constants = queue.template.constants();
     let scale = scale(queue);
-    let deviations: Vec<Deviation> = queue
+    let mut deviations: Vec<Deviation> = queue
         .wished
         .scores
         .iter()
@@ -22,12 +26,13 @@ pub(super) fn fit_scores(queue: &WishedQueue<'_>, values: &AffineValues) -> Vec<
             let affine = values.row(*row);
             let pairs = constants.iter().zip(&affine.coefficients);
             let at_low: f64 = pairs.clone().map(|(constant, coefficient)| coefficient * constant.low).sum();
-            let width = |(constant, coefficient): (&job_sort_formula::formula::TemplateConstant, &f64)| {
+            let width = |(constant, coefficient): (&TemplateConstant, &f64)| {
                 coefficient * (constant.high - constant.low) / scale
             };
             Deviation { coefficients: pairs.map(width).collect(), offset: (affine.free + at_low - score) / scale }
         })
         .collect();
+    deviations.extend((0..constants.len()).map(|index| from_start(index, constants)));
     let mut bounds = vec![(0.0, 1.0); constants.len()];
     let Some(mut point) = least_deviation(&deviations, &bounds) else { return starts(queue.template) };
     for (index, constant) in constants.iter().enumerate().filter(|(_, constant)| constant.is_int) {
@@ -36,6 +41,13 @@ pub(super) fn fit_scores(queue: &WishedQueue<'_>, values: &AffineValues) -> Vec<
         point = least_deviation(&deviations, &bounds).unwrap_or(point);
     }
     constants.iter().zip(&point).map(|(constant, place)| value_at(constant, *place)).collect()
+}
+
+/// That a constant stays where it begins, as far as the scores leave it open.
+fn from_start(index: usize, constants: &[TemplateConstant]) -> Deviation {
+    let mut coefficients = vec![0.0; constants.len()];
+    coefficients[index] = OPEN;
+    Deviation { coefficients, offset: -OPEN * place_of(&constants[index], constants[index].start) }
 }
 
 /// The mean absolute deviation of the jobs' present values from the scores.

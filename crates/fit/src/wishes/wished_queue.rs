@@ -91,6 +91,11 @@ impl<'a> WishedQueue<'a> {
         })
     }
 
+    /// Whether there are values that a job must exceed to be considered.
+    pub(super) fn has_threshold(&self) -> bool {
+        self.site.threshold().is_some()
+    }
+
     pub(super) fn wishes(&self) -> &[Wish] {
         &self.wished.wishes
     }

@@ -121,6 +121,9 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     drop(observer);
     let fit = fit.map_err(fit_error)?;
     warn_if_interrupted(fit.is_interrupted);
+    if !arguments.format.is_document() {
+        warn_all(&fit.warnings);
+    }
     let qmgr = fit_json::qmgr_command(&site, &fit.formula);
     let report = GoalFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
     write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), qmgr.as_deref(), out)?;

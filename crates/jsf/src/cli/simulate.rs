@@ -24,7 +24,7 @@ use jsf_simulate::{
     Decay, Difference, GoalState, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload, WorkloadModel,
     generate,
 };
-use jsf_site::{FormulaText, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
+use jsf_site::{FormulaText, ProcessorsSource, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
@@ -239,6 +239,7 @@ fn side_report<'a>(
         validation: None,
         shake: None,
         processors: side.simulated.processors,
+        processors_source: side.simulated.processors_source,
         goals: &side.goals,
         checked: Some(&side.checked),
         failing: side.failing.as_ref(),
@@ -574,6 +575,19 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     Ok(opened)
 }
 
+/// The size of the machine with where it is from, and what a cycle starts.
+pub(super) fn machine_in_words(simulated: &SimulatedQueue) -> String {
+    let processors = match simulated.processors {
+        1 => "1 processor".to_owned(),
+        processors => format!("{processors} processors"),
+    };
+    let source = match simulated.processors_source {
+        ProcessorsSource::Given => String::new(),
+        source => format!(" {} (--processors)", source.in_words()),
+    };
+    format!("{processors}{source}, {}", simulated.backfilling)
+}
+
 fn has_tree(files: &SiteFiles) -> bool {
     [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| files.has(role))
 }
@@ -586,11 +600,7 @@ fn rules(
     source: &FormulaText,
     simulated: &SimulatedQueue,
 ) -> Vec<(&'static str, String)> {
-    let processors = match simulated.processors {
-        1 => "1 processor".to_owned(),
-        processors => format!("{processors} processors"),
-    };
-    let machine = format!("{processors}, {}", simulated.backfilling);
+    let machine = machine_in_words(simulated);
     let mut rules = vec![("formula", source.text.trim_end().to_owned()), ("machine", machine)];
     if has_tree(site.files()) {
         let whose = match arguments.site.rules {

@@ -11,7 +11,7 @@ use super::args::{Param, SimulateArgs, SimulateFormatName};
 use super::document::{write_as_markdown, write_text};
 use super::runs::{Interruptible, on_all_cores};
 use super::simulate::request;
-use super::{CliError, Outcome};
+use super::{CliError, Outcome, warn};
 
 /// The most combinations of values.
 const MAX_RUNS: usize = 100_000;
@@ -37,7 +37,11 @@ impl Sweep<'_> {
         let combinations = combinations(&self.arguments.param)?;
         let runs = on_all_cores("simulating", combinations.len(), |index| self.run_one(&combinations[index]))?;
         let names: Vec<&str> = self.arguments.param.iter().map(|param| &*param.name).collect();
-        let report = SweepReport { template: self.template, names: &names, runs: &runs };
+        let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
+        if let Some(warning) = no_waits.filter(|_| !self.arguments.format.is_document()) {
+            warn(warning);
+        }
+        let report = SweepReport { template: self.template, names: &names, runs: &runs, no_waits };
         match self.arguments.format {
             SimulateFormatName::Json => report.write_json(out)?,
             SimulateFormatName::Csv => report.write_csv(out)?,
@@ -69,7 +73,8 @@ impl Sweep<'_> {
         let goals = results.judge(self.goals, self.workload, &simulated.schedule, None);
         let summary = results.statistics.summary;
         let failed = simulated.schedule.errors.jobs();
-        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, goals }))
+        let no_waits = simulated.no_waits(self.workload);
+        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, goals, no_waits }))
     }
 }
 

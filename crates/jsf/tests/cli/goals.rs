@@ -152,3 +152,35 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
     let missed = of("queue = \"shrt\"") + &goal("queue = \"short\"", "\"mean\"", "at_least = \"100d\"");
     assert_eq!(judged(&missed, &["-walltime"]).status.code(), Some(1));
 }
+
+#[test]
+fn a_machine_on_which_hardly_any_job_waits_is_told_with_where_its_size_is_from() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let jobs: Vec<String> =
+        (1..=40).map(|job| format!("{job} {0} 0 60 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1", job * 30)).collect();
+    let log = written(folder.path(), "log.swf", &format!("; MaxProcs: 1000\n{}\n", jobs.join("\n")));
+    let idle = "hardly any job waits, so that no formula makes a difference: the machine has 1000 processors by the log; the jobs of \
+                the log never used more than 8 at once; give the number that the machine of the log had, or a busier log";
+    let simulate = ["simulate", "eligible_time", "--workload", &log];
+    let text = stdout(&jsf(&simulate));
+    assert!(text.contains("machine: 1000 processors by the log (--processors), backfill easy\n"), "{text}");
+    assert!(text.contains(&format!("warning {idle}")), "{text}");
+    for format in ["markdown", "json"] {
+        let output = jsf(&[&simulate[..], &["--format", format]].concat());
+        assert!(stdout(&output).contains(idle), "{}", stdout(&output));
+    }
+    let document = json(&jsf(&[&simulate[..], &["--format", "json"]].concat()));
+    assert_eq!(document["processors"], serde_json::json!({"total": 1000, "from": "log"}));
+    let swept = ["simulate", "{a}*eligible_time", "--param", "a=1,2", "--workload", &log];
+    assert!(stdout(&jsf(&swept)).contains(idle));
+    let template = "{a=1:0..9}*eligible_time + walltime";
+    let goals = written(folder.path(), "goals.toml", &goal("", "\"p95\"", "at_most = \"1h\""));
+    let fitted = ["fit", template, "--workload", &log, "--goals", &goals, "--force", "--evaluations", "5"];
+    assert!(stdout(&jsf(&fitted)).contains(idle), "{}", stdout(&jsf(&fitted)));
+    let document = json(&jsf(&[&fitted[..], &["--format", "json"]].concat()));
+    assert_eq!(document["warnings"], serde_json::json!([idle]));
+    assert_eq!(document["log"]["processors"], serde_json::json!({"total": 1000, "from": "log"}));
+    // on a machine that is full, jobs wait
+    let full = json(&jsf(&[&simulate[..], &["--processors", "4", "--format", "json"]].concat()));
+    assert_eq!((&full["warnings"], &full["processors"]["from"]), (&serde_json::json!([]), &"given".into()));
+}
