@@ -5,9 +5,9 @@
 //!
 //! | the template | the wishes | how |
 //! |---|---|---|
-//! | affine in its constants | an order | the largest margin, by linear programming: exact, also in that no constants meet all wishes |
+//! | affine in its constants | an order | the largest margin and, with enough of it, nearest to where the constants begin, by two linear programs: exact, also in that no constants meet all wishes |
 //! | affine in its constants | scores | least absolute deviations, by linear programming |
-//! | other | either | CMA-ES, a search without derivatives, with restarts |
+//! | other | either | CMA-ES, a search without derivatives, with restarts; then the neighbours of integers, and back toward where the constants begin |
 //!
 //! Scores are fitted by absolute deviations and not by squares, as they are given by people: one wrong score changes the
 //! constants hardly at all, and where more than half of the scores follow the formula exactly, its constants are found.
