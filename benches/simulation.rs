@@ -19,6 +19,7 @@ use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics, Workload,
     WorkloadBuilder, WorkloadModel, follows_submission, generate, simulate,
 };
+use jsf_site::ProcessorsSource;
 use serde_json::json;
 
 const FORMULA: &str = "fairshare_factor * 1000 + eligible_time / 3600 + ncpus / 100";
@@ -131,6 +132,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         without: &[],
         warnings: &[],
         processors: 256,
+        processors_source: ProcessorsSource::Given,
     };
     report.write_swf(&mut log).expect("memory");
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");
