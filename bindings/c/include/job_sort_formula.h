@@ -791,8 +791,8 @@ jsf_status jsf_tree_usage_of_all(const jsf_tree *tree,
 /**
  * Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
  * the other nodes keep theirs. The fair-share numbers are computed again when they are next asked for; under the policy `pbs` the
- * usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The time that a call takes grows with the
- * tree: `jsf_tree_add_many` adds many nodes in the time of one.
+ * usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The first call after one that uses more
+ * of the tree than names and their count takes time in proportion to the tree, as each call of `jsf_tree_add_many` does.
  *
  * Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
  * else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed

@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
     Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, OpenPbs, Policy, PolicyRules, Release, ShareTable,
-    ShareTree, WeightedWalk,
+    ShareTree, TreeBuilder, WeightedWalk,
 };
 use jsf_openpbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
 use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
@@ -41,9 +41,19 @@ pub struct jsf_tree {
 struct Assessed {
     /// The names of the nodes.
     names: Vec<CString>,
+    /// Without the nodes of `growing`.
     tree: ShareTree,
+    /// `None` unless nodes were added since the tree was used last.
+    growing: Option<Growing>,
     /// `None` after nodes were added or removed.
     shares: Option<ShareTable>,
+}
+
+/// A tree to which nodes are added.
+#[derive(Clone)]
+struct Growing {
+    builder: TreeBuilder,
+    nodes: Vec<NodeId>,
 }
 
 /// The fair-share numbers of an entity, as a formula sees them.
@@ -119,32 +129,54 @@ impl jsf_tree {
         let names = tree.nodes().map(|node| c_text(tree.name(node))).collect();
         let shares = Some(policy_in_force.assess(&tree));
         let is_openpbs = policy == PolicyName::Pbs;
-        let state = RwLock::new(Assessed { names, tree, shares });
+        let state = RwLock::new(Assessed { names, tree, growing: None, shares });
         Ok(Self { state, warnings, policy: policy_in_force, is_openpbs })
     }
 
-    fn state(&self) -> RwLockReadGuard<'_, Assessed> {
+    /// The state, in which only the names are up to date after nodes were added.
+    fn names(&self) -> RwLockReadGuard<'_, Assessed> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn state(&self) -> RwLockReadGuard<'_, Assessed> {
+        loop {
+            let state = self.names();
+            if state.growing.is_none() {
+                return state;
+            }
+            drop(state);
+            drop(self.state_mut());
+        }
+    }
+
     fn state_mut(&self) -> RwLockWriteGuard<'_, Assessed> {
+        let mut state = self.growing_state();
+        if let Some(growing) = state.growing.take() {
+            let kept: Vec<NodeId> = state.tree.nodes().collect();
+            self.replace(&mut state, growing.builder.finish(), &kept);
+        }
+        state
+    }
+
+    fn growing_state(&self) -> RwLockWriteGuard<'_, Assessed> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds nodes, and returns the number of the first one.
     fn add(&self, added: &[NewNode<'_>]) -> Result<u32, jsf_error> {
-        let mut state = self.state_mut();
-        let kept: Vec<NodeId> = state.tree.nodes().collect();
-        let mut nodes = kept.clone();
-        let mut builder = state.tree.clone().into_builder();
-        for node in added {
-            let member = node.member(self.is_openpbs)?;
-            let parent = *nodes.get(node.parent as usize).ok_or_else(|| no_node(nodes.len(), node.parent as usize))?;
-            nodes.push(builder.add(parent, member).map_err(|error| jsf_error::argument(error.to_string()))?);
+        let mut state = self.growing_state();
+        let mut growing = state.growing.take().unwrap_or_else(|| Growing::new(&state.tree));
+        // one node is added or not
+        let before = (added.len() > 1).then(|| growing.clone());
+        let result = added.iter().try_for_each(|node| growing.add(node, self.is_openpbs));
+        if result.is_err() {
+            growing = before.unwrap_or(growing);
         }
-        self.replace(&mut state, builder.finish(), &kept);
+        state.growing = (growing.nodes.len() > state.tree.len()).then_some(growing);
+        result?;
+        let first = state.names.len() as u32;
         state.names.extend(added.iter().map(|node| c_text(node.name)));
-        Ok(kept.len() as u32)
+        Ok(first)
     }
 
     /// Replaces the tree by another one, whose first nodes are the nodes `kept` of the old one.
@@ -174,6 +206,20 @@ impl jsf_tree {
     fn require_openpbs(&self) -> Result<(), jsf_error> {
         let message = "the tree has another policy than `pbs`: OpenPBS's files cannot hold it";
         self.is_openpbs.then_some(()).ok_or_else(|| jsf_error::argument(message))
+    }
+}
+
+impl Growing {
+    fn new(tree: &ShareTree) -> Self {
+        Self { builder: tree.clone().into_builder(), nodes: tree.nodes().collect() }
+    }
+
+    fn add(&mut self, node: &NewNode<'_>, is_openpbs: bool) -> Result<(), jsf_error> {
+        let member = node.member(is_openpbs)?;
+        let parent = node.parent as usize;
+        let parent = *self.nodes.get(parent).ok_or_else(|| no_node(self.nodes.len(), parent))?;
+        self.nodes.push(self.builder.add(parent, member).map_err(|error| jsf_error::argument(error.to_string()))?);
+        Ok(())
     }
 }
 
@@ -337,7 +383,7 @@ pub unsafe extern "C" fn jsf_tree_warnings(tree: *const jsf_tree) -> *const c_ch
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_count(tree: *const jsf_tree) -> usize {
     // SAFETY: the caller passes null or a tree of this library
-    answered(0, || Ok(unsafe { borrow(tree, "tree") }?.state().names.len()))
+    answered(0, || Ok(unsafe { borrow(tree, "tree") }?.names().names.len()))
 }
 
 /// The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL, belongs to the tree and lives
@@ -347,7 +393,7 @@ pub unsafe extern "C" fn jsf_tree_name(tree: *const jsf_tree, node: usize) -> *c
     let name = || {
         // SAFETY: the caller passes null or a tree of this library
         let tree = unsafe { borrow(tree, "tree") }?;
-        Ok(tree.state().names.get(node).map_or(ptr::null(), |name| name.as_ptr()))
+        Ok(tree.names().names.get(node).map_or(ptr::null(), |name| name.as_ptr()))
     };
     answered(ptr::null(), name)
 }
@@ -470,8 +516,8 @@ pub unsafe extern "C" fn jsf_tree_usage_of_all(
 
 /// Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
 /// the other nodes keep theirs. The fair-share numbers are computed again when they are next asked for; under the policy `pbs` the
-/// usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The time that a call takes grows with the
-/// tree: `jsf_tree_add_many` adds many nodes in the time of one.
+/// usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The first call after one that uses more
+/// of the tree than names and their count takes time in proportion to the tree, as each call of `jsf_tree_add_many` does.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
 /// else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed

@@ -1,4 +1,5 @@
-//! A call with a scratch that has grown allocates nothing, unless a job fails.
+//! A call with a scratch that has grown allocates nothing, unless a job fails. Nodes are added to a tree one by one in the memory
+//! of each, not of the tree.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -6,17 +7,17 @@ use std::ptr;
 
 use job_sort_formula_c::*;
 
-/// Counts the allocations of each thread.
+/// Counts the bytes that each thread allocates.
 struct Counting;
 
 thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: every call is passed on to the system's allocator
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        let _ = ALLOCATED.try_with(|bytes| bytes.set(bytes.get() + layout.size()));
         // SAFETY: as the caller promises
         unsafe { System.alloc(layout) }
     }
@@ -27,7 +28,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        let _ = ALLOCATED.try_with(|bytes| bytes.set(bytes.get() + size));
         // SAFETY: as the caller promises
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -38,8 +39,8 @@ static COUNTING: Counting = Counting;
 
 const ROWS: usize = 5000;
 
-/// The number of allocations of the second and the third call.
-fn allocations(formula: &str, columns: &[jsf_column]) -> usize {
+/// The bytes that the second and the third call allocate.
+fn allocated(formula: &str, columns: &[jsf_column]) -> usize {
     let (mut program, scratch) = (ptr::null_mut(), jsf_scratch_new());
     let (mut scores, mut failed, mut failures) = (vec![0.0; ROWS], vec![0_u8; ROWS], 0_usize);
     // SAFETY: the text and the arrays have the lengths that are passed
@@ -48,7 +49,7 @@ fn allocations(formula: &str, columns: &[jsf_column]) -> usize {
             jsf_program_compile(formula.as_ptr().cast(), formula.len(), ptr::null(), &mut program, ptr::null_mut());
         assert_eq!(status, jsf_status::Ok);
         let mut score = || {
-            let before = ALLOCATIONS.get();
+            let before = ALLOCATED.get();
             let status = jsf_program_score(
                 program,
                 scratch,
@@ -61,7 +62,7 @@ fn allocations(formula: &str, columns: &[jsf_column]) -> usize {
                 ptr::null_mut(),
             );
             assert_eq!((status, failures), (jsf_status::Ok, 0), "{formula}");
-            ALLOCATIONS.get() - before
+            ALLOCATED.get() - before
         };
         let first = score();
         assert!(first > 0, "the count works");
@@ -112,8 +113,8 @@ fn a_second_call_allocates_nothing() {
         ("(mem // 3 if mem > ncpus else 0) * walltime", &[beyond_doubles, ncpus, walltime]),
     ];
     let found: Vec<(&str, usize)> =
-        cases.iter().map(|(formula, columns)| (*formula, allocations(formula, columns))).collect();
-    assert!(found.iter().all(|(_, count)| *count == 0), "allocations of two calls: {found:?}");
+        cases.iter().map(|(formula, columns)| (*formula, allocated(formula, columns))).collect();
+    assert!(found.iter().all(|(_, bytes)| *bytes == 0), "bytes of two calls: {found:?}");
 }
 
 #[test]
@@ -128,14 +129,41 @@ fn a_second_job_allocates_nothing() {
             jsf_program_compile(FORMULA.as_ptr().cast(), FORMULA.len(), ptr::null(), &mut program, ptr::null_mut());
         assert_eq!(status, jsf_status::Ok);
         let evaluate = || {
-            let (mut score, before) = (0.0, ALLOCATIONS.get());
+            let (mut score, before) = (0.0, ALLOCATED.get());
             let status = jsf_program_evaluate(program, scratch, values.as_ptr(), 3, &mut score, ptr::null_mut());
             assert_eq!((status, score), (jsf_status::Ok, 0.5_f64.sqrt() + 4.0));
-            ALLOCATIONS.get() - before
+            ALLOCATED.get() - before
         };
         assert!(evaluate() > 0, "the count works");
         assert_eq!(evaluate() + evaluate(), 0);
         jsf_program_free(program);
         jsf_scratch_free(scratch);
+    }
+}
+
+/// The bytes that a thread allocates while it adds nodes to a tree one by one.
+fn allocated_by_adding(policy: &std::ffi::CStr, nodes: u32) -> usize {
+    let (mut tree, mut node, no_error) = (ptr::null_mut(), 0, ptr::null_mut());
+    // SAFETY: the handle is the library's, and the texts have the lengths that are passed
+    unsafe {
+        assert_eq!(jsf_tree_new(policy.as_ptr(), &mut tree, no_error), jsf_status::Ok);
+        let before = ALLOCATED.get();
+        for number in 0..nodes {
+            let name = number.to_string();
+            let status = jsf_tree_add(tree, 0, name.as_ptr().cast(), name.len(), false, 1, &mut node, no_error);
+            assert_eq!((status, jsf_tree_count(tree)), (jsf_status::Ok, 1 + node as usize));
+        }
+        let bytes = ALLOCATED.get() - before;
+        jsf_tree_free(tree);
+        bytes
+    }
+}
+
+#[test]
+fn nodes_are_added_one_by_one_in_linear_time() {
+    for policy in [c"pbs", c"fair-tree"] {
+        let thousand = allocated_by_adding(policy, 1000);
+        let eight_thousand = allocated_by_adding(policy, 8000);
+        assert!(eight_thousand < 12 * thousand, "{policy:?}: {thousand} bytes, then {eight_thousand}");
     }
 }
