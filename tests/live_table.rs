@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use job_sort_formula::fairshare::EntityShares;
 use job_sort_formula::jobs::{Exclusion, Job, JobState, TableError};
-use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
+use job_sort_formula::rank::{ColumnScratch, InputColumn, OnError, ScorePrecision, fill_fairshare, score};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
@@ -159,6 +159,103 @@ fn a_live_table_equals_one_that_is_built_at_once() {
         table.clear();
         assert_equal(&table, &JobTable::new(COLUMNS), &programs);
     }
+}
+
+/// A job with its inputs as they are now, and whether its share is its own.
+struct Sharing {
+    ncpus: i64,
+    perc: Value,
+    usage: Value,
+    is_own: bool,
+}
+
+fn assert_values(table: &JobTable, jobs: &[Sharing]) {
+    let [perc, usage] = ["fairshare_perc", "fairshare_tree_usage"].map(|name| table.column(name).expect("a column"));
+    assert_eq!((table.len(), perc.len()), (jobs.len(), jobs.len()));
+    for (row, job) in jobs.iter().enumerate() {
+        assert!(perc.value(row).is_identical(&job.perc) && usage.value(row).is_identical(&job.usage), "row {row}");
+    }
+}
+
+/// Compares the scores of a table with those of single jobs, and if the shares are by entity with those of own columns.
+fn assert_scores(program: &Program, table: &JobTable, jobs: &[Sharing], perc: &[f64], usage: &[f64]) -> usize {
+    let scores = score(program, table, ScorePrecision::Double, OnError::ZeroLikePbs);
+    let mut scratch = ColumnScratch::new();
+    for (row, (job, score)) in jobs.iter().zip(scores.values()).enumerate() {
+        let values = program.inputs().iter().map(|name| match &**name {
+            "ncpus" => Value::Int(job.ncpus),
+            "fairshare_perc" => job.perc.clone(),
+            _ => job.usage.clone(),
+        });
+        let alone = program.score_row(&values.collect::<Vec<_>>(), &mut scratch);
+        assert_eq!(alone.is_err(), scores.error(row).is_some(), "row {row}");
+        assert_eq!(alone.unwrap_or(0.0).to_bits(), score.to_bits(), "row {row}");
+    }
+    if jobs.iter().all(|job| !job.is_own) {
+        let index: Vec<u32> = (0..jobs.len()).map(|row| table.entity_index(row) as u32).collect();
+        let ncpus: Vec<i64> = jobs.iter().map(|job| job.ncpus).collect();
+        let columns = [
+            ("ncpus", InputColumn::I64(&ncpus)),
+            ("fairshare_perc", InputColumn::ByEntity { index: &index, values: perc }),
+            ("fairshare_tree_usage", InputColumn::ByEntity { index: &index, values: usage }),
+        ];
+        let (mut own, mut errors) = (vec![f64::NAN; jobs.len()], Vec::new());
+        program.score_columns(&columns, &mut scratch, &mut own, &mut errors).expect("the columns fit");
+        assert!(own.iter().zip(scores.values()).all(|(own, score)| own.to_bits() == score.to_bits()));
+        assert!(errors.iter().map(|(row, _)| *row).eq(scores.errors().map(|(row, _)| row)));
+    }
+    scores.errors().len()
+}
+
+#[test]
+fn a_live_table_has_the_values_and_scores_of_own_columns() {
+    const FORMULA: &str = "100 * pow(2, -(fairshare_tree_usage/fairshare_perc)) + fairshare_perc * ncpus + ncpus % 7";
+    let mut random = Generator(setting("JSF_SEED", 11));
+    let program = Formula::parse(FORMULA).unwrap().compile(&Schema::openpbs()).unwrap();
+    let mut errors = 0;
+    for case in 0..setting("JSF_CASES", 16) {
+        let mut table = JobTable::new(["ncpus", "fairshare_perc", "fairshare_tree_usage"]);
+        let (mut jobs, mut number) = (Vec::<Sharing>::new(), 0);
+        let users = [1, 40, 5000][random.below(3) as usize];
+        for cycle in 0..6 {
+            let most = [30, 300, 9000][random.below(3) as usize];
+            for _ in 0..random.below(most) {
+                number += 1;
+                let entity = format!("user{}", random.below(users));
+                let ncpus = random.below(256) as i64;
+                let job = Job { id: &format!("{number}.vm"), entity: &entity, ..Job::default() };
+                table.push(&job, &[Ok(Value::Int(ncpus))]).expect("a new id");
+                jobs.push(Sharing { ncpus, perc: Value::Int(0), usage: Value::Int(0), is_own: false });
+            }
+            assert_values(&table, &jobs);
+            if case % 2 == 1 && cycle % 3 == 1 && !jobs.is_empty() {
+                let row = random.below(jobs.len() as u64) as usize;
+                table.set(row, "fairshare_perc", Value::Float(0.25)).expect("a row");
+                (jobs[row].perc, jobs[row].is_own) = (Value::Float(0.25), true);
+                assert_values(&table, &jobs);
+            }
+            let perc: Vec<f64> = table.entities().iter().map(|_| random.below(20) as f64 / 20.0).collect();
+            let usage: Vec<f64> = perc.iter().map(|_| random.below(1000) as f64 / 1000.0).collect();
+            let values = |numbers: &[f64]| numbers.iter().map(|&number| Some(Value::Float(number))).collect::<Vec<_>>();
+            table.fill("fairshare_perc", &values(&perc));
+            table.fill("fairshare_tree_usage", &values(&usage));
+            for (row, job) in jobs.iter_mut().enumerate() {
+                let entity = table.entity_index(row);
+                job.usage = Value::Float(usage[entity]);
+                if !job.is_own {
+                    job.perc = Value::Float(perc[entity]);
+                }
+            }
+            assert_values(&table, &jobs);
+            errors += assert_scores(&program, &table, &jobs, &perc, &usage);
+            let removes_one_in = [2, 50, 1][random.below(3) as usize];
+            let gone: Vec<usize> = (0..jobs.len()).filter(|_| random.below(removes_one_in) == 0).collect();
+            table.remove_rows(gone.iter().copied()).expect("the rows are there");
+            gone.iter().rev().for_each(|&row| _ = jobs.remove(row));
+            assert_values(&table, &jobs);
+        }
+    }
+    assert!(errors > 100, "{errors} divisions by zero");
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod bitset;
 mod block;
 mod encoding;
 
+use std::sync::Arc;
+
 use num_traits::ToPrimitive;
 
 use crate::jobs::kept_rows::KeptRows;
@@ -150,18 +152,14 @@ impl Column {
         }
     }
 
-    /// Removes rows.
-    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+    /// Removes rows. `indices` has the entity of each row that is kept, if entities have the same numbers as before.
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>, indices: Option<&Arc<[u32]>>) {
+        if let (Some(indices), Some(floats)) = (indices, self.entity_values().cloned()) {
+            return self.fill_by_entity(indices, &floats, kept.len());
+        }
         let old = std::mem::take(&mut self.blocks);
-        for run in kept.runs_in_blocks() {
-            let index = run.start / BLOCK_ROWS;
-            let mut rows = run.start - index * BLOCK_ROWS..run.end - index * BLOCK_ROWS;
-            while !rows.is_empty() {
-                let block = self.open_block();
-                let end = rows.end.min(rows.start + BLOCK_ROWS - block.len());
-                block.extend_from(&old[index], rows.start..end);
-                rows.start = end;
-            }
+        for rows in kept.moves() {
+            self.open_block().extend_from(&old[rows.block], &rows.runs);
         }
         kept.renumber(&mut self.exceptions);
         self.filled = match std::mem::take(&mut self.filled) {
@@ -176,23 +174,10 @@ impl Column {
     /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if that is `None`.
     /// `indices` has the entity of each row, and is empty if all rows have the first. A later call replaces what an earlier
     /// one has set.
-    pub(super) fn fill(&mut self, indices: &[u32], values: &[Option<Value>]) {
-        let floats: Option<Vec<f64>> = values.iter().map(|value| value.as_ref().and_then(float_of)).collect();
+    pub(super) fn fill(&mut self, indices: &Arc<[u32]>, values: &[Option<Value>]) {
+        let floats: Option<Arc<[f64]>> = values.iter().map(|value| value.as_ref().and_then(float_of)).collect();
         match floats {
-            Some(floats) if !self.has_own_input() => {
-                for (start, block) in (0..).step_by(BLOCK_ROWS).zip(&mut self.blocks) {
-                    let first = floats.first().copied().unwrap_or(0.0);
-                    match indices.get(start..start + block.len()) {
-                        Some(indices) => {
-                            let floats = indices.iter().map(|&index| floats.get(index as usize).copied());
-                            block.fill(floats.map(Option::unwrap_or_default));
-                        }
-                        None => block.fill(std::iter::repeat_n(first, block.len())),
-                    }
-                }
-                self.exceptions.clear();
-                self.filled = Filled::First(self.len());
-            }
+            Some(floats) if !self.has_own_input() => self.fill_by_entity(indices, &floats, self.len()),
             _ => {
                 let is_own: Vec<bool> = (0..self.len()).map(|row| self.is_own(row)).collect();
                 let rows = is_own.iter().enumerate().map(|(row, is_own)| match is_own {
@@ -207,6 +192,21 @@ impl Column {
                 *self = column;
             }
         }
+    }
+
+    /// Replaces all rows by the floats of their entities.
+    fn fill_by_entity(&mut self, indices: &Arc<[u32]>, floats: &Arc<[f64]>, len: usize) {
+        self.clear();
+        let starts = (0..len).step_by(BLOCK_ROWS);
+        self.blocks.extend(starts.map(|start| Block::by_entity(indices, start, BLOCK_ROWS.min(len - start), floats)));
+        self.filled = Filled::First(len);
+    }
+
+    /// The float of each entity, if all rows were [filled](Self::fill) with them at once and are stored so.
+    pub(crate) fn entity_values(&self) -> Option<&Arc<[f64]>> {
+        let values = self.blocks.first()?.entity_values()?;
+        let is_same = |block: &Block| block.entity_values().is_some_and(|own| Arc::ptr_eq(own, values));
+        self.blocks.iter().all(is_same).then_some(values)
     }
 
     /// Whether the job of this row has the input itself.

@@ -17,6 +17,8 @@ pub(super) struct Dictionary {
     indices: HashMap<Arc<str>, u32>,
     /// The index of the name of each row; empty while there is one name.
     rows: Vec<u32>,
+    /// The same, for columns to hold, since the last change.
+    shared_rows: Option<Arc<[u32]>>,
     len: usize,
     /// The index of the last name that was looked up: the next row often has the same name.
     last: u32,
@@ -28,17 +30,21 @@ impl Dictionary {
         self.distinct.clear();
         self.indices.clear();
         self.rows.clear();
+        self.shared_rows = None;
         (self.len, self.last) = (0, 0);
     }
 
-    /// Removes rows; and names too if most of them are those of removed rows.
-    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+    /// Removes rows; and names too if most of them are those of removed rows. Returns whether the names keep their indices.
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) -> bool {
         kept.retain_in(&mut self.rows);
+        self.shared_rows = None;
         self.len = kept.len();
-        if self.distinct.len() > MANY_NAMES.max(2 * self.len) {
+        let keeps_names = self.distinct.len() <= MANY_NAMES.max(2 * self.len);
+        if !keeps_names {
             let old = std::mem::take(self);
             (0..old.len).for_each(|row| self.push(old.at(row)));
         }
+        keeps_names
     }
 
     #[inline]
@@ -47,6 +53,7 @@ impl Dictionary {
         if self.distinct.len() > 1 {
             self.rows.resize(self.len, 0);
             self.rows.push(index);
+            self.shared_rows = None;
         }
         self.len += 1;
     }
@@ -80,6 +87,7 @@ impl Dictionary {
         if self.distinct.len() > 1 {
             self.rows.resize(self.len, 0);
             self.rows.extend(indices);
+            self.shared_rows = None;
         }
         self.len += rows.len();
     }
@@ -96,6 +104,11 @@ impl Dictionary {
     /// The index of the name of each row; empty if all rows have the first name.
     pub(super) fn indices(&self) -> &[u32] {
         &self.rows
+    }
+
+    /// The [indices](Self::indices), for a column to hold.
+    pub(super) fn shared_indices(&mut self) -> Arc<[u32]> {
+        self.shared_rows.get_or_insert_with(|| self.rows.as_slice().into()).clone()
     }
 
     /// The index of the name of a row.

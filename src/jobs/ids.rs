@@ -125,18 +125,14 @@ impl Ids {
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
         let old = std::mem::take(&mut self.pages);
         self.len = 0;
-        for run in kept.runs_in_blocks() {
-            let page = &old[run.start / PAGE_ROWS];
-            let first = run.start / PAGE_ROWS * PAGE_ROWS;
-            let mut rows = run.start - first..run.end - first;
-            while !rows.is_empty() {
-                if self.len.is_multiple_of(PAGE_ROWS) {
-                    self.pages.push(Page::after(self.pages.last()));
-                }
-                let Some(open) = self.pages.last_mut() else { return };
-                let count = open.extend_from(page, rows.clone());
-                rows.start += count;
-                self.len += count;
+        for rows in kept.moves() {
+            if self.len.is_multiple_of(PAGE_ROWS) {
+                self.pages.push(Page::after(self.pages.last().or(old.first())));
+            }
+            let Some(open) = self.pages.last_mut() else { return };
+            for run in &rows.runs {
+                open.extend_from(&old[rows.block], run.clone());
+                self.len += run.len();
             }
         }
         if let Some(Index { rows, .. }) = &mut self.index {

@@ -10,9 +10,16 @@ pub(super) struct KeptRows<'r> {
     removed: &'r [usize],
     /// The runs of consecutive rows that are kept, ascending.
     runs: Vec<Range<usize>>,
-    /// The runs, divided where a block ends.
-    runs_in_blocks: Vec<Range<usize>>,
+    moves: Vec<Move>,
     len: usize,
+}
+
+/// Rows of one block of [`BLOCK_ROWS`] rows that belong to one block after the removal, too.
+pub(super) struct Move {
+    /// The block before the removal.
+    pub(super) block: usize,
+    /// The runs of consecutive rows, ascending, counted from the start of the block.
+    pub(super) runs: Vec<Range<usize>>,
 }
 
 impl<'r> KeptRows<'r> {
@@ -21,21 +28,13 @@ impl<'r> KeptRows<'r> {
         let starts = std::iter::once(0).chain(removed.iter().map(|&row| row + 1));
         let ends = removed.iter().copied().chain([len]);
         let runs: Vec<_> = starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()).collect();
-        let mut runs_in_blocks = Vec::with_capacity(runs.len() + len / BLOCK_ROWS);
-        for run in &runs {
-            let mut start = run.start;
-            while start < run.end {
-                let end = run.end.min((start / BLOCK_ROWS + 1) * BLOCK_ROWS);
-                runs_in_blocks.push(start..end);
-                start = end;
-            }
-        }
-        Self { removed, runs, runs_in_blocks, len: len - removed.len() }
+        let moves = moves(&runs);
+        Self { removed, runs, moves, len: len - removed.len() }
     }
 
-    /// The runs of consecutive rows that are kept, ascending, divided where a block of [`BLOCK_ROWS`] rows ends.
-    pub(super) fn runs_in_blocks(&self) -> impl Iterator<Item = Range<usize>> {
-        self.runs_in_blocks.iter().cloned()
+    /// The rows that are kept, block by block.
+    pub(super) fn moves(&self) -> &[Move] {
+        &self.moves
     }
 
     /// The row after the removal; `None` if it is removed.
@@ -80,16 +79,44 @@ impl<'r> KeptRows<'r> {
     }
 }
 
+fn moves(runs: &[Range<usize>]) -> Vec<Move> {
+    let mut moves: Vec<Move> = Vec::new();
+    let mut new_row = 0;
+    for run in runs {
+        let mut start = run.start;
+        while start < run.end {
+            let block = start / BLOCK_ROWS;
+            let block_start = block * BLOCK_ROWS;
+            let room = BLOCK_ROWS - new_row % BLOCK_ROWS;
+            let end = run.end.min(block_start + BLOCK_ROWS).min(start + room);
+            let rows = start - block_start..end - block_start;
+            match moves.last_mut().filter(|last| last.block == block && room < BLOCK_ROWS) {
+                Some(last) => last.runs.push(rows),
+                None => moves.push(Move { block, runs: vec![rows] }),
+            }
+            new_row += end - start;
+            start = end;
+        }
+    }
+    moves
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn rows(kept: &KeptRows<'_>) -> Vec<usize> {
+        let rows =
+            |of: &Move| of.runs.iter().cloned().flatten().map(|row| of.block * BLOCK_ROWS + row).collect::<Vec<_>>();
+        kept.moves().iter().flat_map(rows).collect()
+    }
 
     #[test]
     fn kept_rows_close_up() {
         for removed in [vec![], vec![0], vec![9], vec![0, 1, 2], vec![3, 5, 6, 9], (0..10).collect()] {
             let kept = KeptRows::new(&removed, 10);
             let expected: Vec<usize> = (0..10).filter(|row| !removed.contains(row)).collect();
-            assert_eq!(kept.runs_in_blocks().flatten().collect::<Vec<_>>(), expected);
+            assert_eq!(rows(&kept), expected);
             assert_eq!(kept.len(), expected.len());
             for len in [10, 7, 0] {
                 let mut items: Vec<usize> = (0..len).collect();
@@ -104,9 +131,18 @@ mod tests {
             );
         }
     }
+
     #[test]
-    fn a_run_ends_with_its_block() {
-        let runs: Vec<_> = KeptRows::new(&[5], 2 * BLOCK_ROWS + 1).runs_in_blocks().collect();
-        assert_eq!(runs, [0..5, 6..BLOCK_ROWS, BLOCK_ROWS..2 * BLOCK_ROWS, 2 * BLOCK_ROWS..2 * BLOCK_ROWS + 1]);
+    fn a_move_begins_and_ends_with_the_block_before_and_after() {
+        let kept = KeptRows::new(&[5], 2 * BLOCK_ROWS + 2);
+        let moves: Vec<_> = kept.moves().iter().map(|of| (of.block, of.runs.clone())).collect();
+        let expected = [
+            (0, vec![0..5, 6..BLOCK_ROWS]),
+            (1, vec![0..1]),
+            (1, vec![1..BLOCK_ROWS]),
+            (2, vec![0..1]),
+            (2, vec![1..2]),
+        ];
+        assert_eq!(moves, expected);
     }
 }

@@ -164,12 +164,14 @@ impl JobTable {
             kept.len(),
             || {
                 ids.remove_rows(&kept);
-                entities.remove_rows(&kept);
                 queues.remove_rows(&kept);
                 kept.retain_in(states);
                 kept.retain_in(queued_at);
             },
-            || columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept)),
+            || {
+                let index = entities.remove_rows(&kept).then(|| entities.shared_indices());
+                columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept, index.as_ref()));
+            },
         );
     }
 

@@ -262,7 +262,7 @@ impl JobTable {
     /// nothing without a column of this name.
     pub fn fill(&mut self, name: &str, values: &[Option<Value>]) {
         let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
-        column.fill(self.entities.indices(), values);
+        column.fill(&self.entities.shared_indices(), values);
     }
 
     /// The number of jobs, including the excluded ones.
@@ -294,6 +294,11 @@ impl JobTable {
     /// The fair-share entity of a row; `""` if it has none.
     pub fn entity(&self, row: usize) -> &str {
         self.entities.at(row)
+    }
+
+    /// The [index](JobTable::entity_index) of the entity of each row; empty if all rows have the first.
+    pub(crate) fn entity_indices(&self) -> &[u32] {
+        self.entities.indices()
     }
 
     /// The index of a row's entity in [`JobTable::entities`].

@@ -15,6 +15,13 @@ pub enum ColumnValues<'a> {
     I64(&'a [i64]),
     /// Doubles.
     F64(&'a [f64]),
+    /// A double for each entity: that of a row is `values[index[row]]`.
+    ByEntity {
+        /// The entity of each row.
+        index: &'a [u32],
+        /// The double of each entity; an entity beyond them has 0.
+        values: &'a [f64],
+    },
 }
 
 /// Which rows are `int` in Python; the others are `float`.
@@ -47,6 +54,9 @@ impl<'a> ColumnView<'a> {
             ColumnValues::I32(values) => ColumnValues::I32(subslice(values, start, rows)),
             ColumnValues::I64(values) => ColumnValues::I64(subslice(values, start, rows)),
             ColumnValues::F64(values) => ColumnValues::F64(subslice(values, start, rows)),
+            ColumnValues::ByEntity { index, values } => {
+                ColumnValues::ByEntity { index: subslice(index, start, rows), values }
+            }
         };
         let ints = match self.ints {
             IntMask::Bits(words) => IntMask::Bits(subslice(words, start / 64, rows.div_ceil(64))),

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
-use crate::formula::program::{EvalError, Interpreter, LANES, Program};
+use crate::formula::program::{ColumnarBuffers, EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::parallel;
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
 use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
+use crate::rank::entity_terms::EntityTerms;
 use crate::rank::scores::Partition;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 
@@ -60,13 +61,15 @@ fn score_with_buffers(
     buffers: Vec<Vec<f64>>,
     budget: u64,
 ) -> Scores {
+    let columns = find_columns(program, table);
     let scorer = TableScorer {
         budget,
         buffers: Mutex::new(buffers),
         program,
         table,
         precision,
-        columns: find_columns(program, table),
+        entity_terms: entity_terms(program, table, columns.as_deref().unwrap_or_default()),
+        columns,
         formula_span: program.expr().node(program.expr().root()).span,
         work: (0..table.len().div_ceil(partition_rows(table))).map(|_| AtomicU64::new(0)).collect(),
     };
@@ -93,6 +96,14 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
         })
     });
     columns.collect()
+}
+
+/// The terms of the program whose inputs were filled by entity.
+fn entity_terms(program: &Program, table: &JobTable, columns: &[&Column]) -> EntityTerms {
+    let mut terms = EntityTerms::default();
+    let inputs = columns.iter().map(|column| column.entity_values().map(|values| &**values));
+    terms.evaluate(program, inputs, table.len(), &mut ColumnarBuffers::default());
+    terms
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
@@ -158,6 +169,7 @@ struct TableScorer<'t> {
     precision: ScorePrecision,
     /// The column of each input of the program, unless the table lacks one.
     columns: Result<Vec<&'t Column>, ScoreError>,
+    entity_terms: EntityTerms,
     formula_span: Span,
     /// The most work of all rows beyond [`FREE_FUEL`] for each, in words.
     budget: u64,
@@ -244,7 +256,12 @@ impl<'t> TableScorer<'t> {
                 let count = LANES.min(rows.end - start);
                 self.view_inputs(start, count, &mut inputs);
                 self.find_inexact(start, count, &mut inexact);
-                let results = columnar.evaluate(&inputs, count, &inexact);
+                let entities = self.table.entity_indices().get(start..start + count).unwrap_or_default();
+                self.entity_terms.list_fallback(entities, &mut inexact);
+                let terms = self.entity_terms.ranges();
+                let values = self.entity_terms.views(entities);
+                let views = inputs.iter().copied();
+                let results = columnar.evaluate_views(views, self.program.code_range(), terms, values, count, &inexact);
                 let interpreted = results.fallback_lanes().map(|lane| {
                     if unchecked >= WORK_PER_CHECK && granted > FREE_FUEL {
                         unchecked = 0;

@@ -3,7 +3,7 @@
 use crate::diagnostic::Span;
 use crate::formula::program::{ColumnarBuffers, Interpreter, InterpreterBuffers, LANES, Program};
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int};
-use crate::rank::entity_terms::{EntityTerms, entity_index};
+use crate::rank::entity_terms::EntityTerms;
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError};
 use crate::schema::current_name;
@@ -103,8 +103,6 @@ pub struct ColumnScratch {
     interpreter: InterpreterBuffers,
     /// The index of each input's column.
     columns: Vec<usize>,
-    /// A block of each input whose values are by entity.
-    gathered: Vec<Vec<f64>>,
     entity_terms: EntityTerms,
     /// The rows of a block of each mixed input that are integers, as bits.
     masks: Vec<Vec<u64>>,
@@ -161,32 +159,26 @@ impl Program {
         errors.clear();
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        scratch.gathered.resize_with(self.inputs().len().max(scratch.gathered.len()), Vec::new);
-        scratch.masks.resize_with(scratch.gathered.len(), Vec::new);
+        scratch.masks.resize_with(self.inputs().len().max(scratch.masks.len()), Vec::new);
         let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
-        scratch.entity_terms.evaluate(self, inputs.clone(), scores.len(), &mut scratch.columnar);
+        let index = entity_index(inputs.clone());
+        let by_entity = inputs.clone().map(|input| input.values_by(index));
+        scratch.entity_terms.evaluate(self, by_entity, scores.len(), &mut scratch.columnar);
+        let terms = scratch.entity_terms.ranges();
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
+            let entities = index.get(rows.clone()).unwrap_or_default();
             scratch.inexact.clear();
-            let gathered = scratch.gathered.iter_mut().zip(&mut scratch.masks);
-            for (slot, (input, (gathered, mask))) in inputs.clone().zip(gathered).enumerate() {
-                if scratch.entity_terms.is_empty() || scratch.entity_terms.is_read_outside(self, slot) {
-                    input.gather(rows.clone(), gathered, mask);
-                    input.list_inexact(rows.clone(), &mut scratch.inexact);
-                }
+            for (input, mask) in inputs.clone().zip(&mut scratch.masks) {
+                input.fill_mask(rows.clone(), mask);
+                input.list_inexact(rows.clone(), &mut scratch.inexact);
             }
-            if !scratch.entity_terms.is_empty() {
-                scratch.entity_terms.gather(&entity_index(inputs.clone())[rows.clone()]);
-                scratch.inexact.extend(scratch.entity_terms.fallback_rows());
-            }
+            scratch.entity_terms.list_fallback(entities, &mut scratch.inexact);
             let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
-            let gathered = scratch.gathered.iter().zip(&scratch.masks);
-            let views =
-                inputs.clone().zip(gathered).map(|(input, (gathered, mask))| input.view(rows.clone(), gathered, mask));
+            let views = inputs.clone().zip(&scratch.masks).map(|(input, mask)| input.view(rows.clone(), mask));
             let is_inexact = inputs.clone().any(InputColumn::is_inexact);
             let fallback = if is_inexact { &ALL_LANES[..] } else { &scratch.inexact };
-            let terms = scratch.entity_terms.ranges();
-            let values = scratch.entity_terms.views();
+            let values = scratch.entity_terms.views(entities);
             columnar.evaluate_views(views, self.code_range(), terms, values, scores.len(), fallback);
             scratch.columnar = columnar.into_buffers();
             let results = scratch.columnar.results();
@@ -290,6 +282,15 @@ fn is_same(left: &str, right: &str) -> bool {
     current_name(left) == current_name(right)
 }
 
+/// The entity of each row, by the first column that has one; none if no column is by entity.
+fn entity_index<'c>(mut inputs: impl Iterator<Item = &'c InputColumn<'c>>) -> &'c [u32] {
+    let index = inputs.find_map(|input| match input {
+        InputColumn::ByEntity { index, .. } => Some(*index),
+        _ => None,
+    });
+    index.unwrap_or(&[])
+}
+
 impl InputColumn<'_> {
     /// The number of rows; `None` if it fits any number.
     fn rows(&self) -> Option<usize> {
@@ -322,23 +323,20 @@ impl InputColumn<'_> {
         }
     }
 
-    /// Collects the values of rows that are by entity, and which rows of a mixed column are integers.
-    fn gather(&self, rows: std::ops::Range<usize>, gathered: &mut Vec<f64>, mask: &mut Vec<u64>) {
+    /// The values by the entities of `index`.
+    fn values_by(&self, index: &[u32]) -> Option<&[f64]> {
         match self {
-            Self::ByEntity { index, values } => {
-                gathered.clear();
-                gathered.extend(index[rows].iter().map(|&index| values[index as usize]));
-            }
-            Self::Mixed { is_int, .. } => {
-                mask.clear();
-                mask.extend(
-                    is_int[rows]
-                        .chunks(64)
-                        .map(|rows| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int))),
-                );
-            }
-            _ => {}
+            Self::ByEntity { index: own, values } if std::ptr::eq(*own, index) => Some(values),
+            _ => None,
         }
+    }
+
+    /// Collects which rows of a mixed column are integers.
+    fn fill_mask(&self, rows: std::ops::Range<usize>, mask: &mut Vec<u64>) {
+        let Self::Mixed { is_int, .. } = self else { return };
+        let words = is_int[rows].chunks(64);
+        mask.clear();
+        mask.extend(words.map(|rows| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int))));
     }
 
     /// Appends the rows of a block whose integer no lane of doubles holds; block rows count from 0.
@@ -353,7 +351,7 @@ impl InputColumn<'_> {
     }
 
     /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.
-    fn view<'s>(&'s self, rows: std::ops::Range<usize>, gathered: &'s [f64], mask: &'s [u64]) -> ColumnView<'s> {
+    fn view<'s>(&'s self, rows: std::ops::Range<usize>, mask: &'s [u64]) -> ColumnView<'s> {
         let (values, ints) = match self {
             Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
             Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
@@ -362,7 +360,7 @@ impl InputColumn<'_> {
             Self::Same(Value::Float(value)) => (ColumnValues::Constant(*value), IntMask::None),
             Self::Same(Value::Int(value)) => (ColumnValues::Constant(*value as f64), IntMask::All),
             Self::Same(_) => (ColumnValues::Constant(0.0), IntMask::All),
-            Self::ByEntity { .. } => (ColumnValues::F64(gathered), IntMask::None),
+            Self::ByEntity { index, values } => (ColumnValues::ByEntity { index: &index[rows], values }, IntMask::None),
         };
         ColumnView { values, ints }
     }

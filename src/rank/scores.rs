@@ -300,6 +300,9 @@ impl Scores {
                 ColumnValues::I32(values) => self.extend_rounded(&mut rounded, values, f64::from),
                 ColumnValues::I64(values) => self.extend_rounded(&mut rounded, values, |value| value as f64),
                 ColumnValues::F64(values) => self.extend_rounded(&mut rounded, values, f64::from),
+                ColumnValues::ByEntity { index, values } => {
+                    self.extend_rounded(&mut rounded, index, |entity| values[entity as usize]);
+                }
             }
         }
         for (row, value) in column.exceptions() {

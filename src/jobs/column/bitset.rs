@@ -1,5 +1,7 @@
 //! A bit for every row of a block. While all bits are equal, none is stored.
 
+use std::ops::Range;
+
 /// The number of rows in a block. All blocks of a column but the last are full.
 pub const BLOCK_ROWS: usize = 4096;
 
@@ -39,11 +41,11 @@ impl Bitset {
     }
 
     /// Appends bits of another list.
-    pub(super) fn extend_from(&mut self, other: &Self, rows: std::ops::Range<usize>) {
+    pub(super) fn extend_from(&mut self, other: &Self, runs: &[Range<usize>]) {
         if other.is_all_ones() || other.is_all_zeros() {
-            self.push_repeated(other.is_all_ones(), rows.len());
+            self.push_repeated(other.is_all_ones(), runs.iter().map(Range::len).sum());
         } else {
-            rows.for_each(|row| self.push(other.get(row)));
+            runs.iter().cloned().flatten().for_each(|row| self.push(other.get(row)));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Up to [`BLOCK_ROWS`] rows of a column, in the narrowest encoding that represents them exactly.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::jobs::column::bitset::{BLOCK_ROWS, Bitset};
 use crate::jobs::column::encoding::{Encoding, Number, NumberStats, SmallInt, extend_converted};
@@ -15,7 +16,7 @@ pub(super) struct Block {
     pub(super) set: Bitset,
 }
 
-/// Encoded numbers: a constant for all rows, or integers of 8, 16 or 32 bits, or doubles.
+/// Encoded numbers: a constant for all rows, integers of 8, 16 or 32 bits, doubles, or a double for each entity.
 #[derive(Debug, Clone)]
 enum Encoded {
     Constant(f64),
@@ -23,6 +24,12 @@ enum Encoded {
     I16(Vec<i16>),
     I32(Vec<i32>),
     F64(Vec<f64>),
+    /// The first row of the block is the row `start` of the index.
+    ByEntity {
+        index: Arc<[u32]>,
+        start: usize,
+        values: Arc<[f64]>,
+    },
 }
 
 impl Default for Encoded {
@@ -36,6 +43,23 @@ impl Block {
     pub(super) fn with_buffer(mut buffer: Vec<f64>) -> Self {
         buffer.clear();
         Self { numbers: Encoded::F64(buffer), ..Self::default() }
+    }
+
+    /// A block of floats that jobs have by their entity, which `index` has for each row from `start` on.
+    pub(super) fn by_entity(index: &Arc<[u32]>, start: usize, len: usize, values: &Arc<[f64]>) -> Self {
+        let numbers = match index.is_empty() {
+            true => Encoded::Constant(values.first().copied().unwrap_or_default()),
+            false => Encoded::ByEntity { index: index.clone(), start, values: values.clone() },
+        };
+        Self { numbers, len, ints: Bitset::repeated(false, len), set: Bitset::repeated(true, len) }
+    }
+
+    /// The double of each entity, if they are stored so.
+    pub(super) fn entity_values(&self) -> Option<&Arc<[f64]>> {
+        match &self.numbers {
+            Encoded::ByEntity { values, .. } => Some(values),
+            _ => None,
+        }
     }
 
     /// The buffer of a block of doubles.
@@ -92,22 +116,25 @@ impl Block {
         self.set.push_repeated(are_set, numbers.len());
     }
 
-    /// Appends rows of another block. They must fit the block.
-    pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
+    /// Appends runs of rows of another block. They must fit the block.
+    pub(super) fn extend_from(&mut self, other: &Self, runs: &[Range<usize>]) {
+        if self.len == 0 {
+            self.numbers = other.numbers.empty();
+        }
         match (&mut self.numbers, &other.numbers) {
-            (Encoded::I8(numbers), Encoded::I8(others)) => numbers.extend_from_slice(&others[rows.clone()]),
-            (Encoded::I16(numbers), Encoded::I16(others)) => numbers.extend_from_slice(&others[rows.clone()]),
-            (Encoded::I32(numbers), Encoded::I32(others)) => numbers.extend_from_slice(&others[rows.clone()]),
-            (Encoded::F64(numbers), Encoded::F64(others)) => numbers.extend_from_slice(&others[rows.clone()]),
-            (numbers @ Encoded::Constant(_), others) if self.len == 0 => *numbers = others.slice(rows.clone()),
+            (Encoded::Constant(constant), Encoded::Constant(others)) if constant.to_bits() == others.to_bits() => {}
+            (Encoded::I8(numbers), Encoded::I8(others)) => extend_by_runs(numbers, others, runs),
+            (Encoded::I16(numbers), Encoded::I16(others)) => extend_by_runs(numbers, others, runs),
+            (Encoded::I32(numbers), Encoded::I32(others)) => extend_by_runs(numbers, others, runs),
+            (Encoded::F64(numbers), Encoded::F64(others)) => extend_by_runs(numbers, others, runs),
             (_, others) => {
-                let others: Vec<f64> = rows.clone().map(|row| others.get(row)).collect();
+                let others: Vec<f64> = runs.iter().cloned().flatten().map(|row| others.get(row)).collect();
                 self.encode(&others);
             }
         }
-        self.len += rows.len();
-        self.ints.extend_from(&other.ints, rows.clone());
-        self.set.extend_from(&other.set, rows);
+        self.len += runs.iter().map(Range::len).sum::<usize>();
+        self.ints.extend_from(&other.ints, runs);
+        self.set.extend_from(&other.set, runs);
     }
 
     /// Changes a row.
@@ -118,7 +145,7 @@ impl Block {
         if self.numbers.get(row).to_bits() != number.to_bits() {
             self.widen(NumberStats::new(&[number]).encoding(), 0);
             match &mut self.numbers {
-                Encoded::Constant(_) => {}
+                Encoded::Constant(_) | Encoded::ByEntity { .. } => {}
                 Encoded::I8(numbers) => numbers[row] = number as i8,
                 Encoded::I16(numbers) => numbers[row] = number as i16,
                 Encoded::I32(numbers) => numbers[row] = number as i32,
@@ -127,18 +154,6 @@ impl Block {
         }
         self.ints.set(row, is_int);
         self.set.set(row, is_set);
-    }
-
-    /// Replaces the numbers of all rows by floats that the job has.
-    pub(super) fn fill(&mut self, floats: impl Iterator<Item = f64>) {
-        let mut buffer = match std::mem::take(&mut self.numbers) {
-            Encoded::F64(buffer) => buffer,
-            _ => Vec::with_capacity(self.len),
-        };
-        buffer.clear();
-        buffer.extend(floats.take(self.len));
-        self.numbers = Encoded::F64(buffer);
-        (self.ints, self.set) = (Bitset::repeated(false, self.len), Bitset::repeated(true, self.len));
     }
 
     /// Appends numbers, after a change to a wider encoding if the current one cannot represent them.
@@ -157,7 +172,7 @@ impl Block {
         }
         self.widen(stats.encoding(), numbers.len());
         match &mut self.numbers {
-            Encoded::Constant(_) => {}
+            Encoded::Constant(_) | Encoded::ByEntity { .. } => {}
             Encoded::I8(encoded) => extend_converted(encoded, numbers, |number| number.to_i32() as i8),
             Encoded::I16(encoded) => extend_converted(encoded, numbers, |number| number.to_i32() as i16),
             Encoded::I32(encoded) => extend_converted(encoded, numbers, N::to_i32),
@@ -169,10 +184,17 @@ impl Block {
     /// `additional` rows.
     fn widen(&mut self, encoding: Encoding, additional: usize) {
         let encoding = self.encoding().map_or(encoding, |current| current.max(encoding));
-        if self.encoding() == Some(encoding) && !matches!(self.numbers, Encoded::Constant(_)) {
+        let is_stored_by_row = !matches!(self.numbers, Encoded::Constant(_) | Encoded::ByEntity { .. });
+        if is_stored_by_row && self.encoding() == Some(encoding) {
             return;
         }
         let old = std::mem::take(&mut self.numbers);
+        if let Encoded::ByEntity { index, start, values } = &old {
+            let entities = index[*start..*start + self.len].iter();
+            let floats = entities.map(|&entity| values.get(entity as usize).copied().unwrap_or_default());
+            self.numbers = Encoded::F64(collect_with_capacity(floats, additional));
+            return;
+        }
         let rows = (0..self.len).map(|row| old.get(row));
         self.numbers = match encoding {
             Encoding::I8 => Encoded::I8(collect_with_capacity(rows.map(|number| number as i8), additional)),
@@ -189,7 +211,7 @@ impl Block {
             Encoded::I8(_) => Some(Encoding::I8),
             Encoded::I16(_) => Some(Encoding::I16),
             Encoded::I32(_) => Some(Encoding::I32),
-            Encoded::F64(_) => Some(Encoding::F64),
+            Encoded::F64(_) | Encoded::ByEntity { .. } => Some(Encoding::F64),
         }
     }
 
@@ -206,6 +228,9 @@ impl Block {
             Encoded::I16(numbers) => ColumnValues::I16(numbers),
             Encoded::I32(numbers) => ColumnValues::I32(numbers),
             Encoded::F64(numbers) => ColumnValues::F64(numbers),
+            Encoded::ByEntity { index, start, values } => {
+                ColumnValues::ByEntity { index: &index[*start..*start + self.len], values }
+            }
         };
         let ints = match self.ints.words() {
             _ if self.ints.is_all_ones() => IntMask::All,
@@ -217,17 +242,15 @@ impl Block {
 }
 
 impl Encoded {
-    /// Some rows, with the capacity for a whole block if they have an encoding of their own.
-    fn slice(&self, rows: Range<usize>) -> Self {
-        fn copied<T: Copy>(numbers: &[T]) -> Vec<T> {
-            collect_with_capacity(numbers.iter().copied(), BLOCK_ROWS - numbers.len())
-        }
+    /// No rows in the same encoding, with the capacity for as many as there are; a constant stays.
+    fn empty(&self) -> Self {
         match self {
             Self::Constant(constant) => Self::Constant(*constant),
-            Self::I8(numbers) => Self::I8(copied(&numbers[rows])),
-            Self::I16(numbers) => Self::I16(copied(&numbers[rows])),
-            Self::I32(numbers) => Self::I32(copied(&numbers[rows])),
-            Self::F64(numbers) => Self::F64(copied(&numbers[rows])),
+            Self::I8(numbers) => Self::I8(Vec::with_capacity(numbers.capacity())),
+            Self::I16(numbers) => Self::I16(Vec::with_capacity(numbers.capacity())),
+            Self::I32(numbers) => Self::I32(Vec::with_capacity(numbers.capacity())),
+            Self::F64(numbers) => Self::F64(Vec::with_capacity(numbers.capacity())),
+            Self::ByEntity { .. } => Self::F64(Vec::with_capacity(BLOCK_ROWS)),
         }
     }
 
@@ -240,9 +263,16 @@ impl Encoded {
             Self::I16(numbers) => numbers.get(row).map(|&number| f64::from(number)),
             Self::I32(numbers) => numbers.get(row).map(|&number| f64::from(number)),
             Self::F64(numbers) => numbers.get(row).copied(),
+            Self::ByEntity { index, start, values } => {
+                index.get(start + row).map(|&entity| values.get(entity as usize).copied().unwrap_or_default())
+            }
         };
         number.unwrap_or(f64::NAN)
     }
+}
+
+fn extend_by_runs<T: Copy>(numbers: &mut Vec<T>, others: &[T], runs: &[Range<usize>]) {
+    runs.iter().for_each(|run| numbers.extend_from_slice(&others[run.clone()]));
 }
 
 /// Collects rows into a vector with capacity for `additional` more. A long vector gets the capacity of a whole block, so

@@ -47,9 +47,8 @@ impl Page {
         self.text.as_bytes().get(self.range(row)?)
     }
 
-    /// Appends the ids of some rows of another page, as many as fit; returns how many. The page must not be full.
-    pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) -> usize {
-        let rows = rows.start..rows.end.min(rows.start + PAGE_ROWS - self.count);
+    /// Appends the ids of some rows of another page. They must fit the page.
+    pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
         let start = other.range(rows.start).map_or(other.text.len(), |range| range.start);
         match (&mut self.ends, &other.ends) {
             (Ends::Uniform(length), Ends::Uniform(others)) if self.count == 0 || length == others => {
@@ -62,7 +61,6 @@ impl Page {
                 self.extend(&other.text[start..], 0, &mut ends.map(|end| end - start));
             }
         }
-        rows.len()
     }
 
     /// The range of an id in the text.

@@ -31,6 +31,7 @@ impl ColumnarExecutor<'_, '_> {
             ColumnValues::F64(lanes) => {
                 (LaneBuffer::Borrowed(lanes.get(..self.rows).unwrap_or(lanes)), MAX_EXACT_FLOAT)
             }
+            ColumnValues::ByEntity { index, values } => (self.gathered_lanes(index, values), MAX_EXACT_FLOAT),
         };
         let types = match view.ints {
             IntMask::All => LaneTypes::All(LaneType::Int),
@@ -47,6 +48,14 @@ impl ColumnarExecutor<'_, '_> {
     fn widened_lanes<T: Copy + Into<f64>>(&mut self, small: &[T]) -> LaneBuffer<'static> {
         let mut lanes = self.scratch.lanes(self.rows.min(small.len()));
         kernels::widen(small, &mut lanes);
+        LaneBuffer::Owned(lanes)
+    }
+
+    fn gathered_lanes(&mut self, index: &[u32], values: &[f64]) -> LaneBuffer<'static> {
+        let mut lanes = self.scratch.lanes(self.rows.min(index.len()));
+        for (lane, &entity) in lanes.iter_mut().zip(index) {
+            *lane = values.get(entity as usize).copied().unwrap_or_default();
+        }
         LaneBuffer::Owned(lanes)
     }
 

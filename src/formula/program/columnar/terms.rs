@@ -67,14 +67,6 @@ impl Program {
         terms.ranges.sort_unstable_by_key(|range| range.start);
     }
 
-    /// Whether an instruction outside of the terms reads the input.
-    pub(crate) fn reads_outside(&self, input: usize, terms: &Terms) -> bool {
-        let mut code = self.code.iter().enumerate();
-        code.any(|(at, instruction)| {
-            *instruction == Instruction::Input(input as u32) && !terms.ranges.iter().any(|range| range.contains(&at))
-        })
-    }
-
     /// The instruction at `at` replaces the last operands by its result. What was pushed before a jump is not known here,
     /// so that there can be fewer.
     fn join_operands(&self, at: usize, count: usize, least_work: u64, terms: &mut Terms) {
