@@ -126,3 +126,10 @@ else
     # it takes longer to build than all else here, so it is not asked of a machine where CI is true
     echo "cargo-c is not installed: its metadata in Cargo.toml is not tested" >&2
 fi
+
+# the sanitizer has to see the standard library, which is then built from its sources
+if [ -d "$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src" ]; then
+    bindings/c/tests/thread_sanitizer.sh
+else
+    echo "a nightly Rust with rust-src is not installed: the threads are not tested under the thread sanitizer" >&2
+fi

@@ -264,6 +264,7 @@ static void one_job(void)
         {"(ncpus - 8) ** 0.5", JSF_FAILURE_NOT_A_NUMBER, -1, "the result has type `complex`"},
         {"None if ncpus == 0 else 1", JSF_FAILURE_NOT_A_NUMBER, -1, "the result has type `NoneType`"},
         {"10 ** (400 + ncpus)", JSF_FAILURE_TOO_LARGE, -1, "too large for a double"},
+        {"abs((ncpus - 8) ** 0.5)", JSF_FAILURE_COMPLEX, 0, "is complex"},
         {"10 ** (10 ** (9 + ncpus))", JSF_FAILURE_LIMIT, 0, ""},
     };
     const jsf_value idle = {JSF_KIND_I64, 0, 0}, busy[] = {{JSF_KIND_F64, 0, 0.25}, {JSF_KIND_F64, 0, 0.5}};
@@ -293,6 +294,35 @@ static void one_job(void)
     jsf_scratch_free(scratch);
 }
 
+/* Formulas that Python's compiler refuses: each of these operators is a level of its recursion. */
+static void deep_formulas(void)
+{
+    static const struct {
+        const char *operator_text;
+        jsf_failure failure;
+    } cases[] = {{"1+", JSF_FAILURE_RECURSION}, {"-", JSF_FAILURE_MEMORY}};
+    enum { DEPTH = 12000 };
+    static char formula[2 * DEPTH + 2];
+    const jsf_value value = {JSF_KIND_I64, 1, 0};
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_error *error;
+    double score;
+    size_t index, i;
+    for (index = 0; index < sizeof cases / sizeof *cases; index++) {
+        const size_t length = strlen(cases[index].operator_text);
+        jsf_program *program;
+        for (i = 0; i < DEPTH; i++)
+            memcpy(formula + i * length, cases[index].operator_text, length);
+        memcpy(formula + DEPTH * length, "1", 2);
+        program = compiled(formula);
+        CHECK(jsf_program_evaluate(program, scratch, &value, 0, &score, &error) == JSF_STATUS_EVALUATION);
+        CHECK(score == 0 && jsf_error_failure(error) == cases[index].failure);
+        jsf_error_free(error);
+        jsf_program_free(program);
+    }
+    jsf_scratch_free(scratch);
+}
+
 static void orders(void)
 {
     const double scores[] = {1, 3, 0.5, 3.0000000001, -INFINITY, 2};
@@ -301,6 +331,12 @@ static void orders(void)
     CHECK(order[0] == 1 && order[1] == 3 && order[2] == 5 && order[3] == 9);
     CHECK_OK(jsf_top(scores, 6, SIZE_MAX, order, &error));
     CHECK(order[3] == 0 && order[4] == 2 && order[5] == 4 && order[6] == 9);
+    {
+        /* NaN equals every score: a merge sort leaves it where it is among its neighbours */
+        const double with_nan[] = {3, NAN, 4, 1};
+        CHECK_OK(jsf_top(with_nan, 4, 4, order, &error));
+        CHECK(order[0] == 2 && order[1] == 0 && order[2] == 1 && order[3] == 3);
+    }
     CHECK_OK(jsf_top(NULL, 0, 3, NULL, &error));
     CHECK_OK(jsf_top(scores, 6, 0, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`order` is null", jsf_top(scores, 6, 1, NULL, &error));
@@ -602,6 +638,7 @@ int main(int argc, char **argv)
     every_kind_of_column();
     amounts();
     one_job();
+    deep_formulas();
     orders();
     trees();
     grown_trees();

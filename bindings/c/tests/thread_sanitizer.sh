@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the test of threads under the thread sanitizer, which sees the library and Rust's standard library too. Not a part of
-# the continuous integration: it needs `rustup component add --toolchain nightly rust-src`, and builds everything again.
+# Runs the test of threads under the thread sanitizer, which sees the library and Rust's standard library too. `test.sh` calls
+# it after `rustup component add --toolchain nightly rust-src`; it builds everything again.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 host=$(rustc -vV | sed -n 's/^host: //p')
