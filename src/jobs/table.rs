@@ -83,9 +83,12 @@ impl JobTable {
     /// default that the formula gets otherwise. The default of missing entries is integer 0.
     ///
     /// # Errors
-    /// Another job has the id, a name is longer than [`MAX_NAME`], or there are [`MAX_JOBS`] jobs. The table is then
-    /// unchanged.
+    /// Another job has the id, a name is longer than [`MAX_NAME`], there are more inputs than columns, or there are
+    /// [`MAX_JOBS`] jobs. The table is then unchanged.
     pub fn push(&mut self, job: &Job<'_>, inputs: &[Result<Value, Value>]) -> Result<(), Problem> {
+        if inputs.len() > self.columns.len() {
+            return Err(Problem::SurplusInputs { found: inputs.len(), columns: self.columns.len() });
+        }
         let row = self.ids.len();
         self.admit(job)?;
         self.entities.push(job.entity);
@@ -301,9 +304,15 @@ impl JobTable {
         self.entities.index(row)
     }
 
-    /// The distinct entities, in the order of their first jobs.
+    /// The distinct entities, in the order of their first jobs. An entity whose jobs have all been removed stays, so that the
+    /// indices of the others do not change, until there are more than 4,096 entities and more than twice as many as jobs.
     pub fn entities(&self) -> &[Arc<str>] {
         self.entities.distinct()
+    }
+
+    /// Whether a job has the entity of this index in [`JobTable::entities`].
+    pub(crate) fn entity_has_jobs(&self, index: usize) -> bool {
+        self.entities.is_used(index)
     }
 
     /// The queue of a row; `""` if it has none.
@@ -430,6 +439,10 @@ mod tests {
         assert_eq!((table.len(), table.row("50[1].vm")), (3, Some(2)));
         let long = "x".repeat(MAX_NAME + 1);
         assert_eq!(table.push(&Job { id: &long, ..Job::default() }, &[]), Err(Problem::LongName { bytes: 4097 }));
+        let surplus = [const { Ok(Value::Int(1)) }; 3];
+        let refused = table.push(&Job { id: "51.vm", ..Job::default() }, &surplus).unwrap_err();
+        assert_eq!(refused.to_string(), "3 inputs are given, but the table has 2 columns; the job is skipped");
+        assert_eq!((table.len(), table.row("51.vm")), (3, None));
     }
 
     #[test]

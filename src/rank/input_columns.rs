@@ -210,7 +210,7 @@ impl Program {
     /// row. Once `scratch` has grown, only an error and numbers beyond 64 bits allocate memory.
     ///
     /// # Errors
-    /// The formula has no numeric result for the job. A missing input is a `NameError`.
+    /// The formula has no numeric result for the job, or `inputs` are not as many as [`Program::inputs`].
     ///
     /// ```
     /// use job_sort_formula::rank::ColumnScratch;

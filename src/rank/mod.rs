@@ -228,17 +228,22 @@ pub struct ErrorGroup<'r> {
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
 /// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know.
 ///
-/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in.
+/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in. An entity whose jobs
+/// have all left is neither asked for nor returned.
 pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: impl Fn(f64) -> Value) -> Vec<String> {
-    let shares: Vec<_> = table.entities().iter().map(|entity| backend.shares_of(entity)).collect();
+    let entities = table.entities().iter().enumerate();
+    let shares: Vec<_> = entities
+        .map(|(index, entity)| if table.entity_has_jobs(index) { backend.shares_of(entity) } else { None })
+        .collect();
     for (name, input) in FairshareInput::NAMES {
         if table.column(name).is_some() {
             let numbers = shares.iter().map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
             table.fill(name, &numbers.map(|number| number.map(&to_value)).collect::<Vec<_>>());
         }
     }
-    let unknown = table.entities().iter().zip(&shares).filter(|(_, shares)| shares.is_none());
-    unknown.map(|(entity, _)| entity.to_string()).collect()
+    let entities = table.entities().iter().zip(&shares).enumerate();
+    let unknown = entities.filter(|(index, (_, shares))| shares.is_none() && table.entity_has_jobs(*index));
+    unknown.map(|(_, (entity, _))| entity.to_string()).collect()
 }
 
 /// The number of an entity that a formula gets as `input`.

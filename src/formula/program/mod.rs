@@ -101,7 +101,8 @@ impl Program {
     /// Evaluates the program once in Python's arithmetic. To evaluate many rows, reuse one [`Program::interpreter`].
     ///
     /// # Errors
-    /// The exception that Python raises, with its span in the formula.
+    /// The exception that Python raises, with its span in the formula. Another number of inputs than [`Program::inputs`] is a
+    /// `TypeError`.
     pub fn evaluate(&self, inputs: &[Value]) -> Result<Value, EvalError> {
         self.interpreter(Python::new()).evaluate(inputs)
     }

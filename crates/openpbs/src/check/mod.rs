@@ -351,6 +351,7 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
 /// The error that CPython's compiler raises before it evaluates anything.
 fn compile_error(program: &Program) -> Option<Diagnostic> {
     program.refused()?;
+    // this error comes before that of the missing inputs
     let error = program.evaluate(&[]).err()?;
     Some(match error.raised.kind {
         ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span)
