@@ -139,5 +139,5 @@ fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), Sy
 }
 
 fn error(message: String, help: String, span: Span) -> SyntaxError {
-    SyntaxError { kind: SyntaxErrorKind::Template { message, help }, span }
+    SyntaxError::new(SyntaxErrorKind::Template { message, help }, span)
 }

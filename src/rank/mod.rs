@@ -29,6 +29,7 @@ pub use compare::{ComparedRanking, Fairness, GroupChange, JobMove, OldNew, SIZES
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
+pub use order::top_rows;
 #[doc(hidden)]
 pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};
 #[doc(hidden)]
@@ -42,6 +43,8 @@ pub use summand_agreement::{SummandAgreement, summand_agreements};
 pub use sweep::{Enclosure, Scoring, Sweep};
 #[doc(hidden)]
 pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
+
+use std::fmt;
 
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
@@ -217,12 +220,22 @@ impl Ranking {
 }
 
 /// Jobs whose errors have the same kind and come from the same part of the formula.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ErrorGroup<'r> {
     /// The error of the first of these jobs.
     pub error: &'r ScoreError,
     /// The rows of the jobs.
     pub rows: Vec<usize>,
+}
+
+/// Writes the first rows and the number of all: a formula may fail for every job.
+impl fmt::Debug for ErrorGroup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MAX_ROWS: usize = 8;
+        let first = &self.rows[..self.rows.len().min(MAX_ROWS)];
+        let group = &mut f.debug_struct("ErrorGroup");
+        group.field("error", self.error).field("jobs", &self.rows.len()).field("first_rows", &first).finish()
+    }
 }
 
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.

@@ -79,7 +79,7 @@ mod tests {
     fn printed(text: &str) -> String {
         match parse(text) {
             Ok(expr) => expr.to_string(),
-            Err(error) => format!("{}..{}: {error}", error.span.start, error.span.end),
+            Err(error) => format!("{}..{}: {error}", error.span().start, error.span().end),
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
         for open in ["(", "f(", "-(", "f(1,", "not ("] {
             assert!(parse(&deep(open, MAX_NESTING)).is_ok(), "{open}");
             assert!(
-                matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind, SyntaxErrorKind::TooDeep),
+                matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind(), SyntaxErrorKind::TooDeep),
                 "{open}"
             );
         }

@@ -55,8 +55,8 @@ impl Question {
         let formula = match Formula::parse_for(&text, schema.python()) {
             Ok(formula) => formula,
             Err(error) => {
-                assert!(text.get(error.span.start as usize..error.span.end as usize).is_some(), "span in {text:?}");
-                if matches!(error.kind, SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep) {
+                assert!(text.get(error.span().start as usize..error.span().end as usize).is_some(), "span in {text:?}");
+                if matches!(error.kind(), SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep) {
                     return None;
                 }
                 let outcome = Outcome::Refused(Raised::new(ErrorKind::Syntax, error.to_string()));
