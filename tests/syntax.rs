@@ -142,6 +142,32 @@ fn constructs_are_printed_stably() {
     }
 }
 
+/// Up to a nesting that is parsed on any stack, and beyond.
+#[test]
+fn nested_formulas_are_parsed_on_a_small_stack() {
+    on_a_small_stack(|| {
+        for (open, close) in [
+            ("(", ")"),
+            ("[", "]"),
+            ("{", "}"),
+            ("abs(", ")"),
+            ("x[1:", "]"),
+            ("f(*", ")"),
+            ("f(k=not -", ")"),
+            ("1 if (", ") else 2"),
+            ("(x := ", ")"),
+            ("[y for y in (", ")]"),
+            ("lambda a=", ": 1"),
+            ("lambda: (", ")"),
+        ] {
+            for levels in 1..=30 {
+                let text = format!("{}1{}", open.repeat(levels), close.repeat(levels));
+                assert!(Formula::parse(&text).is_ok(), "{text}");
+            }
+        }
+    });
+}
+
 #[test]
 fn large_formulas_are_parsed_on_a_small_stack() {
     on_a_small_stack(|| {
