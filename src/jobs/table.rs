@@ -131,6 +131,7 @@ impl JobTable {
 
     /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch that are refused, and
     /// why.
+    #[doc(hidden)]
     pub fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
         let mut entities = vec![None; batch.entities.distinct().len()];
@@ -200,11 +201,13 @@ impl JobTable {
 
     /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the origin of what the job
     /// itself has.
+    #[doc(hidden)]
     pub fn record_origins(&mut self, own: Vec<InputOrigin>) {
         self.origins = Some(Origins::new(own));
     }
 
     /// Records the sources of the inputs of the row that was pushed last.
+    #[doc(hidden)]
     pub fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
         if let Some(origins) = &mut self.origins {
             origins.push(sources);

@@ -22,9 +22,9 @@ mod sweep;
 pub mod trajectory;
 mod work_budget;
 
-pub use compare::Comparison;
 #[doc(hidden)]
-pub use compare::{ComparedRanking, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions};
+pub use compare::SIZES;
+pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions};
 #[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};

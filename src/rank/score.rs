@@ -135,6 +135,7 @@ impl Consequence {
 impl ScoreError {
     /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated again to find out whether
     /// the result is one.
+    #[doc(hidden)]
     pub fn from_evaluation<A: Arithmetic + Default>(error: EvalError, program: &Program, inputs: &[A::Value]) -> Self {
         if error.raised.kind != ErrorKind::Complex {
             return Self::Raised(error);
