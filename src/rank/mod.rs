@@ -10,6 +10,7 @@ pub mod explain;
 mod input_columns;
 #[doc(hidden)]
 pub mod measures;
+mod openpbs_digits;
 mod order;
 mod race;
 mod score;
@@ -29,6 +30,9 @@ pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, O
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
+pub use openpbs_digits::openpbs_digits;
+#[doc(hidden)]
+pub use openpbs_digits::{decimals, read_amount};
 pub use order::top_rows;
 #[doc(hidden)]
 pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};

@@ -249,7 +249,7 @@ fn wrong_complex_numbers(python: &Script) -> Vec<String> {
                 // the texts are those of 3.11
                 let is_default = python.version == PythonVersion::default();
                 let has_same_kind = theirs.starts_with(error.kind().exception());
-                (error.raised.to_string() == *theirs || (!is_default && has_same_kind), 0.0)
+                (error.to_string() == *theirs || (!is_default && has_same_kind), 0.0)
             }
             _ => {
                 unknown += 1;
