@@ -248,7 +248,9 @@ impl OwnColumns {
                 ("ncpus", InputColumn::I64(&ncpus[rows.clone()])),
                 ("walltime", InputColumn::I64(&walltime[rows])),
             ];
-            program.score_columns(&columns, &mut scratch.0, scores, &mut scratch.1).expect("the columns fit");
+            program
+                .score_columns(&columns, OnError::ZeroLikePbs, &mut scratch.0, scores, &mut scratch.1)
+                .expect("the columns fit");
         };
         rayon::join(|| evaluate(0..half, first, one), || evaluate(half..user.len(), second, two));
         self.keys.clear();

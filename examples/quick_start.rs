@@ -37,8 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = Formula::parse(text)?.compile(&schema)?;
     let no_walltime = [Value::Int(10), Value::Int(7200), Value::Int(0)];
     if let Err(error) = program.evaluate(&no_walltime) {
-        point_at(text, error.span, &error.to_string());
-        for operand in &error.operands {
+        point_at(text, error.span(), &error.to_string());
+        for operand in error.operands() {
             println!("         {} is {}", operand.span.slice(text), operand.value);
         }
     }
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A text that is no formula. Habits of other languages are told from mere typing errors.
     let text = "fairshare_factor && ncpus > 4";
     if let Err(error) = Formula::parse(text) {
-        point_at(text, error.span, &error.to_string());
+        point_at(text, error.span(), &error.to_string());
         println!("         {}", error.diagnostic().help.unwrap_or_default());
     }
     Ok(())

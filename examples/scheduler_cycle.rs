@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = formula.compile(&Schema::openpbs())?;
     println!("{formula}\n");
 
-    let mut tree = share_tree()?;
+    // The policy turns shares and usage into numbers once per cycle, as OpenPBS does.
+    let mut fairshare = AssessedTree::new(share_tree()?, &DocumentedOpenPbs);
     let mut table = JobTable::new(["walltime", "eligible_time", "fairshare_factor"]);
     // The rows of the table, in its order.
     let mut queue: Vec<Waiting> = Vec::new();
@@ -46,25 +47,29 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let waits: Vec<i64> = queue.iter().map(|job| job.eligible_time).collect();
         table.set_integers("eligible_time", &waits)?;
-        // The policy turns shares and usage into numbers once per cycle, as OpenPBS does.
-        let fairshare = AssessedTree::new(tree, &DocumentedOpenPbs);
         fill_fairshare(&mut table, &fairshare, Value::Float);
-        tree = fairshare.into_tree();
         // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.
         let ranking = Ranking::top(score(&program, &table, ScorePrecision::Double, OnError::Null), &table, 5);
 
         println!("cycle {cycle}");
         let started = start(&queue, &ranking, formula.text());
-        tree.decay(0.9);
-        for job in queue.iter().filter(|job| started.contains(&job.id)) {
-            // Usage counts for the entity and for everything above it.
-            if let Some(entity) = tree.find(job.user) {
-                tree.charge(entity, (job.ncpus * job.walltime.unwrap_or(CYCLE)) as f64)?;
-            }
-        }
+        let ended = queue.iter().filter(|job| started.contains(&job.id));
+        fairshare.update(&DocumentedOpenPbs, |tree| charge(tree, ended))?;
         table.remove(started.iter().copied())?;
         queue.retain(|job| !started.contains(&job.id));
         queue.iter_mut().for_each(|job| job.eligible_time += CYCLE);
+    }
+    Ok(())
+}
+
+/// Lets usage decay, and charges that of the jobs that have ended.
+fn charge<'j>(tree: &mut ShareTree, ended: impl Iterator<Item = &'j Waiting>) -> Result<(), TreeError> {
+    tree.decay(0.9);
+    for job in ended {
+        // Usage counts for the entity and for everything above it.
+        if let Some(entity) = tree.find(job.user) {
+            tree.charge(entity, (job.ncpus * job.walltime.unwrap_or(CYCLE)) as f64)?;
+        }
     }
     Ok(())
 }

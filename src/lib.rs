@@ -96,7 +96,7 @@ pub use formula::program::{EvalError, Program};
 pub use formula::syntax::SyntaxError;
 pub use jobs::{Job, JobTable};
 pub use parallel::Threads;
-pub use python::{PythonVersion, Value};
+pub use python::{BigInteger, ErrorKind, Function, PythonVersion, Value};
 pub use rank::{OnError, Ranking};
 pub use schema::Schema;
 

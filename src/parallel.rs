@@ -8,8 +8,6 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use rayon::prelude::*;
-
 /// A number of threads for work on whole tables. Without it, all processors are used.
 ///
 /// ```
@@ -25,7 +23,7 @@ use rayon::prelude::*;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Threads(rayon::ThreadPool);
+pub struct Threads(rayon_core::ThreadPool);
 
 impl Threads {
     /// Starts `count` threads, which wait for work; one for each processor if it is 0.
@@ -50,9 +48,9 @@ const SERIAL_ITEMS: usize = 2;
 
 /// The threads for callers outside a pool of rayon: one for each processor, or half as many as often as the system refuses
 /// them; `None` if it starts fewer than two.
-static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+static POOL: OnceLock<Option<rayon_core::ThreadPool>> = OnceLock::new();
 
-fn start_pool() -> Option<rayon::ThreadPool> {
+fn start_pool() -> Option<rayon_core::ThreadPool> {
     let mut pool = build_pool(0);
     let mut count = thread::available_parallelism().map_or(1, usize::from);
     while pool.is_err() && count > 2 {
@@ -62,21 +60,21 @@ fn start_pool() -> Option<rayon::ThreadPool> {
     pool.ok().filter(|pool| pool.current_num_threads() > 1)
 }
 
-fn build_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build()
+fn build_pool(threads: usize) -> Result<rayon_core::ThreadPool, rayon_core::ThreadPoolBuildError> {
+    rayon_core::ThreadPoolBuilder::new().num_threads(threads).build()
 }
 
 /// Whether the caller runs on a thread of a pool.
 fn is_in_pool() -> bool {
-    rayon::current_thread_index().is_some()
+    rayon_core::current_thread_index().is_some()
 }
 
 /// The number of threads that work in parallel, at least 1.
 pub(crate) fn threads() -> usize {
     if is_in_pool() {
-        return rayon::current_num_threads();
+        return rayon_core::current_num_threads();
     }
-    POOL.get_or_init(start_pool).as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    POOL.get_or_init(start_pool).as_ref().map_or(1, rayon_core::ThreadPool::current_num_threads)
 }
 
 /// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` if there is none.
@@ -95,11 +93,17 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     if items.len() < 2 {
         return items.into_iter().map(work).collect();
     }
-    in_pool(
-        items,
-        |items| items.into_par_iter().with_max_len(1).map(&work).collect(),
-        |items| items.into_iter().map(&work).collect(),
-    )
+    in_pool(items, |items| map_in_pool(items, &work), |items| items.into_iter().map(&work).collect())
+}
+
+fn map_in_pool<T: Send, R: Send>(items: Vec<T>, work: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    rayon_core::scope_fifo(|scope| {
+        for (item, result) in items.into_iter().zip(&mut results) {
+            scope.spawn_fifo(|_| *result = Some(work(item)));
+        }
+    });
+    results.into_iter().flatten().collect()
 }
 
 /// Sorts the items in parallel if they are many. The order of equal items is not kept.
@@ -125,7 +129,7 @@ pub(crate) fn join<A: Send, B: Send>(
     if rows < PARALLEL_ROWS {
         return (one(), other());
     }
-    in_pool((one, other), |(one, other)| rayon::join(one, other), |(one, other)| (one(), other()))
+    in_pool((one, other), |(one, other)| rayon_core::join(one, other), |(one, other)| (one(), other()))
 }
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
@@ -184,7 +188,7 @@ pub fn pipeline<T: Send>(
                 spawn(scope, threads - 1, &run_worker);
                 run_rest();
             }),
-            None if is_in_pool() => rayon::in_place_scope(|scope| {
+            None if is_in_pool() => rayon_core::in_place_scope(|scope| {
                 spawn(scope, threads - 1, &run_worker);
                 run_rest();
             }),
@@ -195,7 +199,7 @@ pub fn pipeline<T: Send>(
 }
 
 /// Runs `work` on several threads at once.
-fn spawn<'s>(scope: &rayon::Scope<'s>, threads: usize, work: &'s (impl Fn() + Sync)) {
+fn spawn<'s>(scope: &rayon_core::Scope<'s>, threads: usize, work: &'s (impl Fn() + Sync)) {
     (0..threads).for_each(|_| scope.spawn(|_| work()));
 }
 

@@ -5,7 +5,7 @@
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
 use job_sort_formula::python::{ColumnValues, ColumnView, IntMask, Python, PythonVersion};
-use job_sort_formula::rank::{ColumnScratch, InputColumn};
+use job_sort_formula::rank::{ColumnScratch, InputColumn, OnError};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::Generator;
@@ -147,7 +147,9 @@ fn columns_of_large_integers_give_the_bits_of_the_interpreter() {
                 program.inputs().iter().map(|name| (&**name, InputColumn::I64(column(name)))).collect();
             let mut scores = vec![f64::NAN; rows];
             let mut failed = Vec::new();
-            program.score_columns(&borrowed, &mut scratch, &mut scores, &mut failed).expect("columns");
+            program
+                .score_columns(&borrowed, OnError::ZeroLikePbs, &mut scratch, &mut scores, &mut failed)
+                .expect("columns");
             let mut interpreter = program.interpreter(Python::new());
             for lane in 0..rows {
                 let row: Vec<Value> = inputs.iter().map(|input| Value::Int(input[lane])).collect();
@@ -196,5 +198,16 @@ fn a_branch_that_is_not_taken_raises_no_error() {
         let mut tally = Tally { lanes: 0, computed: 0, errors: 0 };
         compare(text, &program(text, &schema).expect(text), &columns, 3000, &mut tally);
         assert_eq!((tally.computed, tally.errors), (3000, 0), "{text}");
+    }
+}
+
+#[test]
+fn another_number_of_inputs_than_the_formula_reads_is_an_error() {
+    let program = program("ncpus + 2 * mem", &Schema::openpbs()).expect("a program");
+    let one = Value::Int(1);
+    for inputs in [vec![], vec![one.clone()], vec![one; 3]] {
+        let expected = format!("the formula reads 2 inputs, but {} are given", inputs.len());
+        assert_eq!(program.evaluate(&inputs).unwrap_err().text(), expected);
+        assert_eq!(program.score_row(&inputs, &mut ColumnScratch::new()).unwrap_err().to_string(), expected);
     }
 }

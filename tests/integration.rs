@@ -6,6 +6,7 @@ mod columnar;
 mod decimal;
 mod dependencies;
 mod fairshare;
+mod grammar;
 mod links;
 mod lint;
 mod live_table;

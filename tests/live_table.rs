@@ -1,8 +1,9 @@
 //! A table whose jobs come, change and go equals a table of the same jobs that was built at once.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
-use job_sort_formula::fairshare::EntityShares;
+use job_sort_formula::fairshare::{EntityShares, FairShare};
 use job_sort_formula::jobs::{Exclusion, Job, JobState, TableError};
 use job_sort_formula::rank::{ColumnScratch, InputColumn, OnError, ScorePrecision, fill_fairshare, score};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
@@ -200,7 +201,9 @@ fn assert_scores(program: &Program, table: &JobTable, jobs: &[Sharing], perc: &[
             ("fairshare_tree_usage", InputColumn::ByEntity { index: &index, values: usage }),
         ];
         let (mut own, mut errors) = (vec![f64::NAN; jobs.len()], Vec::new());
-        program.score_columns(&columns, &mut scratch, &mut own, &mut errors).expect("the columns fit");
+        program
+            .score_columns(&columns, OnError::ZeroLikePbs, &mut scratch, &mut own, &mut errors)
+            .expect("the columns fit");
         assert!(own.iter().zip(scores.values()).all(|(own, score)| own.to_bits() == score.to_bits()));
         assert!(errors.iter().map(|(row, _)| *row).eq(scores.errors().map(|(row, _)| row)));
     }
@@ -283,4 +286,52 @@ fn a_change_that_cannot_be_made_changes_nothing() {
     );
     assert_eq!((table.len(), table.row("1.vm")), (1, Some(0)));
     assert!(matches!(table.remove(["x"]), Err(TableError::UnknownJob { .. })));
+}
+
+/// Counts how often each entity is asked for, and knows none.
+#[derive(Default)]
+struct Asked(RefCell<Vec<String>>);
+
+impl FairShare for Asked {
+    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
+        self.0.borrow_mut().push(entity.to_owned());
+        None
+    }
+}
+
+#[test]
+fn entities_whose_jobs_have_left_are_not_asked_for() {
+    let mut table = JobTable::new(["fairshare_factor"]);
+    let push = |table: &mut JobTable, id: &str, entity: &str| {
+        table.push(&Job { id, entity, ..Job::default() }, &[]).unwrap();
+    };
+    for (id, entity) in [("1.vm", "ada"), ("2.vm", "emmy"), ("3.vm", "ada")] {
+        push(&mut table, id, entity);
+    }
+    for (removed, arriving, expected) in [
+        ("1.vm", ("4.vm", "rosa"), vec!["ada", "emmy", "rosa"]),
+        ("3.vm", ("5.vm", "rosa"), vec!["emmy", "rosa"]),
+        ("2.vm", ("6.vm", "ada"), vec!["ada", "rosa"]),
+    ] {
+        table.remove([removed]).unwrap();
+        push(&mut table, arriving.0, arriving.1);
+        let backend = Asked::default();
+        let mut unknown = fill_fairshare(&mut table, &backend, Value::Float);
+        assert_eq!(unknown, backend.0.into_inner());
+        unknown.sort();
+        assert_eq!(unknown, expected);
+    }
+}
+
+#[test]
+fn entities_of_many_cycles_are_bounded() {
+    let mut table = JobTable::new(["fairshare_factor"]);
+    for number in 0..10_000 {
+        let [id, entity] = ["vm", "user"].map(|suffix| format!("{number}.{suffix}"));
+        table.push(&Job { id: &id, entity: &entity, ..Job::default() }, &[]).unwrap();
+        if number > 0 {
+            table.remove_rows([0]).unwrap();
+        }
+        assert!(table.entities().len() <= 4098, "{number}");
+    }
 }

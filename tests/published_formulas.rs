@@ -171,7 +171,7 @@ fn number(text: &str) -> Value {
 }
 
 fn answer(formula: &str, schema: &Schema, inputs: &[(&str, &str)]) -> Answer {
-    let parsed = match Formula::parse(formula).map_err(|error| error.kind) {
+    let parsed = match Formula::parse(formula).map_err(|error| error.kind().clone()) {
         Ok(parsed) => parsed,
         Err(SyntaxErrorKind::ForeignOperator { written, instead, .. }) => return Answer::Lookalike(written, instead),
         Err(other) => panic!("{formula}: {other:?}"),
@@ -188,7 +188,7 @@ fn answer(formula: &str, schema: &Schema, inputs: &[(&str, &str)]) -> Answer {
     let values: Vec<Value> = program.inputs().iter().map(|name| value(name)).collect();
     match program.evaluate(&values) {
         Ok(value) => Answer::Is(value.repr()),
-        Err(error) => Answer::Raises(error.raised.kind, error.raised.text.into_owned()),
+        Err(error) => Answer::Raises(error.kind(), error.text().to_owned()),
     }
 }
 

@@ -1,8 +1,7 @@
 //! Properties of the parser on any text: no panic, spans within the text, limits that give an error, stable printing.
 
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
-use job_sort_formula::python::{ErrorKind, Raised};
-use job_sort_formula::{Formula, Value};
+use job_sort_formula::{ErrorKind, EvalError, Formula, Value};
 use jsf_testing::random::formulas::{Writer, schema};
 use jsf_testing::random::operations::written;
 use jsf_testing::random::{Generator, text};
@@ -35,8 +34,8 @@ fn outcome(formula: &Formula) -> String {
     match program.evaluate(&inputs) {
         Ok(value) => written(&value),
         Err(error) => {
-            let place = format!("{}..{}", error.span.start, error.span.end);
-            assert!(is_within(formula.text(), error.span), "an error at {place} of {:?}", formula.text());
+            let place = format!("{}..{}", error.span().start, error.span().end);
+            assert!(is_within(formula.text(), error.span()), "an error at {place} of {:?}", formula.text());
             error.to_string()
         }
     }
@@ -56,7 +55,7 @@ fn parse_and_check(text: &str) -> Option<Formula> {
             Some(formula)
         }
         Err(error) => {
-            assert!(is_within(text, error.span), "an error at {:?} of {text:?}", error.span);
+            assert!(is_within(text, error.span()), "an error at {:?} of {text:?}", error.span());
             assert!(!error.to_string().is_empty());
             let diagnostic = error.diagnostic();
             assert!(is_within(text, diagnostic.span), "a finding at {:?} of {text:?}", diagnostic.span);
@@ -81,9 +80,9 @@ fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     thread.expect("a thread").join().expect("no panic");
 }
 
-fn raised(text: &str) -> Raised {
+fn raised(text: &str) -> EvalError {
     let program = Formula::parse(text).expect("a formula").compile(&schema()).expect("arithmetic");
-    program.evaluate(&[]).expect_err("an error").raised
+    program.evaluate(&[]).expect_err("an error")
 }
 
 /// Tokens of the grammar.
@@ -143,6 +142,32 @@ fn constructs_are_printed_stably() {
     }
 }
 
+/// Up to a nesting that is parsed on any stack, and beyond.
+#[test]
+fn nested_formulas_are_parsed_on_a_small_stack() {
+    on_a_small_stack(|| {
+        for (open, close) in [
+            ("(", ")"),
+            ("[", "]"),
+            ("{", "}"),
+            ("abs(", ")"),
+            ("x[1:", "]"),
+            ("f(*", ")"),
+            ("f(k=not -", ")"),
+            ("1 if (", ") else 2"),
+            ("(x := ", ")"),
+            ("[y for y in (", ")]"),
+            ("lambda a=", ": 1"),
+            ("lambda: (", ")"),
+        ] {
+            for levels in 1..=30 {
+                let text = format!("{}1{}", open.repeat(levels), close.repeat(levels));
+                assert!(Formula::parse(&text).is_ok(), "{text}");
+            }
+        }
+    });
+}
+
 #[test]
 fn large_formulas_are_parsed_on_a_small_stack() {
     on_a_small_stack(|| {
@@ -176,7 +201,7 @@ fn large_formulas_are_parsed_on_a_small_stack() {
 #[test]
 fn too_large_formulas_are_errors_on_a_small_stack() {
     on_a_small_stack(|| {
-        let kind = |text: String| Formula::parse(&text).expect_err("too large").kind;
+        let kind = |text: String| Formula::parse(&text).expect_err("too large").kind().clone();
         let deeper = MAX_NESTING + 1;
         assert_eq!(kind(format!("{}1{}", "(".repeat(deeper), ")".repeat(deeper))), SyntaxErrorKind::TooDeep);
         assert_eq!(kind("[(".repeat(deeper)), SyntaxErrorKind::TooDeep);
@@ -261,7 +286,7 @@ fn integers_beyond_the_limit_are_errors() {
         "round(10**400, -10**9) + 2**10**9",
         "pow(2, 10) + 2**(2**40)",
     ] {
-        assert_eq!(raised(text).kind, ErrorKind::Limit, "{text}");
+        assert_eq!(raised(text).kind(), ErrorKind::Limit, "{text}");
     }
     assert!(Formula::parse("2**131071").is_ok_and(|formula| outcome(&formula).starts_with('8')));
 }
@@ -272,8 +297,8 @@ fn long_literals_give_the_error_of_cpython() {
                 sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal for huge integer literals to \
                 avoid decimal conversion limits. (<string>, line 1)";
     let refused = raised(&"9".repeat(4301));
-    assert_eq!((refused.kind, &*refused.text), (ErrorKind::Syntax, text));
-    assert_eq!(raised(&format!("1 + {}", "9_".repeat(4300) + "9")).text, text);
+    assert_eq!((refused.kind(), refused.text()), (ErrorKind::Syntax, text));
+    assert_eq!(raised(&format!("1 + {}", "9_".repeat(4300) + "9")).text(), text);
     assert!(
         outcome(&Formula::parse(&"9".repeat(4300)).expect("a formula"))
             .starts_with(|digit: char| digit.is_ascii_hexdigit())
@@ -288,8 +313,8 @@ fn formulas_too_deep_for_the_compiler_of_cpython_give_its_errors() {
     assert_eq!(outcome(&Formula::parse(&sum(2994)).expect("a formula")), format!("{:x}", 2994));
     let refused = raised(&sum(2995));
     let text = "maximum recursion depth exceeded during compilation";
-    assert_eq!((refused.kind, &*refused.text), (ErrorKind::Recursion, text));
+    assert_eq!((refused.kind(), refused.text()), (ErrorKind::Recursion, text));
     let signs = |count: usize| raised(&("-".repeat(count) + "1"));
-    assert_eq!(signs(5975).kind, ErrorKind::Recursion);
-    assert_eq!((signs(5976).kind, &*signs(5976).text), (ErrorKind::Memory, ""));
+    assert_eq!(signs(5975).kind(), ErrorKind::Recursion);
+    assert_eq!((signs(5976).kind(), signs(5976).text()), (ErrorKind::Memory, ""));
 }

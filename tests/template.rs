@@ -89,7 +89,7 @@ fn a_mistake_is_named_at_its_place() {
     ] {
         let error = Template::parse(template).expect_err(template);
         assert_eq!(error.to_string(), message, "{template}");
-        assert_eq!(error.span.slice(template), at, "{template}");
+        assert_eq!(error.span().slice(template), at, "{template}");
         assert!(template.contains("found") || error.diagnostic().help.is_some() || at.is_empty(), "{template}");
     }
 }

@@ -209,6 +209,18 @@ impl ShareTree {
         TreeBuilder::from_tree(self)
     }
 
+    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does, and computes the usage of groups again. The ids of
+    /// nodes change if some are removed.
+    ///
+    /// # Errors
+    /// That of `change`; the tree is then unchanged.
+    pub fn rebuild(&mut self, change: impl FnOnce(&mut TreeBuilder) -> Result<(), TreeError>) -> Result<(), TreeError> {
+        let mut builder = self.clone().into_builder();
+        change(&mut builder)?;
+        *self = builder.finish();
+        Ok(())
+    }
+
     /// Multiplies every usage by `factor`: one step of decay.
     pub fn decay(&mut self, factor: f64) {
         self.nodes.iter_mut().for_each(|node| node.own_usage *= factor);

@@ -23,7 +23,7 @@ use crate::schema::Schema;
 use program::{CompileError, Program};
 use syntax::{Expr, SyntaxError};
 
-pub use syntax::TemplateConstant;
+pub use syntax::{Construct, SyntaxErrorKind, TemplateConstant, Unit};
 pub use template::Template;
 
 /// A parsed formula.
@@ -75,6 +75,7 @@ impl Formula {
     }
 
     /// The abstract syntax tree.
+    #[doc(hidden)]
     pub fn expr(&self) -> &Expr {
         &self.expr
     }

@@ -71,6 +71,7 @@ impl Template {
     }
 
     /// The abstract syntax tree, in which each constant is a name.
+    #[doc(hidden)]
     pub fn expr(&self) -> &Expr {
         &self.tree.expr
     }
@@ -139,5 +140,5 @@ fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), Sy
 }
 
 fn error(message: String, help: String, span: Span) -> SyntaxError {
-    SyntaxError { kind: SyntaxErrorKind::Template { message, help }, span }
+    SyntaxError::new(SyntaxErrorKind::Template { message, help }, span)
 }

@@ -296,6 +296,7 @@ impl Column {
     }
 
     /// The numbers of a block. In the rows of [`Column::exceptions`] they are not the exact values.
+    #[doc(hidden)]
     pub fn block(&self, index: usize) -> Option<ColumnView<'_>> {
         self.blocks.get(index).map(Block::view)
     }

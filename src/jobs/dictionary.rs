@@ -19,6 +19,8 @@ pub(super) struct Dictionary {
     rows: Vec<u32>,
     /// The same, for columns to hold, since the last change.
     shared_rows: Option<Arc<[u32]>>,
+    /// The number of rows of each name since rows were removed; empty before, when every name has a row.
+    counts: Vec<u32>,
     len: usize,
     /// The index of the last name that was looked up: the next row often has the same name.
     last: u32,
@@ -31,11 +33,13 @@ impl Dictionary {
         self.indices.clear();
         self.rows.clear();
         self.shared_rows = None;
+        self.counts.clear();
         (self.len, self.last) = (0, 0);
     }
 
     /// Removes rows; and names too if most of them are those of removed rows. Returns whether the names keep their indices.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) -> bool {
+        self.count_removed(kept);
         kept.retain_in(&mut self.rows);
         self.shared_rows = None;
         self.len = kept.len();
@@ -47,9 +51,32 @@ impl Dictionary {
         keeps_names
     }
 
+    /// Counts the rows of each name without the rows to be removed.
+    fn count_removed(&mut self, kept: &KeptRows<'_>) {
+        if self.counts.is_empty() {
+            let mut counts = vec![0; self.distinct.len()];
+            (0..self.len).for_each(|row| counts[self.index(row)] += 1);
+            self.counts = counts;
+        }
+        for &row in kept.removed() {
+            let index = self.index(row);
+            self.counts[index] -= 1;
+        }
+    }
+
+    /// Counts a row of a name, if they are counted.
+    #[inline]
+    fn count(&mut self, index: u32) {
+        if !self.counts.is_empty() {
+            self.counts.resize(self.distinct.len(), 0);
+            self.counts[index as usize] += 1;
+        }
+    }
+
     #[inline]
     pub(super) fn push(&mut self, name: &str) {
         let index = self.index_or_insert(name);
+        self.count(index);
         if self.distinct.len() > 1 {
             self.rows.resize(self.len, 0);
             self.rows.push(index);
@@ -84,6 +111,9 @@ impl Dictionary {
             Some(indices) => indices.iter().map(|&index| self.translated(index, other, known)).collect(),
             None => vec![self.translated(0, other, known); rows.len()],
         };
+        if !self.counts.is_empty() {
+            indices.iter().for_each(|&index| self.count(index));
+        }
         if self.distinct.len() > 1 {
             self.rows.resize(self.len, 0);
             self.rows.extend(indices);
@@ -124,8 +154,14 @@ impl Dictionary {
         self.distinct.get(self.index(row)).map_or("", |name| name)
     }
 
+    /// The distinct names. Those of removed rows stay until they are many.
     pub(super) fn distinct(&self) -> &[Arc<str>] {
         &self.distinct
+    }
+
+    /// Whether a row has the name of this index.
+    pub(super) fn is_used(&self, index: usize) -> bool {
+        self.counts.is_empty() || self.counts.get(index).is_some_and(|&count| count > 0)
     }
 }
 

@@ -37,6 +37,11 @@ impl<'r> KeptRows<'r> {
         &self.moves
     }
 
+    /// The removed rows, ascending and distinct.
+    pub(super) fn removed(&self) -> &'r [usize] {
+        self.removed
+    }
+
     /// The row after the removal; `None` if it is removed.
     pub(super) fn new_row(&self, row: usize) -> Option<usize> {
         match self.removed.binary_search(&row) {

@@ -23,6 +23,14 @@ pub enum Problem {
         /// Its length.
         bytes: usize,
     },
+    /// There are more inputs than columns.
+    #[error("{found} inputs are given, but the table has {columns} columns; the job is skipped")]
+    SurplusInputs {
+        /// The number of inputs.
+        found: usize,
+        /// The number of columns.
+        columns: usize,
+    },
     /// The line or entry is not valid JSON, or not a job.
     #[error("{found}, expected {expected}; the job is skipped")]
     NotAJob {
@@ -128,6 +136,7 @@ impl Problem {
             Self::Duplicate
                 | Self::TooMany
                 | Self::LongName { .. }
+                | Self::SurplusInputs { .. }
                 | Self::NotAJob { .. }
                 | Self::WrongInput { .. }
                 | Self::DamagedInput { .. }

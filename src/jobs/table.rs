@@ -83,9 +83,12 @@ impl JobTable {
     /// default that the formula gets otherwise. The default of missing entries is integer 0.
     ///
     /// # Errors
-    /// Another job has the id, a name is longer than [`MAX_NAME`], or there are [`MAX_JOBS`] jobs. The table is then
-    /// unchanged.
+    /// Another job has the id, a name is longer than [`MAX_NAME`], there are more inputs than columns, or there are
+    /// [`MAX_JOBS`] jobs. The table is then unchanged.
     pub fn push(&mut self, job: &Job<'_>, inputs: &[Result<Value, Value>]) -> Result<(), Problem> {
+        if inputs.len() > self.columns.len() {
+            return Err(Problem::SurplusInputs { found: inputs.len(), columns: self.columns.len() });
+        }
         let row = self.ids.len();
         self.admit(job)?;
         self.entities.push(job.entity);
@@ -128,6 +131,7 @@ impl JobTable {
 
     /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch that are refused, and
     /// why.
+    #[doc(hidden)]
     pub fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
         let mut entities = vec![None; batch.entities.distinct().len()];
@@ -197,11 +201,13 @@ impl JobTable {
 
     /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the origin of what the job
     /// itself has.
+    #[doc(hidden)]
     pub fn record_origins(&mut self, own: Vec<InputOrigin>) {
         self.origins = Some(Origins::new(own));
     }
 
     /// Records the sources of the inputs of the row that was pushed last.
+    #[doc(hidden)]
     pub fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
         if let Some(origins) = &mut self.origins {
             origins.push(sources);
@@ -306,9 +312,15 @@ impl JobTable {
         self.entities.index(row)
     }
 
-    /// The distinct entities, in the order of their first jobs.
+    /// The distinct entities, in the order of their first jobs. An entity whose jobs have all been removed stays, so that the
+    /// indices of the others do not change, until there are more than 4,096 entities and more than twice as many as jobs.
     pub fn entities(&self) -> &[Arc<str>] {
         self.entities.distinct()
+    }
+
+    /// Whether a job has the entity of this index in [`JobTable::entities`].
+    pub(crate) fn entity_has_jobs(&self, index: usize) -> bool {
+        self.entities.is_used(index)
     }
 
     /// The queue of a row; `""` if it has none.
@@ -435,6 +447,10 @@ mod tests {
         assert_eq!((table.len(), table.row("50[1].vm")), (3, Some(2)));
         let long = "x".repeat(MAX_NAME + 1);
         assert_eq!(table.push(&Job { id: &long, ..Job::default() }, &[]), Err(Problem::LongName { bytes: 4097 }));
+        let surplus = [const { Ok(Value::Int(1)) }; 3];
+        let refused = table.push(&Job { id: "51.vm", ..Job::default() }, &surplus).unwrap_err();
+        assert_eq!(refused.to_string(), "3 inputs are given, but the table has 2 columns; the job is skipped");
+        assert_eq!((table.len(), table.row("51.vm")), (3, None));
     }
 
     #[test]

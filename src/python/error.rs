@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// The kind of an error: one of Python's exceptions, or one of the three kinds that only this crate has.
+/// Why there is no number: one of Python's exceptions, a result that the scheduler of OpenPBS cannot use, or what this crate does
+/// not compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// `ZeroDivisionError`
     ZeroDivision,
@@ -22,9 +24,15 @@ pub enum ErrorKind {
     Memory,
     /// `SyntaxError`, where CPython's parser accepts the text and only its compiler rejects it
     Syntax,
-    /// a complex number in Python, which is not computed
+    /// Python raises nothing, and the result is a complex number
+    ComplexResult,
+    /// Python raises nothing, and the result is no number, such as `None` or a function
+    NotANumber,
+    /// Python raises nothing, and the result is an integer too large for a double
+    TooLarge,
+    /// a complex number on the way to the result, which is not computed: Python may have a value
     Complex,
-    /// an integer or a computation beyond the documented limits
+    /// an integer or a computation beyond the documented limits: Python may have a value
     Limit,
     /// a value or a function that decimal arithmetic does not have
     Decimal,
@@ -99,10 +107,18 @@ impl ErrorKind {
             Self::Recursion => "RecursionError",
             Self::Memory => "MemoryError",
             Self::Syntax => "SyntaxError",
-            Self::Complex => "complex number",
+            Self::ComplexResult | Self::Complex => "complex number",
+            Self::NotANumber => "not a number",
+            Self::TooLarge => "too large",
             Self::Limit => "limit",
             Self::Decimal => "decimal",
         }
+    }
+
+    /// Whether CPython raises this exception, and the scheduler notices it. It does not notice a `MemoryError`.
+    pub fn is_raised_by_python(self) -> bool {
+        use ErrorKind::{Name, Overflow, Recursion, Syntax, Type, Value, ZeroDivision};
+        matches!(self, ZeroDivision | Value | Overflow | Type | Name | Recursion | Syntax)
     }
 
     /// The name of the kind in reports and summaries.
@@ -116,6 +132,9 @@ impl ErrorKind {
             Self::Recursion => "too deep",
             Self::Memory => "out of memory",
             Self::Syntax => "syntax error",
+            Self::ComplexResult => "complex number",
+            Self::NotANumber => "not a number",
+            Self::TooLarge => "too large",
             Self::Complex => "complex intermediate value",
             Self::Limit => "beyond the limits",
             Self::Decimal => "not decimal",

@@ -35,6 +35,7 @@ pub enum Value {
 pub struct BigInteger(Arc<BigInt>);
 
 impl BigInteger {
+    #[doc(hidden)]
     pub fn digits(&self) -> &BigInt {
         &self.0
     }

@@ -121,9 +121,8 @@ impl ColumnScratch {
 
 impl Program {
     /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
-    /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets OpenPBS's value, 0
-    /// (-1 if the result is not a real number; 0 too where that value is not known), and is added to `errors`, which is
-    /// cleared first, with its row. A score is anything that is made of a double, for memory that was never written.
+    /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets the value of `on_error`,
+    /// and is added to `errors`, which is cleared first, with its row. [`top_rows`](crate::rank::top_rows) orders the jobs. A score is anything that is made of a double, for memory that was never written.
     ///
     /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
     /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
@@ -133,7 +132,7 @@ impl Program {
     /// written then.
     ///
     /// ```
-    /// use job_sort_formula::rank::{ColumnScratch, InputColumn};
+    /// use job_sort_formula::rank::{ColumnScratch, InputColumn, OnError};
     /// use job_sort_formula::{Formula, Schema};
     ///
     /// let program = Formula::parse("100 * fairshare_factor + 300 / walltime")?.compile(&Schema::openpbs())?;
@@ -143,7 +142,7 @@ impl Program {
     /// ];
     /// let mut scores = [0.0; 3];
     /// let mut errors = Vec::new();
-    /// program.score_columns(&columns, &mut ColumnScratch::new(), &mut scores, &mut errors)?;
+    /// program.score_columns(&columns, OnError::ZeroLikePbs, &mut ColumnScratch::new(), &mut scores, &mut errors)?;
     /// assert_eq!(scores, [30.0, 0.0, 51.0]);
     /// assert_eq!((errors[0].0, errors[0].1.to_string()), (1, "division by zero".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -151,6 +150,7 @@ impl Program {
     pub fn score_columns<S: From<f64>>(
         &self,
         columns: &[(&str, InputColumn<'_>)],
+        on_error: OnError,
         scratch: &mut ColumnScratch,
         scores: &mut [S],
         errors: &mut Vec<(usize, ScoreError)>,
@@ -188,7 +188,7 @@ impl Program {
                 scratch.row.extend(inputs.clone().map(|input| input.value(start + lane)));
                 let result = self.score_with(&mut interpreter, &scratch.row, formula_span);
                 scores[lane] = S::from(result.unwrap_or_else(|error| {
-                    let value = OnError::ZeroLikePbs.value(&error);
+                    let value = on_error.value(&error);
                     errors.push((start + lane, error));
                     value
                 }));
@@ -202,7 +202,7 @@ impl Program {
     /// row. Once `scratch` has grown, only an error and numbers beyond 64 bits allocate memory.
     ///
     /// # Errors
-    /// The formula has no numeric result for the job. A missing input is a `NameError`.
+    /// The formula has no numeric result for the job, or `inputs` are not as many as [`Program::inputs`].
     ///
     /// ```
     /// use job_sort_formula::rank::ColumnScratch;

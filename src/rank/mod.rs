@@ -10,6 +10,7 @@ pub mod explain;
 mod input_columns;
 #[doc(hidden)]
 pub mod measures;
+mod openpbs_digits;
 mod order;
 mod race;
 mod score;
@@ -22,13 +23,17 @@ mod sweep;
 pub mod trajectory;
 mod work_budget;
 
-pub use compare::Comparison;
 #[doc(hidden)]
-pub use compare::{ComparedRanking, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions};
+pub use compare::SIZES;
+pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions};
 #[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
+pub use openpbs_digits::openpbs_digits;
+#[doc(hidden)]
+pub use openpbs_digits::{decimals, read_amount};
+pub use order::top_rows;
 #[doc(hidden)]
 pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};
 #[doc(hidden)]
@@ -42,6 +47,8 @@ pub use summand_agreement::{SummandAgreement, summand_agreements};
 pub use sweep::{Enclosure, Scoring, Sweep};
 #[doc(hidden)]
 pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
+
+use std::fmt;
 
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
@@ -217,7 +224,7 @@ impl Ranking {
 }
 
 /// Jobs whose errors have the same kind and come from the same part of the formula.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ErrorGroup<'r> {
     /// The error of the first of these jobs.
     pub error: &'r ScoreError,
@@ -225,20 +232,35 @@ pub struct ErrorGroup<'r> {
     pub rows: Vec<usize>,
 }
 
+/// Writes the first rows and the number of all: a formula may fail for every job.
+impl fmt::Debug for ErrorGroup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MAX_ROWS: usize = 8;
+        let first = &self.rows[..self.rows.len().min(MAX_ROWS)];
+        let group = &mut f.debug_struct("ErrorGroup");
+        group.field("error", self.error).field("jobs", &self.rows.len()).field("first_rows", &first).finish()
+    }
+}
+
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
 /// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know.
 ///
-/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in.
+/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in. An entity whose jobs
+/// have all left is neither asked for nor returned.
 pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: impl Fn(f64) -> Value) -> Vec<String> {
-    let shares: Vec<_> = table.entities().iter().map(|entity| backend.shares_of(entity)).collect();
+    let entities = table.entities().iter().enumerate();
+    let shares: Vec<_> = entities
+        .map(|(index, entity)| if table.entity_has_jobs(index) { backend.shares_of(entity) } else { None })
+        .collect();
     for (name, input) in FairshareInput::NAMES {
         if table.column(name).is_some() {
             let numbers = shares.iter().map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
             table.fill(name, &numbers.map(|number| number.map(&to_value)).collect::<Vec<_>>());
         }
     }
-    let unknown = table.entities().iter().zip(&shares).filter(|(_, shares)| shares.is_none());
-    unknown.map(|(entity, _)| entity.to_string()).collect()
+    let entities = table.entities().iter().zip(&shares).enumerate();
+    let unknown = entities.filter(|(index, (_, shares))| shares.is_none() && table.entity_has_jobs(*index));
+    unknown.map(|(_, (entity, _))| entity.to_string()).collect()
 }
 
 /// The number of an entity that a formula gets as `input`.

@@ -3,10 +3,35 @@
 use std::cmp::Ordering;
 
 use crate::parallel;
+use crate::rank::ScorePrecision;
 
 /// Compares two values as OpenPBS does: the higher comes first, and NaN equals every value.
 pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
+}
+
+/// The rows of the best `limit` scores, best first, as OpenPBS orders its jobs: the higher score first, then the earlier
+/// submission, then the lower row. The scores are rounded to `precision` first: [`ScorePrecision::Float32`] is the
+/// scheduler's. `submitted` has the time of each row, in any unit that increases with time; without it, or from its end on,
+/// the rows are in the order of submission. NaN equals every score, which is not an order: the result is then that of the
+/// sort in glibc, which OpenPBS uses.
+///
+/// ```
+/// use job_sort_formula::rank::{ScorePrecision, top_rows};
+///
+/// let scores = [0.5, 7.0, 0.500_000_001, 7.0];
+/// assert_eq!(top_rows(&scores, None, ScorePrecision::Float32, usize::MAX), [1, 3, 0, 2]);
+/// assert_eq!(top_rows(&scores, Some(&[40, 30, 20, 10]), ScorePrecision::Float32, 3), [3, 1, 2]);
+/// ```
+pub fn top_rows(scores: &[f64], submitted: Option<&[i64]>, precision: ScorePrecision, limit: usize) -> Vec<usize> {
+    let values: Vec<f64> = scores.iter().map(|&score| precision.round(score)).collect();
+    let times = submitted.unwrap_or_default();
+    if times.is_sorted() {
+        return sort_by_value(0..values.len(), &values, limit);
+    }
+    let mut rows: Vec<usize> = (0..values.len()).collect();
+    rows.sort_by_key(|&row| times.get(row).copied().unwrap_or(i64::MAX));
+    sort_listed_by_value(&rows, &values, limit)
 }
 
 /// Sorts ascending rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every

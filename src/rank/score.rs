@@ -135,6 +135,7 @@ impl Consequence {
 impl ScoreError {
     /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated again to find out whether
     /// the result is one.
+    #[doc(hidden)]
     pub fn from_evaluation<A: Arithmetic + Default>(error: EvalError, program: &Program, inputs: &[A::Value]) -> Self {
         if error.raised.kind != ErrorKind::Complex {
             return Self::Raised(error);
@@ -147,18 +148,20 @@ impl ScoreError {
         match program.interpreter(WithComplex(arithmetic)).evaluate(&inputs) {
             Ok(KnownOrType::Type(type_name)) => Self::NotANumber { type_name, span },
             // the operand that is a complex number has no value
-            Err(later) if is_of_python(later.raised.kind) => Self::Raised(EvalError { operands: Vec::new(), ..later }),
+            Err(later) if later.kind().is_raised_by_python() => {
+                Self::Raised(EvalError { operands: Vec::new(), ..later })
+            }
             _ => Self::Raised(error),
         }
     }
 
-    /// The name under which such errors are counted.
-    pub fn kind(&self) -> &'static str {
+    /// The kind of the error.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Raised(error) => error.raised.kind.description(),
-            Self::NotANumber { type_name: "complex", .. } => "complex number",
-            Self::NotANumber { .. } => "not a number",
-            Self::TooLarge { .. } => "too large",
+            Self::Raised(error) => error.kind(),
+            Self::NotANumber { type_name: "complex", .. } => ErrorKind::ComplexResult,
+            Self::NotANumber { .. } => ErrorKind::NotANumber,
+            Self::TooLarge { .. } => ErrorKind::TooLarge,
         }
     }
 
@@ -174,7 +177,7 @@ impl ScoreError {
     #[doc(hidden)]
     pub fn consequence(&self) -> Consequence {
         match self {
-            Self::Raised(error) if is_of_python(error.raised.kind) => Consequence::Zero,
+            Self::Raised(error) if error.kind().is_raised_by_python() => Consequence::Zero,
             Self::Raised(_) => Consequence::Unknown,
             Self::NotANumber { .. } | Self::TooLarge { .. } => Consequence::Crash,
         }
@@ -184,11 +187,6 @@ impl ScoreError {
     pub fn crashes_the_scheduler(&self) -> bool {
         self.consequence() == Consequence::Crash
     }
-}
-
-/// Whether CPython raises this error, and the scheduler notices it.
-fn is_of_python(kind: ErrorKind) -> bool {
-    !matches!(kind, ErrorKind::Complex | ErrorKind::Limit | ErrorKind::Decimal | ErrorKind::Memory)
 }
 
 impl fmt::Display for ScoreError {
@@ -210,7 +208,7 @@ impl fmt::Display for ScoreError {
 impl OnError {
     /// The value of a job with this error. OpenPBS does not treat a result that is not a number as an error: the value of
     /// the job is -1, and the scheduler crashes when it evaluates the next job.
-    pub(super) fn value(self, error: &ScoreError) -> f64 {
+    pub fn value(self, error: &ScoreError) -> f64 {
         match (self, error.consequence()) {
             (Self::Null, _) => f64::NEG_INFINITY,
             (Self::ZeroLikePbs, Consequence::Crash) => -1.0,

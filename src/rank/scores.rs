@@ -10,7 +10,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use crate::formula::program::{LaneResults, LaneType};
 use crate::jobs::{BLOCK_ROWS, Column};
-use crate::python::{ColumnValues, Value};
+use crate::python::{ColumnValues, ErrorKind, Value};
 use crate::rank::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 
 /// The scores of all jobs of a table, by row.
@@ -253,7 +253,7 @@ impl Scores {
     }
 
     /// The number of jobs with an error, by the kind of the error.
-    pub fn errors_by_kind(&self) -> BTreeMap<&'static str, usize> {
+    pub fn errors_by_kind(&self) -> BTreeMap<ErrorKind, usize> {
         let mut counts = BTreeMap::new();
         for (_, error) in self.errors() {
             *counts.entry(error.kind()).or_default() += 1;

@@ -57,7 +57,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
         let mut tracer = Tracer::new(formula.expr(), schema, &input);
         let value = tracer.value(formula.expr().root());
         let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
-        let evaluated = program.evaluate(&inputs).map_err(|error| error.raised.kind);
+        let evaluated = program.evaluate(&inputs).map_err(|error| error.kind());
         assert!(is_identical(&evaluated, value.as_ref()), "the tracer differs on {text}: {evaluated:?}, {value:?}");
         counts.draws += 1;
         counts.parts += tracer.seen.len() as u64;

@@ -3,7 +3,7 @@
 //! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
 
 use job_sort_formula::python::{ErrorKind, Python};
-use job_sort_formula::rank::{ColumnError, ColumnScratch, FormulaResult, InputColumn};
+use job_sort_formula::rank::{ColumnError, ColumnScratch, FormulaResult, InputColumn, OnError};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::Generator;
@@ -43,7 +43,7 @@ fn compare_with(
 ) -> usize {
     borrowed.retain(|(name, _)| program.inputs().iter().any(|input| **input == **name));
     let (mut scores, mut errors) = (vec![f64::NAN; rows], Vec::new());
-    program.score_columns(&borrowed, scratch, &mut scores, &mut errors).unwrap();
+    program.score_columns(&borrowed, OnError::ZeroLikePbs, scratch, &mut scores, &mut errors).unwrap();
     let mut failed = errors.iter().peekable();
     let mut interpreter = program.interpreter(Python::new());
     for (row, score) in scores.into_iter().enumerate() {
@@ -60,16 +60,12 @@ fn compare_with(
                 assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");
             }
             // the comparison with Python follows the complex number
-            (Err(expected), Some((_, error))) if expected.raised.kind == ErrorKind::Complex => {
+            (Err(expected), Some((_, error))) if expected.kind() == ErrorKind::Complex => {
                 let value = if error.crashes_the_scheduler() { -1.0 } else { 0.0 };
                 assert_eq!(score, value, "{text} for {inputs:?}: {error}");
             }
             (Err(expected), Some((_, error))) => {
-                assert_eq!(
-                    (error.to_string(), score),
-                    (expected.raised.text.into_owned(), 0.0),
-                    "{text} for {inputs:?}"
-                );
+                assert_eq!((error.to_string(), score), (expected.text().to_owned(), 0.0), "{text} for {inputs:?}");
             }
             (Ok(_), Some((_, error))) => assert!(score == -1.0, "{text} for {inputs:?}: {error}"),
             (Err(error), None) => panic!("{text} for {inputs:?}: {score}, expected {error:?}"),
@@ -80,6 +76,24 @@ fn compare_with(
 }
 
 /// One integer beyond 2^53 is computed exactly, whatever the others are.
+#[test]
+fn the_caller_chooses_the_value_of_an_error() {
+    let program =
+        Formula::parse("1 / ncpus if ncpus < 2 else (-ncpus) ** 0.5").unwrap().compile(&Schema::openpbs()).unwrap();
+    for (on_error, expected) in [
+        (OnError::ZeroLikePbs, [1.0, 0.0, -1.0]),
+        (OnError::Fail, [1.0, 0.0, 0.0]),
+        (OnError::Null, [1.0, f64::NEG_INFINITY, f64::NEG_INFINITY]),
+    ] {
+        let columns = [("ncpus", InputColumn::I64(&[1, 0, 4]))];
+        let (mut scores, mut errors) = ([7.0; 3], Vec::new());
+        program.score_columns(&columns, on_error, &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
+        assert_eq!(scores, expected);
+        let kinds: Vec<_> = errors.iter().map(|(row, error)| (*row, error.kind())).collect();
+        assert_eq!(kinds, [(1, ErrorKind::ZeroDivision), (2, ErrorKind::ComplexResult)]);
+    }
+}
+
 #[test]
 fn an_integer_beyond_the_exact_doubles_is_exact_in_a_column() {
     let mut scratch = ColumnScratch::new();
@@ -160,7 +174,8 @@ fn a_column_that_does_not_fit_is_named() {
     let program = Formula::parse("ncpus * fair_share_perc").unwrap().compile(&Schema::openpbs()).unwrap();
     let score = |columns: &[(&str, InputColumn<'_>)]| {
         let (mut scores, mut errors) = ([f64::NAN; 2], Vec::new());
-        let result = program.score_columns(columns, &mut ColumnScratch::new(), &mut scores, &mut errors);
+        let result =
+            program.score_columns(columns, OnError::ZeroLikePbs, &mut ColumnScratch::new(), &mut scores, &mut errors);
         if result.is_err() {
             assert!(scores.iter().all(|score| score.is_nan()), "nothing is written");
         }
@@ -198,9 +213,11 @@ fn a_formula_without_inputs_and_a_queue_without_jobs_have_scores() {
     let (mut scratch, mut errors) = (ColumnScratch::new(), Vec::new());
     let constant = Formula::parse("2 ** 10").unwrap().compile(&schema).unwrap();
     let mut scores = vec![0.0; 1500];
-    constant.score_columns(&[], &mut scratch, &mut scores, &mut errors).unwrap();
+    constant.score_columns(&[], OnError::ZeroLikePbs, &mut scratch, &mut scores, &mut errors).unwrap();
     assert!(scores.iter().all(|&score| score == 1024.0));
     let program = Formula::parse("1 / a").unwrap().compile(&schema).unwrap();
-    program.score_columns(&[("a", InputColumn::F64(&[]))], &mut scratch, &mut [0.0; 0], &mut errors).unwrap();
+    program
+        .score_columns(&[("a", InputColumn::F64(&[]))], OnError::ZeroLikePbs, &mut scratch, &mut [0.0; 0], &mut errors)
+        .unwrap();
     assert!(errors.is_empty());
 }

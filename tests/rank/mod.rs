@@ -2,4 +2,5 @@
 
 mod compare;
 mod input_columns;
+mod order;
 mod race;

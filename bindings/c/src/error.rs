@@ -5,8 +5,8 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use job_sort_formula::ErrorKind;
 use job_sort_formula::diagnostic::{Message, Span};
-use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::ScoreError;
 use jsf_site::SiteError;
 
@@ -80,15 +80,7 @@ pub enum jsf_failure {
 
 impl jsf_failure {
     pub(crate) fn from_score_error(error: &ScoreError) -> Self {
-        match error {
-            ScoreError::Raised(error) => Self::from_kind(error.raised.kind),
-            ScoreError::TooLarge { .. } => Self::TooLarge,
-            _ => Self::NotANumber,
-        }
-    }
-
-    fn from_kind(kind: ErrorKind) -> Self {
-        match kind {
+        match error.kind() {
             ErrorKind::ZeroDivision => Self::ZeroDivision,
             ErrorKind::Value => Self::Value,
             ErrorKind::Overflow => Self::Overflow,
@@ -96,15 +88,12 @@ impl jsf_failure {
             ErrorKind::Name => Self::Name,
             ErrorKind::Recursion => Self::Recursion,
             ErrorKind::Syntax => Self::Syntax,
+            ErrorKind::ComplexResult | ErrorKind::NotANumber => Self::NotANumber,
+            ErrorKind::TooLarge => Self::TooLarge,
             ErrorKind::Complex => Self::Complex,
-            ErrorKind::Limit | ErrorKind::Decimal => Self::Limit,
             ErrorKind::Memory => Self::Memory,
+            _ => Self::Limit,
         }
-    }
-
-    /// The value that OpenPBS gives such a job; 0 where it is not known.
-    pub(crate) fn score(self) -> f64 {
-        if matches!(self, Self::NotANumber | Self::TooLarge) { -1.0 } else { 0.0 }
     }
 }
 

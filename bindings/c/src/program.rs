@@ -7,7 +7,7 @@ use std::slice;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
-use job_sort_formula::rank::{ColumnError, ColumnScratch, ScoreError, sort_by_value};
+use job_sort_formula::rank::{ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, top_rows};
 use job_sort_formula::{Program, Value};
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
@@ -176,7 +176,7 @@ fn syntax_error(refusal: &Refusal) -> jsf_error {
 /// Whether Python refuses the text too.
 fn is_of_python(refusal: &Refusal) -> bool {
     match (&refusal.error, refusal.literal_error) {
-        (Some(error), _) => !matches!(error.kind, SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack),
+        (Some(error), _) => !matches!(error.kind(), SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack),
         (None, Some(error)) => error.kind != InvalidLiteralKind::NamedCharacter,
         (None, None) => true,
     }
@@ -292,7 +292,10 @@ pub unsafe extern "C" fn jsf_program_score(
             }
         }
         let result = result.and_then(|()| {
-            program.program.score_columns(&inputs, columnar, scores, errors).map_err(|error| column_error(&error))
+            program
+                .program
+                .score_columns(&inputs, OnError::ZeroLikePbs, columnar, scores, errors)
+                .map_err(|error| column_error(&error))
         });
         *named = recycled(inputs);
         result?;
@@ -353,7 +356,7 @@ pub unsafe extern "C" fn jsf_program_evaluate(
         let result = program.program.score_row(inputs, columnar);
         let (value, error) = match &result {
             Ok(value) => (*value, None),
-            Err(error) => (jsf_failure::from_score_error(error).score(), Some(program.error(error))),
+            Err(error) => (OnError::ZeroLikePbs.value(error), Some(program.error(error))),
         };
         score.write(value);
         error.map_or(Ok(()), Err)
@@ -393,7 +396,13 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
             inputs.push(unsafe { column.input(&program.program, index, &reading, amounts) }?);
         }
         let (mut score, mut errors) = ([0.0], Vec::new());
-        let scored = program.program.score_columns(&inputs, &mut ColumnScratch::new(), &mut score, &mut errors);
+        let scored = program.program.score_columns(
+            &inputs,
+            OnError::ZeroLikePbs,
+            &mut ColumnScratch::new(),
+            &mut score,
+            &mut errors,
+        );
         scored.map_err(|error| column_error(&error))?;
         if let Some((_, error)) = errors.first() {
             reason.write(program.error(error).into_handle());
@@ -425,11 +434,10 @@ pub unsafe extern "C" fn jsf_top(
         check_rows(rows)?;
         // SAFETY: the caller passes null or an array of this length
         let scores = unsafe { array(scores, rows, "scores") }?;
-        let rounded: Vec<f64> = scores.iter().map(|&score| jsf_round_to_float32(score)).collect();
+        let selected = if limit <= MAX_SELECTED { limit } else { usize::MAX };
+        let best = top_rows(scores, None, ScorePrecision::Float32, selected);
         // SAFETY: the caller passes null or an array of this length; the scores are not read any more
         let order = unsafe { array_out(order, limit.min(rows), "order") }?;
-        let selected = if limit <= MAX_SELECTED { limit } else { usize::MAX };
-        let best = sort_by_value(0..rows, &rounded, selected);
         order.iter_mut().zip(best).for_each(|(place, row)| place.write(row as u32));
         Ok(())
     };

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use arrow_buffer::NullBuffer;
-use job_sort_formula::rank::{ColumnError, ColumnScratch, InputColumn, ScoreError};
+use job_sort_formula::rank::{ColumnError, ColumnScratch, InputColumn, OnError, ScoreError};
 use job_sort_formula::{Program, Value};
 
 use crate::column::{Chunk, Input, Values};
@@ -61,7 +61,13 @@ impl<'a> Columns<'a> {
                 Input::Chunks(_) => (name.as_str(), InputColumn::F64(&[])),
             })
             .collect();
-        program.score_columns(&none, &mut ColumnScratch::new(), &mut [0.0; 0], &mut Vec::new())?;
+        program.score_columns(
+            &none,
+            OnError::ZeroLikePbs,
+            &mut ColumnScratch::new(),
+            &mut [0.0; 0],
+            &mut Vec::new(),
+        )?;
         for (name, input) in inputs {
             let Input::Chunks(chunks) = input else { continue };
             let (found, expected) = (chunks.rows(), *rows.get_or_insert(chunks.rows()));
@@ -124,12 +130,18 @@ impl<'a> Columns<'a> {
                 outcome.null_rows.extend((0..run.rows).filter(|&row| nulls.is_null(row)).map(|row| first + done + row));
             }
             if run.nulls.is_none() {
-                self.program.score_columns(&run.columns(None), scratch, scores, &mut errors)?;
+                self.program.score_columns(&run.columns(None), OnError::ZeroLikePbs, scratch, scores, &mut errors)?;
                 outcome.errors.extend(errors.drain(..).map(|(row, error)| (first + done + row, error)));
             } else if !valid.is_empty() {
                 let taken: Vec<Option<Values>> = run.taken(&valid);
                 let mut valid_scores = vec![0.0; valid.len()];
-                self.program.score_columns(&run.columns(Some(&taken)), scratch, &mut valid_scores, &mut errors)?;
+                self.program.score_columns(
+                    &run.columns(Some(&taken)),
+                    OnError::ZeroLikePbs,
+                    scratch,
+                    &mut valid_scores,
+                    &mut errors,
+                )?;
                 valid.iter().zip(&valid_scores).for_each(|(&row, &score)| scores[row] = score);
                 outcome.errors.extend(errors.drain(..).map(|(row, error)| (first + done + valid[row], error)));
             }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::rank::{ScorePrecision, merge_sort, sort_listed_by_value};
+use job_sort_formula::rank::{ScorePrecision, merge_sort, top_rows};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
@@ -24,12 +24,12 @@ impl RankedRows {
     /// The ranked rows, and then those with a null among their inputs, unless a limit is given.
     pub fn table(self, ids: Option<&Bound<'_, PyList>>) -> PyResult<Table> {
         let Self { scores, unscored: UnscoredRows { errors, null_rows }, precision, by_submission, limit } = self;
-        let values: Vec<f64> = scores.iter().map(|score| precision.round(*score)).collect();
         let is_null = |row: &usize| null_rows.binary_search(row).is_ok();
-        let mut rows = by_submission.unwrap_or_else(|| (0..values.len()).collect());
-        rows.retain(|row| !is_null(row));
-        // rows of equal value keep the order of their submission
-        let mut rows = sort_listed_by_value(&rows, &values, limit.unwrap_or(usize::MAX));
+        let mut submitted = by_submission.unwrap_or_else(|| (0..scores.len()).collect());
+        submitted.retain(|row| !is_null(row));
+        let in_order: Vec<f64> = submitted.iter().map(|&row| scores[row]).collect();
+        let best = top_rows(&in_order, None, precision, limit.unwrap_or(usize::MAX));
+        let mut rows: Vec<usize> = best.into_iter().map(|index| submitted[index]).collect();
         let ranked = rows.len();
         if limit.is_none() {
             rows.extend(&null_rows);
@@ -41,7 +41,7 @@ impl RankedRows {
             add_ids(&mut columns, ids, &rows)?;
         }
         columns.integers("row", rows.iter().map(|&row| Some(row as i64)));
-        columns.floats("score", rows.iter().map(|row| Some(values[*row]).filter(|_| !is_null(row))));
+        columns.floats("score", rows.iter().map(|row| Some(precision.round(scores[*row])).filter(|_| !is_null(row))));
         let exact = |row: &usize| Some(scores[*row]).filter(|_| !is_null(row) && error(row).is_none());
         columns.floats("exact", rows.iter().map(exact));
         columns.texts("error", rows.iter().map(|row| error(row).map(|index| errors[index].1.to_string())));

@@ -64,7 +64,7 @@ impl RowError {
 impl RowError {
     fn new(row: usize, error: &ScoreError, formula: &str) -> Self {
         let span = characters(formula, error.span());
-        Self { row, message: error.to_string(), kind: error.kind().to_owned(), span }
+        Self { row, message: error.to_string(), kind: error.kind().description().to_owned(), span }
     }
 }
 

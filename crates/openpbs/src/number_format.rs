@@ -3,34 +3,15 @@
 //! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
 //! four; fair-share numbers with six.
 
-use job_sort_formula::fairshare::policy::openpbs::printed_and_read;
 /// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
 pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
-use job_sort_formula::python::{MAX_EXACT_FLOAT, Value, float_to_int};
+pub use job_sort_formula::rank::{decimals, openpbs_digits as resource, read_amount as read_resource};
 
-/// The most decimals of a resource amount or a logged value.
-const MAX_DECIMALS: usize = 4;
 /// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and subtracting it again
 /// rounds that double to an integer, ties to even.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
 /// The bound of the fast path: a million times a smaller value is less than 2^53.
 const FAST_LIMIT: f64 = 9_000_000_000.0;
-
-/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three digits after the i-th
-/// decimal are 000 or 999, else 4.
-pub fn decimals(v: f64) -> usize {
-    if !v.is_finite() {
-        return 0;
-    }
-    let shifted = [1.0, 10.0, 100.0, 1000.0].map(|scale| v.abs() * scale);
-    shifted.into_iter().position(|shifted| matches!(next_three_digits(shifted), 0 | 999..)).unwrap_or(MAX_DECIMALS)
-}
-
-/// The first three digits after the point of a number that is not negative.
-fn next_three_digits(x: f64) -> i64 {
-    // from 2^53 on there is no fraction
-    if x < MAX_EXACT_FLOAT { ((x - x as i64 as f64) * 1000.0) as i64 } else { 0 }
-}
 
 /// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
 ///
@@ -130,26 +111,6 @@ fn divided(digits: u64, divisor: u64, places: u32) -> (u64, u64, u32) {
     (digits / divisor, digits % divisor, places)
 }
 
-/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
-/// decimals, else a float. Infinities and NaN stay floats; the scheduler ignores jobs with them.
-pub fn resource(v: f64) -> Value {
-    match read_resource(v) {
-        (whole, true) => float_to_int(whole).unwrap_or(Value::Float(v)),
-        (decimal, false) => Value::Float(decimal),
-    }
-}
-
-/// The [`resource`] as a double, and whether it is an integer. The double is exact, because a double without decimals is
-/// printed with all its digits.
-pub fn read_resource(v: f64) -> (f64, bool) {
-    match decimals(v) {
-        _ if !v.is_finite() => (v, false),
-        // the sum turns -0, which Python reads as 0
-        0 => (v.round_ties_even() + 0.0, true),
-        places => (printed_and_read(v, places), false),
-    }
-}
-
 /// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float` and prints that.
 pub fn server_float(v: f64) -> f64 {
     let rounded = f64::from(v as f32);
@@ -179,6 +140,7 @@ pub fn printed_fairshare(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_sort_formula::Value;
     use num_bigint::BigInt;
 
     /// An amount is the text that is printed, as Python reads it.

@@ -99,7 +99,7 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
         InvalidLiteralKind::Quote => Outside::Quote,
         other => panic!("{formula}: {other:?}"),
     })?;
-    let parsed = Formula::parse(script.text()).map_err(|error| match error.kind {
+    let parsed = Formula::parse(script.text()).map_err(|error| match error.kind() {
         SyntaxErrorKind::TooLong => Outside::TooLong,
         SyntaxErrorKind::Statement(_) => Outside::Statement,
         SyntaxErrorKind::MisplacedStar => Outside::Is(Construct::Unpacking),
@@ -143,7 +143,7 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<
 /// Whether Python ran out of memory while it parsed the formula, which the scheduler ignores.
 fn is_out_of_memory(scores: &Scores) -> bool {
     scores.iter().all(
-        |(_, score)| matches!(&score.unrounded, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory),
+        |(_, score)| matches!(&score.unrounded, Err(ScoreError::Raised(error)) if error.kind() == ErrorKind::Memory),
     )
 }
 
@@ -189,7 +189,7 @@ fn repr_differences(record: &Record, program: &Program, table: &JobTable) -> Vec
         let inputs: Vec<Value> = program.inputs().iter().map(|name| table.column(name).unwrap().value(row)).collect();
         let value = match program.evaluate(&inputs) {
             // its parts are not computed
-            Err(error) if error.raised.kind == ErrorKind::Complex && theirs.ends_with("j)") => continue,
+            Err(error) if error.kind() == ErrorKind::Complex && theirs.ends_with("j)") => continue,
             value => value.unwrap(),
         };
         let is_list = matches!(value, Value::List(_)) && theirs == "unhashable type: 'list'";

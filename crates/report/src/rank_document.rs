@@ -170,7 +170,9 @@ fn ties(report: RankReport<'_>) -> Option<Fact> {
 
 /// How many jobs have an error of each kind.
 fn errors(report: RankReport<'_>) -> Option<Fact> {
-    let errors = report.ranking.scores().errors_by_kind();
+    let errors = report.ranking.scores().errors_by_kind().into_iter();
+    let mut errors: Vec<_> = errors.map(|(kind, number)| (kind.description(), number)).collect();
+    errors.sort_unstable();
     let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{}: {kind}", count(*number, "job"))).collect();
     (!kinds.is_empty()).then(|| Fact::new("with an error", kinds.join("; ")))
 }

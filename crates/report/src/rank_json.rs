@@ -154,7 +154,7 @@ fn summary(report: &RankReport<'_>) -> Summary {
         considered: report.ranking.order().len(),
         ignored: report.table.len() - scores.count(),
         errors: report.ranking.error_count(),
-        errors_by_kind: scores.errors_by_kind(),
+        errors_by_kind: scores.errors_by_kind().into_iter().map(|(kind, jobs)| (kind.description(), jobs)).collect(),
         ties: report.ranking.ties(),
     }
 }
@@ -162,12 +162,12 @@ fn summary(report: &RankReport<'_>) -> Summary {
 impl Error {
     pub(super) fn new(error: &ScoreError) -> Self {
         let (exception, operands) = match error {
-            ScoreError::Raised(raised) => (Some(raised.raised.kind.exception()), raised.operands.as_slice()),
+            ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
             _ => (None, &[][..]),
         };
         let operands = operands.iter().map(|operand| Operand { value: operand.value.repr(), span: operand.span });
         let message = error.to_string();
-        Self { kind: error.kind(), exception, message, span: error.span(), operands: operands.collect() }
+        Self { kind: error.kind().description(), exception, message, span: error.span(), operands: operands.collect() }
     }
 }
 

@@ -45,7 +45,7 @@ impl EvaluationErrors {
     }
 
     pub(super) fn add(&mut self, job: u32, error: &ScoreError) {
-        self.count(job, error.kind(), error.consequence(), || (error.to_string(), Some(error.span())));
+        self.count(job, error.kind().description(), error.consequence(), || (error.to_string(), Some(error.span())));
     }
 
     pub(super) fn add_nan(&mut self, job: u32) {

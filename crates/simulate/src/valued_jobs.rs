@@ -402,7 +402,7 @@ impl<'p> ValuedJobs<'p> {
         let names = self.program.inputs().iter().map(|name| &**name);
         let columns: Vec<(&str, InputColumn<'_>)> = names.zip(self.inputs.iter().map(|&input| column(input))).collect();
         let values = &mut self.values[first..];
-        self.program.score_columns(&columns, &mut self.scratch, values, &mut self.failed)?;
+        self.program.score_columns(&columns, OnError::ZeroLikePbs, &mut self.scratch, values, &mut self.failed)?;
         for (row, error) in &self.failed {
             values[*row] = if self.on_error == OnError::Null { f64::NEG_INFINITY } else { 0.0 };
             errors.add(self.jobs[first + row], error);

@@ -5,16 +5,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Panics unless the public items of the crate in `folder`, and their methods, are those in its `tests/public_api.txt`. The
-/// items are at most `most`; methods do not count. No two types of the crate may have the same name.
+/// items are at most `most`; methods do not count. No two types of the crate may have the same name. The types that the signatures
+/// of the methods name are public items too.
 pub fn assert_public_items(folder: &Path, most: usize) {
     let items = items_of(folder);
     assert!(items.len() <= most, "{} public items, at most {most}", items.len());
     let types: BTreeSet<&str> = items.iter().filter_map(|item| item.rsplit("::").next()).collect();
     let mut found = items.clone();
-    for file in sources(&folder.join("src")) {
-        found.extend(methods(&file).filter(|(name, _)| types.contains(&**name)).map(|(_, method)| method));
+    let files = sources(&folder.join("src"));
+    let declared: BTreeSet<String> = files.iter().flat_map(|file| declared_types(file)).collect();
+    for file in files {
+        for Method { method, signature, .. } in methods(&file).filter(|of| types.contains(&*of.type_name)) {
+            let mut words = signature.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let without_page = words.find(|word| declared.contains(*word) && !types.contains(word));
+            assert_eq!(without_page, None, "the signature of `{method}` names a type that is not a public item");
+            found.insert(method);
+        }
     }
     assert_listed(folder, &found);
+}
+
+/// The types and traits that a file declares `pub`.
+fn declared_types(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let keywords = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
+    let name = |line: &str| keywords.iter().find_map(|keyword| line.strip_prefix(keyword)).map(implemented_type);
+    text.lines().filter_map(name).collect()
 }
 
 fn items_of(folder: &Path) -> BTreeSet<String> {
@@ -73,14 +89,21 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }
 
-/// The public methods in the `impl` blocks at the margin of a file, without the hidden ones: the name of the type, and
-/// the method with it.
-fn methods(file: &Path) -> impl Iterator<Item = (String, String)> {
+struct Method {
+    type_name: String,
+    /// The name with that of the type.
+    method: String,
+    signature: String,
+}
+
+/// The public methods in the `impl` blocks at the margin of a file, without the hidden ones.
+fn methods(file: &Path) -> impl Iterator<Item = Method> {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut found = Vec::new();
     let mut type_name = None;
     let mut is_hidden = false;
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         if let Some(block) = line.strip_prefix("impl") {
             type_name = Some(block).filter(|block| !block.contains(" for ")).map(implemented_type);
         } else if let (Some(type_name), Some(item)) = (&type_name, line.strip_prefix("    pub ")) {
@@ -90,7 +113,12 @@ fn methods(file: &Path) -> impl Iterator<Item = (String, String)> {
             }
             if let Some(rest) = item.strip_prefix("fn ").or_else(|| item.contains(": ").then_some(item)) {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                found.push((type_name.clone(), format!("{type_name}::{}", &rest[..end])));
+                let method = format!("{type_name}::{}", &rest[..end]);
+                let mut signature = line.to_owned();
+                while item.starts_with("fn ") && !signature.ends_with('{') && !signature.ends_with('}') {
+                    signature += lines.next().unwrap_or("{");
+                }
+                found.push(Method { type_name: type_name.clone(), method, signature });
             }
         } else if line == "}" {
             type_name = None;

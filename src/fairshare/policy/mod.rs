@@ -228,6 +228,42 @@ impl AssessedTree {
         &self.shares
     }
 
+    /// Changes the tree, and computes the shares of all nodes again: once for all that `change` does. Returns what `change` returns.
+    ///
+    /// ```
+    /// use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, FairShare, Member, TreeBuilder, TreeError};
+    ///
+    /// struct Scheduler {
+    ///     fairshare: AssessedTree,
+    /// }
+    ///
+    /// impl Scheduler {
+    ///     fn finish_job(&mut self, entity: &str, cpu_seconds: f64) -> Result<(), TreeError> {
+    ///         self.fairshare.update(&DocumentedOpenPbs, |tree| match tree.find(entity) {
+    ///             Some(node) => tree.charge(node, cpu_seconds),
+    ///             None => tree.rebuild(|builder| {
+    ///                 let root = builder.root();
+    ///                 builder.add(root, Member::entity(entity).shares(40).usage(cpu_seconds)).map(drop)
+    ///             }),
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// let mut builder = TreeBuilder::new("root");
+    /// builder.add_under("root", Member::entity("ada").shares(60))?;
+    /// let mut scheduler = Scheduler { fairshare: AssessedTree::new(builder.finish(), &DocumentedOpenPbs) };
+    /// scheduler.finish_job("ada", 30.0)?;
+    /// scheduler.finish_job("emmy", 10.0)?;
+    /// let emmy = scheduler.fairshare.shares_of("emmy").expect("emmy is in the tree");
+    /// assert_eq!((emmy.fairshare_perc, emmy.fairshare_tree_usage), (0.4, 0.25));
+    /// # Ok::<(), TreeError>(())
+    /// ```
+    pub fn update<R>(&mut self, policy: &(impl Policy + ?Sized), change: impl FnOnce(&mut ShareTree) -> R) -> R {
+        let result = change(&mut self.tree);
+        self.shares = policy.assess(&self.tree);
+        result
+    }
+
     /// The tree, to change it and assess it again.
     pub fn into_tree(self) -> ShareTree {
         self.tree

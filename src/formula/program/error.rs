@@ -4,17 +4,36 @@ use std::fmt;
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::Construct;
-use crate::python::{Raised, Value};
+use crate::python::{ErrorKind, Raised, Value};
 
 /// The exception of one evaluation, with its span and its operands.
 #[derive(Debug, Clone)]
 pub struct EvalError {
-    /// Python's exception.
-    pub raised: Raised,
+    pub(crate) raised: Raised,
+    pub(crate) span: Span,
+    pub(crate) operands: Vec<Operand>,
+}
+
+impl EvalError {
+    /// The kind of the exception.
+    pub fn kind(&self) -> ErrorKind {
+        self.raised.kind
+    }
+
+    /// The text of Python's exception, without its name.
+    pub fn text(&self) -> &str {
+        &self.raised.text
+    }
+
     /// The sub-expression that raises it.
-    pub span: Span,
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
     /// The operands of the sub-expression, without large integers and long sequences.
-    pub operands: Vec<Operand>,
+    pub fn operands(&self) -> &[Operand] {
+        &self.operands
+    }
 }
 
 /// An operand of the sub-expression that raises an exception.

@@ -44,7 +44,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     /// Evaluates one row; `inputs` are in the order of [`Program::inputs`].
     ///
     /// # Errors
-    /// The exception that Python raises, with its span. A missing input is a `NameError`.
+    /// The exception that Python raises, with its span. Another number of inputs than the program reads is a `TypeError`.
     pub fn evaluate(&mut self, inputs: &[A::Value]) -> Result<A::Value, EvalError> {
         self.run(inputs, |_, _| {})
     }
@@ -57,6 +57,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     ) -> Result<A::Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
             return Err(EvalError { raised: raised.clone(), span: *span, operands: Vec::new() });
+        }
+        if inputs.len() != self.program.inputs.len() {
+            return Err(self.error_at(0, wrong_number_of_inputs(self.program.inputs.len(), inputs.len())));
         }
         self.arithmetic.begin();
         self.stack.clear();
@@ -90,8 +93,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                 self.stack.push(constant.as_ref().map_err(Raised::clone)?.clone());
             }
             Instruction::Input(slot) => {
-                let name = self.program.inputs.get(*slot as usize);
-                let input = inputs.get(*slot as usize).ok_or_else(|| name_error(name.map(|name| &**name)))?;
+                let input = inputs.get(*slot as usize).ok_or_else(underflow)?;
                 self.stack.push(input.clone());
             }
             Instruction::Undefined(index) => {
@@ -223,7 +225,12 @@ fn underflow() -> Raised {
     Raised::new(ErrorKind::Limit, "stack underflow")
 }
 
-/// The `NameError` of an undefined name or a missing input. A longer name than a resource has is cut, because each job keeps
+fn wrong_number_of_inputs(expected: usize, found: usize) -> Raised {
+    let text = format!("the formula reads {expected} inputs, but {found} are given");
+    Raised::new(ErrorKind::Type, text)
+}
+
+/// The `NameError` of an undefined name. A longer name than a resource has is cut, because each job keeps
 /// its error.
 fn name_error(name: Option<&str>) -> Raised {
     const MAX_NAME: usize = 256;

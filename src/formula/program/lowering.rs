@@ -20,12 +20,14 @@ impl Program {
     ///
     /// # Errors
     /// A [`CompileError`] if the formula is valid Python but not arithmetic.
+    #[doc(hidden)]
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
         lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse, schema.python())
     }
 
     /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
     /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
+    #[doc(hidden)]
     pub fn compile_python(
         expr: Arc<Expr>,
         python: PythonVersion,

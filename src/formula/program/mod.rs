@@ -20,9 +20,8 @@ pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneResults, LaneTy
 #[doc(hidden)]
 pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
-pub use interpreter::Interpreter;
 #[doc(hidden)]
-pub use interpreter::InterpreterBuffers;
+pub use interpreter::{Interpreter, InterpreterBuffers};
 pub(crate) use lowering::{MAX_DECIMAL_DIGITS, literal_value};
 #[doc(hidden)]
 pub use trace::Summand;
@@ -74,11 +73,13 @@ impl Program {
     }
 
     /// The tree that was compiled.
+    #[doc(hidden)]
     pub fn expr(&self) -> &Expr {
         &self.expr
     }
 
     /// The exception that CPython's compiler raises for a nesting or a literal that exceeds its limits.
+    #[doc(hidden)]
     pub fn refused(&self) -> Option<&Raised> {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
@@ -98,15 +99,18 @@ impl Program {
         self.code.iter().map(Instruction::lane_work).sum()
     }
 
-    /// Evaluates the program once in Python's arithmetic. To evaluate many rows, reuse one [`Program::interpreter`].
+    /// Evaluates the program once in Python's arithmetic. To score many jobs, use [`Program::score_columns`]
+    /// or [`Program::score_row`].
     ///
     /// # Errors
-    /// The exception that Python raises, with its span in the formula.
+    /// The exception that Python raises, with its span in the formula. Another number of inputs than [`Program::inputs`] is a
+    /// `TypeError`.
     pub fn evaluate(&self, inputs: &[Value]) -> Result<Value, EvalError> {
         self.interpreter(Python::new()).evaluate(inputs)
     }
 
     /// An interpreter of the program in the given arithmetic.
+    #[doc(hidden)]
     pub fn interpreter<A: Arithmetic>(&self, arithmetic: A) -> Interpreter<'_, A> {
         Interpreter::new(self, arithmetic)
     }

@@ -16,10 +16,8 @@ pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 /// Why a text is not a formula: CPython's `eval` refuses it, or it exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// The kind of error.
-    pub kind: SyntaxErrorKind,
-    /// The part of the text with the error.
-    pub span: Span,
+    kind: SyntaxErrorKind,
+    span: Span,
 }
 
 /// The kinds of syntax error.
@@ -139,8 +137,18 @@ impl Unit {
 pub const BARE_UNPACKING: &str = "an unpacking without brackets";
 
 impl SyntaxError {
-    pub(super) fn new(kind: SyntaxErrorKind, span: Span) -> Self {
+    pub(crate) fn new(kind: SyntaxErrorKind, span: Span) -> Self {
         Self { kind, span }
+    }
+
+    /// The kind of error.
+    pub fn kind(&self) -> &SyntaxErrorKind {
+        &self.kind
+    }
+
+    /// The part of the text with the error.
+    pub fn span(&self) -> Span {
+        self.span
     }
 
     pub(super) fn unclosed(bracket: char, start: usize) -> Self {

@@ -9,12 +9,19 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::number_with_unit;
 use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
+use parser::FormulaParser;
+pub(super) use parser::Rule;
 
-#[derive(pest_derive::Parser)]
-#[grammar = "../grammar/formula.pest"]
-struct FormulaParser;
+/// What `#[derive(pest_derive::Parser)]` makes of `grammar/formula.pest`: to build the generator takes a C compiler.
+#[allow(dead_code, clippy::all)]
+mod parser {
+    pub(super) struct FormulaParser;
 
-/// Parses `text` and passes the pairs to `build`; `None` if the stack of this thread is too small.
+    include!("../../../grammar/parser.rs");
+}
+
+/// Parses `text` and passes the pairs to `build`; `None` if a limit of pest is reached, such as that of its calls, which any program
+/// may set for all.
 pub(super) fn parse<T>(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<T>) -> Option<Result<T>> {
     match FormulaParser::parse(Rule::formula, text) {
         Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),

@@ -51,7 +51,7 @@ pub fn parse_template(text: &str) -> Result<TemplateTree, SyntaxError> {
 
 fn build(text: &str, max_length: usize, python: PythonVersion, is_template: bool) -> Result<TemplateTree, SyntaxError> {
     let nesting = scanner::scan(text, max_length, python)?;
-    // `None` if the stack of the thread is too small
+    // `None` if a limit of pest is reached
     let build = || grammar::parse(text, |text, formula| ast_builder::build(text, formula, python, is_template));
     if nesting <= scanner::NESTING_ON_ANY_STACK
         && let Some(result) = build()
@@ -79,7 +79,7 @@ mod tests {
     fn printed(text: &str) -> String {
         match parse(text) {
             Ok(expr) => expr.to_string(),
-            Err(error) => format!("{}..{}: {error}", error.span.start, error.span.end),
+            Err(error) => format!("{}..{}: {error}", error.span().start, error.span().end),
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
         for open in ["(", "f(", "-(", "f(1,", "not ("] {
             assert!(parse(&deep(open, MAX_NESTING)).is_ok(), "{open}");
             assert!(
-                matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind, SyntaxErrorKind::TooDeep),
+                matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind(), SyntaxErrorKind::TooDeep),
                 "{open}"
             );
         }

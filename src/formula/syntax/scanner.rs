@@ -8,8 +8,9 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
 use crate::python::{ContinuedIndentation, PythonVersion};
 
-/// The greatest nesting that can be parsed on the stack of any thread.
-pub(super) const NESTING_ON_ANY_STACK: usize = 24;
+/// The greatest nesting that can be parsed on the stack of any thread, of 256 KiB. Without optimization, a level takes several times as
+/// much.
+pub(super) const NESTING_ON_ANY_STACK: usize = if cfg!(debug_assertions) { 8 } else { 24 };
 
 /// The size of a stack, in bytes, on which [`MAX_NESTING`] levels can be parsed in an unoptimized build.
 const DEEP_STACK: usize = 64 << 20;

@@ -351,13 +351,14 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
 /// The error that CPython's compiler raises before it evaluates anything.
 fn compile_error(program: &Program) -> Option<Diagnostic> {
     program.refused()?;
+    // this error comes before that of the missing inputs
     let error = program.evaluate(&[]).err()?;
-    Some(match error.raised.kind {
-        ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span)
+    Some(match error.kind() {
+        ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span())
             .with_help("the scheduler does not notice: every job keeps a stale value; write a shorter formula"),
-        ErrorKind::Recursion => too_deep("CPython's compiler cannot compile a formula this deep", error.span)
+        ErrorKind::Recursion => too_deep("CPython's compiler cannot compile a formula this deep", error.span())
             .with_help("every job gets an error and the value 0; write a shorter formula"),
-        _ => Diagnostic::error("JSF103", error.raised.text, error.span)
+        _ => Diagnostic::error("JSF103", error.text(), error.span())
             .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),
     })
 }

@@ -363,7 +363,7 @@ pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
 
 /// Whether the error is an unknown name, for which name resolution reports a finding of its own.
 fn is_unknown_name(error: &ScoreError) -> bool {
-    matches!(error, ScoreError::Raised(error) if error.raised.kind == ErrorKind::Name)
+    error.kind() == ErrorKind::Name
 }
 
 fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
@@ -389,7 +389,7 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
     };
     let mut finding = Diagnostic::error(code, format!("{error} for {jobs}"), error.span());
     if let ScoreError::Raised(error) = error {
-        for operand in &error.operands {
+        for operand in error.operands() {
             finding = finding.with_secondary_label(operand.span, format!("{} in `{first}`", operand.value.repr()));
         }
     }

@@ -55,12 +55,14 @@ impl Verdict {
         let of_start = findings.iter().find(|found| found.code == "JSF402").map(|found| found.severity);
         let crashes_at_start = of_start == Some(Severity::Error);
         match first {
-            Some(error) if crashes_at_start => Self::CrashesAtStart { jobs: evaluated, kind: error.kind() },
+            Some(error) if crashes_at_start => {
+                Self::CrashesAtStart { jobs: evaluated, kind: error.kind().description() }
+            }
             Some(error) => Self::Fails {
                 failing,
                 evaluated,
                 can_crash: of_start == Some(Severity::Warning),
-                kind: error.kind(),
+                kind: error.kind().description(),
                 consequence: match error.consequence() {
                     Consequence::Unknown => "whose value jsf cannot tell",
                     Consequence::Zero | Consequence::Crash => "which counts 0",

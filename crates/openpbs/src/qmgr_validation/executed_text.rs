@@ -59,7 +59,7 @@ fn executed_line(line: &str) -> Result<ExecutedText, Uncertainty> {
 /// The formula ends the string around it: usually the script is then not valid Python, as with `len('abc')`.
 fn ended_string(line: &str) -> Result<ExecutedText, Uncertainty> {
     let call = format!("exec('ans={line}', globals1, locals())");
-    match Formula::parse(&call).map_err(|error| error.kind) {
+    match Formula::parse(&call).map_err(|error| error.kind().clone()) {
         Err(SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack) => {
             Err(Uncertainty::ScriptChanged)
         }

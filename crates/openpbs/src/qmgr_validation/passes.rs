@@ -139,7 +139,7 @@ impl<'s> Pass<'s> {
         if let Some(uncertainty) = evaluator.arithmetic().uncertainty() {
             return Err(Stop::Unknown(uncertainty));
         }
-        result.map_err(|error| match error.raised.kind {
+        result.map_err(|error| match error.kind() {
             ErrorKind::Name => Stop::NameError,
             _ => Stop::OtherException,
         })

@@ -155,8 +155,8 @@ fn lines(text: &str, python: PythonVersion) -> Result<Vec<&str>> {
     loop {
         match parse_expression(rest, python) {
             Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
-            Err(SyntaxError { kind: SyntaxErrorKind::SecondLine, span }) => {
-                let (line, after) = rest.split_at(span.start as usize);
+            Err(error) if *error.kind() == SyntaxErrorKind::SecondLine => {
+                let (line, after) = rest.split_at(error.span().start as usize);
                 found.push(without_continuations(line));
                 rest = after;
             }
@@ -171,7 +171,7 @@ fn lines(text: &str, python: PythonVersion) -> Result<Vec<&str>> {
 /// Parses an expression, or an unpacking without brackets, which a statement may contain instead.
 fn parse_expression(text: &str, python: PythonVersion) -> std::result::Result<Expr, SyntaxError> {
     match parse_for(text, MAX_LENGTH, python) {
-        Err(SyntaxError { kind: SyntaxErrorKind::Statement(BARE_UNPACKING), .. }) => {
+        Err(error) if *error.kind() == SyntaxErrorKind::Statement(BARE_UNPACKING) => {
             // a comment would swallow the bracket
             parse_for(&format!("({text}\n)"), MAX_LENGTH + 3, python)
         }
@@ -264,7 +264,7 @@ impl AssignmentParser {
         loop {
             let at = match parse_expression(text, self.python) {
                 Ok(expr) => return Ok((statement(targets, augmented, checked(expr)?), None)),
-                Err(SyntaxError { kind: SyntaxErrorKind::Statement(_), span }) => span,
+                Err(error) if matches!(error.kind(), SyntaxErrorKind::Statement(_)) => error.span(),
                 Err(error) => return Err(self.failure(text, &error)),
             };
             let (head, operator, after) = split(text, at);
@@ -291,8 +291,8 @@ impl AssignmentParser {
         use SyntaxErrorKind as Kind;
         // an annotation is a statement too
         let is_annotation = self.place != Place::First
-            && text.get(error.span.start as usize..).is_some_and(|rest| rest.starts_with(':'));
-        match error.kind {
+            && text.get(error.span().start as usize..).is_some_and(|rest| rest.starts_with(':'));
+        match error.kind() {
             Kind::TooLong | Kind::NoStack | Kind::NullByte => TOO_LARGE,
             // the parser up to 3.8 runs out of its stack before that
             Kind::TooDeep if text.contains("lambda") || self.python < HAS_PEG_PARSER => TOO_LARGE,

@@ -6,7 +6,7 @@ pub mod comparison;
 
 use comparison::{Job, Question, Tally};
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING};
-use job_sort_formula::rank::{ColumnScratch, Consequence, ScoreError};
+use job_sort_formula::rank::{ColumnScratch, Consequence, OnError, ScoreError};
 use job_sort_formula::{Formula, PythonVersion, Schema, Value};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use jsf_testing::random::large_integers::NAMES;
@@ -232,7 +232,7 @@ fn wrong_complex_numbers(python: &Script) -> Vec<String> {
     for (text, theirs) in texts.iter().zip(answers.chunks(2).map(|answer| &answer[1])) {
         let program = Formula::parse(text).unwrap().compile(&schema).unwrap();
         let (mut scores, mut errors) = ([0.0], Vec::new());
-        program.score_columns(&[], &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
+        program.score_columns(&[], OnError::ZeroLikePbs, &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
         let [(_, error)] = errors.as_slice() else { panic!("{text}: {scores:?}") };
         let (is_same, score) = match (error.consequence(), error) {
             (Consequence::Crash, ScoreError::NotANumber { type_name, .. }) => {
@@ -248,8 +248,8 @@ fn wrong_complex_numbers(python: &Script) -> Vec<String> {
                 exceptions += 1;
                 // the texts are those of 3.11
                 let is_default = python.version == PythonVersion::default();
-                let has_same_kind = theirs.starts_with(error.raised.kind.exception());
-                (error.raised.to_string() == *theirs || (!is_default && has_same_kind), 0.0)
+                let has_same_kind = theirs.starts_with(error.kind().exception());
+                (error.to_string() == *theirs || (!is_default && has_same_kind), 0.0)
             }
             _ => {
                 unknown += 1;

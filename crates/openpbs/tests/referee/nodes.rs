@@ -35,11 +35,7 @@ impl Question {
         let mut question = Self { text: text.to_owned(), jobs: Vec::new(), nodes: Vec::new(), sums: Vec::new() };
         for (index, inputs) in jobs {
             let trace = program.trace(inputs);
-            if trace
-                .result
-                .as_ref()
-                .is_err_and(|error| matches!(error.raised.kind, ErrorKind::Limit | ErrorKind::Complex))
-            {
+            if trace.result.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Limit | ErrorKind::Complex)) {
                 continue;
             }
             let nodes = explain::nodes(program, &trace);

@@ -109,11 +109,13 @@ struct AllLanesFallBack;
 
 impl Program {
     /// An executor of the program for many rows at a time, in Python's arithmetic.
+    #[doc(hidden)]
     pub fn columnar<'i>(&self) -> ColumnarExecutor<'_, 'i> {
         self.columnar_with(ColumnarBuffers::default())
     }
 
     /// An executor that reuses the memory of another one, of any program.
+    #[doc(hidden)]
     pub fn columnar_with<'i>(&self, buffers: ColumnarBuffers) -> ColumnarExecutor<'_, 'i> {
         let ColumnarBuffers { views, stack, frames, results, scratch } = buffers;
         ColumnarExecutor {

@@ -55,8 +55,8 @@ impl Question {
         let formula = match Formula::parse_for(&text, schema.python()) {
             Ok(formula) => formula,
             Err(error) => {
-                assert!(text.get(error.span.start as usize..error.span.end as usize).is_some(), "span in {text:?}");
-                if matches!(error.kind, SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep) {
+                assert!(text.get(error.span().start as usize..error.span().end as usize).is_some(), "span in {text:?}");
+                if matches!(error.kind(), SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep) {
                     return None;
                 }
                 let outcome = Outcome::Refused(Raised::new(ErrorKind::Syntax, error.to_string()));
@@ -80,8 +80,10 @@ impl Question {
                 |name: &str| jobs[index].iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
             let inputs: Vec<_> = program.inputs().iter().map(|name| input(name).expect("an input")).collect();
             match evaluator.evaluate(&inputs) {
-                Err(error) if error.raised.kind == ErrorKind::Limit => tally.beyond_limits += 1,
-                result => results.push((index, result.map_err(|error| error.raised))),
+                Err(error) if error.kind() == ErrorKind::Limit => tally.beyond_limits += 1,
+                result => {
+                    results.push((index, result.map_err(|error| Raised::new(error.kind(), error.text().to_owned()))))
+                }
             }
         }
         Some(Self { text, inexact, by_identity, outcome: Outcome::Computed(results) })

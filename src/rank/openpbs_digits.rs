@@ -1,0 +1,52 @@
+//! The digits of a resource amount that OpenPBS passes to Python.
+
+use crate::fairshare::policy::openpbs::printed_and_read;
+use crate::python::{MAX_EXACT_FLOAT, Value, float_to_int};
+
+/// The most decimals of a resource amount or a logged value.
+const MAX_DECIMALS: usize = 4;
+
+/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
+/// decimals, else a float. At most four decimals are printed, fewer where the following three digits are zeros or nines.
+/// Infinities and NaN stay floats; the scheduler ignores jobs with them. Fair-share numbers are printed with six decimals, see
+/// [`EntityShares::printed`](crate::fairshare::EntityShares::printed).
+///
+/// ```
+/// use job_sort_formula::rank::openpbs_digits;
+///
+/// let printed = [2.0, 0.00002, 1.0 / 3.0, 0.99999].map(|amount| openpbs_digits(amount).repr());
+/// assert_eq!(printed, ["2", "0", "0.3333", "1"]);
+/// ```
+pub fn openpbs_digits(v: f64) -> Value {
+    match read_amount(v) {
+        (whole, true) => float_to_int(whole).unwrap_or(Value::Float(v)),
+        (decimal, false) => Value::Float(decimal),
+    }
+}
+
+/// The number of [`openpbs_digits`] as a double, and whether it is an integer. The double is exact, because a double without decimals is
+/// printed with all its digits.
+pub fn read_amount(v: f64) -> (f64, bool) {
+    match decimals(v) {
+        _ if !v.is_finite() => (v, false),
+        // the sum turns -0, which Python reads as 0
+        0 => (v.round_ties_even() + 0.0, true),
+        places => (printed_and_read(v, places), false),
+    }
+}
+
+/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three digits after the i-th
+/// decimal are 000 or 999, else 4.
+pub fn decimals(v: f64) -> usize {
+    if !v.is_finite() {
+        return 0;
+    }
+    let shifted = [1.0, 10.0, 100.0, 1000.0].map(|scale| v.abs() * scale);
+    shifted.into_iter().position(|shifted| matches!(next_three_digits(shifted), 0 | 999..)).unwrap_or(MAX_DECIMALS)
+}
+
+/// The first three digits after the point of a number that is not negative.
+fn next_three_digits(x: f64) -> i64 {
+    // from 2^53 on there is no fraction
+    if x < MAX_EXACT_FLOAT { ((x - x as i64 as f64) * 1000.0) as i64 } else { 0 }
+}
