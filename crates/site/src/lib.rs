@@ -64,8 +64,7 @@ pub use replay::LogReplay;
 pub use role::Role;
 pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
-pub use simulation_rules::LeftOut;
-pub use simulation_rules::ProcessorsSource;
+pub use simulation_rules::{LeftOut, ProcessorsSource};
 pub use source::FileSource;
 pub use what_if::WhatIf;
 
