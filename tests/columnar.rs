@@ -206,7 +206,7 @@ fn another_number_of_inputs_than_the_formula_reads_is_an_error() {
     let program = program("ncpus + 2 * mem", &Schema::openpbs()).expect("a program");
     let one = Value::Int(1);
     for inputs in [vec![], vec![one.clone()], vec![one; 3]] {
-        let expected = format!("the formula reads 2 inputs, but {} are given", inputs.len());
+        let expected = format!("number of inputs: expected 2, found {}", inputs.len());
         assert_eq!(program.evaluate(&inputs).unwrap_err().text(), expected);
         assert_eq!(program.score_row(&inputs, &mut ColumnScratch::new()).unwrap_err().to_string(), expected);
     }

@@ -343,7 +343,7 @@ pub unsafe extern "C" fn jsf_program_evaluate(
         let Buffers { columnar, values: inputs, .. } = &mut *buffers;
         let expected = program.inputs.len();
         if value_count != expected {
-            let message = format!("the formula reads {expected} inputs, but there are {value_count} values");
+            let message = format!("number of values: expected {expected}, found {value_count}");
             return Err(jsf_error::new(jsf_status::Column, message));
         }
         inputs.clear();

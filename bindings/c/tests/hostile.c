@@ -248,7 +248,7 @@ static void values(void)
     jsf_value value = {JSF_KIND_I64, 3, 0};
     double score = 77;
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scratch` is null", jsf_program_evaluate(program, NULL, &value, 1, &score, &error));
-    CHECK_ERROR(JSF_STATUS_COLUMN, "reads 1 inputs, but there are 2", jsf_program_evaluate(program, scratch, &value, 2, &score, &error));
+    CHECK_ERROR(JSF_STATUS_COLUMN, "number of values: expected 1, found 2", jsf_program_evaluate(program, scratch, &value, 2, &score, &error));
     CHECK_ERROR(JSF_STATUS_COLUMN, "there are 0", jsf_program_evaluate(program, scratch, NULL, 0, &score, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`values` is null", jsf_program_evaluate(program, scratch, NULL, 1, &score, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "misaligned",

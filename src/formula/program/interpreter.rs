@@ -226,7 +226,7 @@ fn underflow() -> Raised {
 }
 
 fn wrong_number_of_inputs(expected: usize, found: usize) -> Raised {
-    let text = format!("the formula reads {expected} inputs, but {found} are given");
+    let text = format!("number of inputs: expected {expected}, found {found}");
     Raised::new(ErrorKind::Type, text)
 }
 
