@@ -62,15 +62,17 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     Some(Section::new("goals").in_brief(brief).table(table))
 }
 
-/// What of the goals is not met, for the headline: those that are missed, else those that are about no job. `None` if all are met.
+/// What of the goals is not met, for the headline: those that are missed, else those that cannot be judged. `None` if all are met.
 pub(super) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
-    let [missed, without] = [GoalState::Missed, GoalState::NoJobs].map(|state| names(goals, state));
     let all = count(goals.len(), "goal");
-    match (missed, without) {
-        (Some((missed, names)), _) => Some(format!("{missed} of {all} missed: {names}")),
-        (None, Some((without, names))) => Some(format!("{without} of {all} about no job: {names}")),
-        (None, None) => None,
-    }
+    let [missed, no_jobs, no_old_side] =
+        [GoalState::Missed, GoalState::NoJobs, GoalState::NoOldSide].map(|state| names(goals, state));
+    let missed = missed.map(|(number, names)| format!("{number} of {all} missed: {names}"));
+    let no_jobs = no_jobs.map(|(number, names)| format!("{number} of {all} about no job: {names}"));
+    let no_old_side = no_old_side.map(|(number, names)| {
+        format!("{number} of {all} not judged, which needs a comparison (--old F --new F): {names}")
+    });
+    missed.or(no_jobs).or(no_old_side)
 }
 
 /// How many goals are in a state, and their names; `None` if there are none.
@@ -85,11 +87,11 @@ fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
     Some((found.len(), names))
 }
 
-/// Whether a goal is met, in a cell: a dash where it is about no job.
+/// Whether a goal is met, in a cell: a dash where it cannot be judged.
 pub(super) fn state_in_words(state: GoalState) -> &'static str {
     match state {
         GoalState::Missed => "no",
-        GoalState::NoJobs => "–",
+        GoalState::NoJobs | GoalState::NoOldSide => "–",
         GoalState::Met => "yes",
     }
 }

@@ -170,7 +170,7 @@ pub struct JudgedGoal {
     pub is_most: bool,
     /// The limit; `None` if it refers to an old side that there is not.
     pub limit: Option<f64>,
-    /// Whether the goal is met. One without a limit is.
+    /// Whether the goal is met.
     pub state: GoalState,
 }
 
@@ -181,16 +181,18 @@ pub enum GoalState {
     Missed,
     /// The goal is about no job, so that there is nothing to judge.
     NoJobs,
+    /// The limit refers to an old side, and there is none.
+    NoOldSide,
     /// The value is within the limit.
     Met,
 }
 
 impl GoalState {
-    /// Whether the goal is met; `None` if it is about no job.
+    /// Whether the goal is met; `None` if it cannot be judged.
     pub fn met(self) -> Option<bool> {
         match self {
             Self::Missed => Some(false),
-            Self::NoJobs => None,
+            Self::NoJobs | Self::NoOldSide => None,
             Self::Met => Some(true),
         }
     }
@@ -387,18 +389,13 @@ impl Goal {
             LimitAmount::Number(limit) => Some(limit),
             LimitAmount::OfOld(times) => old.map(|old| old * times),
         };
-        let is_met = match (value, limit) {
-            (Some(value), Some(limit)) if self.limit.is_most => value <= limit,
-            (Some(value), Some(limit)) => value >= limit,
-            // an index of fairness needs shares
-            (None, _) => false,
-            // without an old side, a limit that refers to it limits nothing
-            (_, None) => true,
-        };
-        let state = match is_met {
+        let state = match (value, limit) {
             _ if jobs == 0 => GoalState::NoJobs,
-            true => GoalState::Met,
-            false => GoalState::Missed,
+            (_, None) => GoalState::NoOldSide,
+            (Some(value), Some(limit)) if self.limit.is_most && value <= limit => GoalState::Met,
+            (Some(value), Some(limit)) if !self.limit.is_most && value >= limit => GoalState::Met,
+            // an index of fairness needs shares
+            _ => GoalState::Missed,
         };
         let Limit { is_most, .. } = self.limit;
         JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, value, is_most, limit, state }

@@ -81,10 +81,14 @@ fn a_limit_is_a_multiple_of_what_the_old_formula_does() {
         let [value, limit] = [&before["value"], &after["limit"]].map(|number| number.as_f64().expect("a number"));
         assert!((limit - 1.1 * value).abs() < 1e-9 * limit, "{document}");
         // the old side has no limit of its own
-        assert_eq!((&before["limit"], &before["met"]), (&Value::Null, &true.into()));
+        assert_eq!((&before["limit"], &before["met"]), (&Value::Null, &Value::Null));
     }
     let text = stdout(&judged(&promised, &["--old", "walltime", "--new", "-walltime"]));
     assert!(text.contains("soon    20  mean wait  1 h 36 min  1 h 55 min  at most 1 h 45 min  no"), "{text}");
+    let alone = judged(&promised, &["walltime"]);
+    let text = stdout(&alone);
+    assert!(text.contains("1 of 1 goal not judged, which needs a comparison (--old F --new F): `soon`"), "{text}");
+    assert!(alone.status.success() && text.contains("at most –  –"), "{text}");
 }
 
 #[test]
