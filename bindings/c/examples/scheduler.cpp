@@ -20,7 +20,7 @@ struct Job {
 /* A formula with the source of each of its inputs, found once. */
 class Formula {
   public:
-    Formula(const char *text, const jsf::schema &names) : program(text, names.get())
+    Formula(const char *text, const jsf::schema &names) : program(text, names)
     {
         for (std::size_t index = 0; const char *name = jsf_program_input(program.get(), index); index++)
             sources.push_back(source(name));

@@ -252,7 +252,7 @@ typedef struct jsf_ranking jsf_ranking;
 typedef struct jsf_schema jsf_schema;
 
 /**
- * The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails. It belongs to no
+ * The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails or has an integer beyond 64 bits. It belongs to no
  * program. Each thread needs its own; a call with a scratch that another call is using returns `JSF_STATUS_ARGUMENT`. Free it
  * with `jsf_scratch_free`.
  */
@@ -406,7 +406,8 @@ const char *jsf_version(void);
 jsf_status jsf_error_status(const jsf_error *error);
 
 /**
- * The message, in lower case, without a full stop, ended by a NUL. It belongs to the error and lives as long. Null if `error`
+ * The message in one line, without a full stop, ended by a NUL; control characters of names are escaped. Empty for a `MemoryError`, which
+ * has no text in Python either. It belongs to the error and lives as long. Null if `error`
  * is null.
  */
 const char *jsf_error_message(const jsf_error *error);
@@ -420,7 +421,7 @@ jsf_failure jsf_error_failure(const jsf_error *error);
 
 /**
  * The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of the text that was compiled.
- * Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
+ * Both are equal where something is missing, at the end of the text, say. Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
  * the end.
  */
 bool jsf_error_span(const jsf_error *error,
@@ -549,8 +550,8 @@ void jsf_string_free(char *string);
  * `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
  *
  * The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes such as `\t` first, and a
- * double quote is an error. Places in errors are those of the text that was passed. More than comments below the first line is an
- * error.
+ * double quote is an error. Places in errors are those of the text that was passed. More than comments and blanks below the first line is
+ * an error: a server keeps the first line only (`jsf_check` says so), and Python takes no second one between the quotes.
  *
  * A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
  * `jsf_program_undefined`.
@@ -648,8 +649,8 @@ jsf_status jsf_program_evaluate(const jsf_program *program,
  * exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
  * fail. `columns` are those of `jsf_program_score`; `row` counts from 0.
  *
- * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one), `JSF_STATUS_UTF8`; `*reason` is null
- * then. Any thread may call it.
+ * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if `reason` and `error` are the same
+ * pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any thread may call it.
  */
 jsf_status jsf_program_error_of_row(const jsf_program *program,
                                     const jsf_column *columns,
@@ -680,7 +681,8 @@ jsf_status jsf_top(const double *scores,
 double jsf_round_to_float32(double score);
 
 /**
- * A tree with nothing but its root, and under the policy `pbs` the group `unknown`. `policy` is as for `jsf_tree_read`. On success
+ * A tree with nothing but its root, and under the policy `pbs` the group `unknown`, which has no shares, as without `unknown_shares` in the
+ * `sched_config`; an empty tree in which it has 10 is that of `jsf_tree_read_pbs("", 0, NULL, 0, "unknown_shares: 10\n", 19, ...)`. `policy` is as for `jsf_tree_read`. On success
  * `*tree` is to be freed with `jsf_tree_free`.
  *
  * Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then. Any thread may call it.

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,18 +26,18 @@ namespace jsf {
 /* Why a call failed, or why a job has no score. */
 class error : public std::exception {
   public:
-    explicit error(jsf_error *owned) : owned(owned, jsf_error_free) {}
-    const char *what() const noexcept override { return owned ? jsf_error_message(owned.get()) : "no error"; }
-    jsf_status status() const noexcept { return jsf_error_status(owned.get()); }
-    jsf_failure failure() const noexcept { return jsf_error_failure(owned.get()); }
+    explicit error(jsf_error *owned) : held(owned, jsf_error_free) {}
+    const char *what() const noexcept override { return held ? jsf_error_message(held.get()) : "no error"; }
+    jsf_status status() const noexcept { return jsf_error_status(held.get()); }
+    jsf_failure failure() const noexcept { return jsf_error_failure(held.get()); }
     /* The first byte of the formula that it is about, and the byte after the last one. */
     std::optional<std::pair<std::uint32_t, std::uint32_t>> span() const {
         std::pair<std::uint32_t, std::uint32_t> span;
-        return jsf_error_span(owned.get(), &span.first, &span.second) ? std::optional(span) : std::nullopt;
+        return jsf_error_span(held.get(), &span.first, &span.second) ? std::optional(span) : std::nullopt;
     }
 
   private:
-    std::shared_ptr<jsf_error> owned;
+    std::shared_ptr<jsf_error> held;
 };
 
 /* Calls a function of the C interface, without its last argument, and throws its error. */
@@ -55,14 +56,13 @@ template <class Result, class Function, class... Arguments> Result result(Functi
 
 template <class T, void (*Free)(T *)> class handle {
   public:
-    explicit handle(T *owned) : owned(owned, Free) {}
-    T *get() const noexcept { return owned.get(); }
+    explicit handle(T *owned) : held(owned, Free) {}
+    T *get() const noexcept { return held.get(); }
 
   private:
-    std::unique_ptr<T, void (*)(T *)> owned;
+    std::unique_ptr<T, void (*)(T *)> held;
 };
 
-/* The values of one job. */
 inline jsf_value integer(std::int64_t value) { return {JSF_KIND_I64, value, 0}; }
 inline jsf_value real(double value) { return {JSF_KIND_F64, 0, value}; }
 inline jsf_value pbs_amount(double amount) { return {JSF_KIND_PBS_AMOUNT, 0, amount}; }
@@ -74,13 +74,12 @@ template <class Values> jsf_column column(const char *name, const Values &values
     static_assert(is_i32 || is_i64 || std::is_same_v<Element, double>, "std::int32_t, std::int64_t or double");
     return {name, is_i32 ? JSF_KIND_I32 : is_i64 ? JSF_KIND_I64 : JSF_KIND_F64, std::data(values), std::size(values), nullptr, 0};
 }
+template <class Element> jsf_column column(const char *name, std::vector<Element> &&values) = delete; /* it would be gone */
 template <class Values> jsf_column pbs_amounts(const char *name, const Values &values) {
-    const double *amounts = std::data(values);
-    return {name, JSF_KIND_PBS_AMOUNT, amounts, std::size(values), nullptr, 0};
+    return {name, JSF_KIND_PBS_AMOUNT, static_cast<const double *>(std::data(values)), std::size(values), nullptr, 0};
 }
 template <class Index, class Values> jsf_column by_entity(const char *name, const Index &index, const Values &values) {
-    const std::uint32_t *entities = std::data(index);
-    return {name, JSF_KIND_BY_ENTITY, entities, std::size(index), std::data(values), std::size(values)};
+    return {name, JSF_KIND_BY_ENTITY, static_cast<const std::uint32_t *>(std::data(index)), std::size(index), std::data(values), std::size(values)};
 }
 
 struct scratch : handle<jsf_scratch, jsf_scratch_free> {
@@ -95,8 +94,10 @@ struct schema : handle<jsf_schema, jsf_schema_free> {
 struct program : handle<jsf_program, jsf_program_free> {
     explicit program(std::string_view formula, const jsf_schema *names = nullptr)
         : handle(result<jsf_program *>(jsf_program_compile, formula.data(), formula.size(), names)) {}
+    program(std::string_view formula, const schema &names)
+        : program(formula, names.get() ? names.get() : throw std::invalid_argument("the schema was moved from")) {}
 
-    /* The score of one job; `why`, if it is not null, becomes why it failed, or nothing. */
+    /* The score of one job, which is OpenPBS's value if it fails; `why`, if it is not null, becomes why it failed, or nothing. */
     template <class Values> double evaluate(scratch &memory, const Values &values, std::optional<error> *why = nullptr) const {
         double score = 0;
         jsf_error *failed = nullptr;
@@ -139,8 +140,7 @@ struct tree : handle<jsf_tree, jsf_tree_free> {
     void charge(std::uint32_t node, double amount) { call(jsf_tree_charge, get(), node, amount); }
     std::vector<double> factors() const { /* `fairshare_factor` of every node, for by_entity() */
         std::vector<double> factors(jsf_tree_count(get()));
-        double *const unwanted = nullptr;
-        call(jsf_tree_shares_of_all, get(), unwanted, unwanted, factors.data(), factors.size());
+        call(jsf_tree_shares_of_all, get(), static_cast<double *>(nullptr), static_cast<double *>(nullptr), factors.data(), factors.size());
         return factors;
     }
 };

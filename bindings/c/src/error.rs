@@ -8,6 +8,7 @@ use std::ptr;
 use job_sort_formula::ErrorKind;
 use job_sort_formula::diagnostic::{Message, Span};
 use job_sort_formula::rank::ScoreError;
+use jsf_report::printable;
 use jsf_site::SiteError;
 
 use crate::argument::{borrow, free, optional_out};
@@ -110,7 +111,9 @@ pub struct jsf_error {
 
 impl jsf_error {
     pub(crate) fn new(status: jsf_status, message: impl Into<String>) -> Self {
-        Self { status, failure: jsf_failure::None, message: c_text(message), span: None }
+        // a name from outside may have what a terminal or a log would follow
+        let message = c_text(printable(&message.into()).into_owned());
+        Self { status, failure: jsf_failure::None, message, span: None }
     }
 
     pub(crate) fn argument(message: impl Into<String>) -> Self {
@@ -132,7 +135,7 @@ impl jsf_error {
 
     /// The same error in a column, which the message names.
     pub(crate) fn in_column(self, name: &str) -> Self {
-        let message = format!("column `{name}`: {}", self.message.to_string_lossy());
+        let message = format!("column `{}`: {}", printable(name), self.message.to_string_lossy());
         Self { message: c_text(message), ..self }
     }
 
@@ -196,7 +199,8 @@ pub unsafe extern "C" fn jsf_error_status(error: *const jsf_error) -> jsf_status
     answered(jsf_status::Argument, || Ok(unsafe { borrow(error, "error") }?.status))
 }
 
-/// The message, in lower case, without a full stop, ended by a NUL. It belongs to the error and lives as long. Null if `error`
+/// The message in one line, without a full stop, ended by a NUL; control characters of names are escaped. Empty for a `MemoryError`, which
+/// has no text in Python either. It belongs to the error and lives as long. Null if `error`
 /// is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_error_message(error: *const jsf_error) -> *const c_char {
@@ -214,7 +218,7 @@ pub unsafe extern "C" fn jsf_error_failure(error: *const jsf_error) -> jsf_failu
 }
 
 /// The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of the text that was compiled.
-/// Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
+/// Both are equal where something is missing, at the end of the text, say. Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
 /// the end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_error_span(error: *const jsf_error, start: *mut u32, end: *mut u32) -> bool {

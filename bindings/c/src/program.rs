@@ -33,7 +33,7 @@ pub struct jsf_program {
     undefined: Vec<CString>,
 }
 
-/// The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails. It belongs to no
+/// The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails or has an integer beyond 64 bits. It belongs to no
 /// program. Each thread needs its own; a call with a scratch that another call is using returns `JSF_STATUS_ARGUMENT`. Free it
 /// with `jsf_scratch_free`.
 #[allow(non_camel_case_types)]
@@ -121,8 +121,8 @@ pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
 /// `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
 ///
 /// The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes such as `\t` first, and a
-/// double quote is an error. Places in errors are those of the text that was passed. More than comments below the first line is an
-/// error.
+/// double quote is an error. Places in errors are those of the text that was passed. More than comments and blanks below the first line is
+/// an error: a server keeps the first line only (`jsf_check` says so), and Python takes no second one between the quotes.
 ///
 /// A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
 /// `jsf_program_undefined`.
@@ -150,7 +150,9 @@ pub unsafe extern "C" fn jsf_program_compile(
         let submission =
             if has_nul { FormulaSubmission::as_expression(formula) } else { FormulaSubmission::to_openpbs(formula) };
         if let Some(finding) = submission.lines_left_out() {
-            let left_out = jsf_error::new(jsf_status::Syntax, finding.message).at(finding.span);
+            let message =
+                "a second line between the quotes of `eval(\"...\")`; a server would keep the first line only";
+            let left_out = jsf_error::new(jsf_status::Syntax, message).at(finding.span);
             return Err(left_out.because(jsf_failure::Syntax));
         }
         let literal = submission.literal().filter(|literal| !literal.is_verbatim()).cloned();
@@ -369,8 +371,8 @@ pub unsafe extern "C" fn jsf_program_evaluate(
 /// exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
 /// fail. `columns` are those of `jsf_program_score`; `row` counts from 0.
 ///
-/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one), `JSF_STATUS_UTF8`; `*reason` is null
-/// then. Any thread may call it.
+/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if `reason` and `error` are the same
+/// pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_error_of_row(
     program: *const jsf_program,
@@ -381,6 +383,9 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
+        if ptr::eq(reason, error) {
+            return Err(jsf_error::argument("`reason` and `error` are the same pointer"));
+        }
         // SAFETY: the caller passes null or a pointer to a handle
         let reason = unsafe { out(reason, "reason") }?;
         reason.write(ptr::null_mut());

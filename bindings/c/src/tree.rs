@@ -284,7 +284,8 @@ impl Assessed {
     }
 }
 
-/// A tree with nothing but its root, and under the policy `pbs` the group `unknown`. `policy` is as for `jsf_tree_read`. On success
+/// A tree with nothing but its root, and under the policy `pbs` the group `unknown`, which has no shares, as without `unknown_shares` in the
+/// `sched_config`; an empty tree in which it has 10 is that of `jsf_tree_read_pbs("", 0, NULL, 0, "unknown_shares: 10\n", 19, ...)`. `policy` is as for `jsf_tree_read`. On success
 /// `*tree` is to be freed with `jsf_tree_free`.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then. Any thread may call it.

@@ -110,7 +110,7 @@ static void escapes(void)
     jsf_error_free(error);
     CHECK_ERROR(JSF_STATUS_SYNTAX, "`\"` ends the string",
                 jsf_program_compile("ncpus + \"", JSF_NUL_TERMINATED, NULL, &program, &error));
-    CHECK_ERROR(JSF_STATUS_SYNTAX, "1 line below it is left out",
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "a second line between the quotes",
                 jsf_program_compile("(ncpus\n+ 1)", JSF_NUL_TERMINATED, NULL, &program, &error));
     program = compiled("ncpus\n# a note\n");
     jsf_program_free(program);

@@ -56,6 +56,8 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_error_of_row(NULL, NULL, 0, 0, &reason, &error));
     CHECK(reason == NULL);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`reason` is null", jsf_program_error_of_row(NULL, NULL, 0, 0, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "are the same pointer", jsf_program_error_of_row(NULL, NULL, 0, 0, &error, &error));
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "a second line between the quotes", jsf_program_compile("ncpus\n+1", 8, NULL, &program, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_evaluate(NULL, NULL, NULL, 0, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_new("pbs", NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`policy` is null", jsf_tree_new(NULL, &tree, &error));
@@ -105,6 +107,7 @@ static void texts(void)
     CHECK(json == NULL);
     CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_schema_add_resource(schema, "\x80", 1, "long", &error));
     CHECK_ERROR(JSF_STATUS_UTF8, "`type`", jsf_schema_add_resource(schema, "x", 1, "\xff", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "a\\x1b[2Jb", jsf_schema_add_resource(schema, "a\x1b[2Jb", 7, "long", &error));
     CHECK_ERROR(JSF_STATUS_UTF8, "`document`", jsf_tree_read("{\"\xff\"}", 5, "pbs", &tree, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`weighted-walk`", jsf_tree_read("{}", 2, "lottery", &tree, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ticket-based` is not a policy", jsf_tree_read("{\"children\":[]}", 15, "ticket-based", &tree, &error));
@@ -249,7 +252,7 @@ static void values(void)
     double score = 77;
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scratch` is null", jsf_program_evaluate(program, NULL, &value, 1, &score, &error));
     CHECK_ERROR(JSF_STATUS_COLUMN, "number of values: expected 1, found 2", jsf_program_evaluate(program, scratch, &value, 2, &score, &error));
-    CHECK_ERROR(JSF_STATUS_COLUMN, "there are 0", jsf_program_evaluate(program, scratch, NULL, 0, &score, &error));
+    CHECK_ERROR(JSF_STATUS_COLUMN, "expected 1, found 0", jsf_program_evaluate(program, scratch, NULL, 0, &score, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`values` is null", jsf_program_evaluate(program, scratch, NULL, 1, &score, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "misaligned",
                 jsf_program_evaluate(program, scratch, (jsf_value *)((char *)&value + 1), 1, &score, &error));

@@ -50,8 +50,8 @@ static void one_job()
     jsf::scratch scratch;
     jsf::schema names(jsf_schema_new_empty());
     names.add("mem", "size");
-    const jsf::program program("sqrt(mem)", names.get());
-    const jsf::program moved = [&] { return jsf::program("1 / mem", names.get()); }();
+    const jsf::program program("sqrt(mem)", names);
+    const jsf::program moved = [&] { return jsf::program("1 / mem", names); }();
     std::optional<jsf::error> why;
     CHECK(program.evaluate(scratch, std::vector{jsf::pbs_amount(4.00001)}) == 2);
     CHECK(program.evaluate(scratch, std::array{jsf::real(0.25)}, &why) == 0.5 && !why);
@@ -68,6 +68,13 @@ static void one_job()
         CHECK(false);
     } catch (const std::exception &error) {
         CHECK(std::strlen(error.what()) > 0);
+    }
+    const jsf::schema taken = std::move(names);
+    try {
+        const jsf::program wrong("ncpus", names);
+        CHECK(false);
+    } catch (const std::invalid_argument &error) {
+        CHECK(std::strcmp(error.what(), "the schema was moved from") == 0);
     }
 }
 
