@@ -3,7 +3,7 @@
 #
 # What enters: the commit that is checked out (what is not committed is left out), the crates of Cargo.lock, the packages of
 # packaging/requirements.txt, and the installed Rust with targets that rustup adds. What leaves: archives of the binary, packages
-# for Debian and RPM, Python wheels, the sources with all crates, a list of what is inside (CycloneDX), and SHA256SUMS. Two builds
+# for Debian and RPM, Python wheels, recipes for Spack and EasyBuild, the sources with all crates, a list of what is inside (CycloneDX), and SHA256SUMS. Two builds
 # of a commit with the same tools are equal to the byte, in whatever folders they are made.
 #
 #     packaging/build.sh [WORK]         WORK: a folder for everything that is made on the way [target/packaging]
@@ -89,7 +89,10 @@ compile() {
     (
         cd "$source"
         target=$1-unknown-linux-gnu
-        cargo zigbuild --quiet --frozen --release --package jsf --features page --target "$target.$glibc"
+        cargo zigbuild --quiet --frozen --release --package jsf --target "$target.$glibc"
+        # the wheel carries the command, which pip installs beside Python
+        mkdir -p bindings/python/job_sort_formula.data/scripts
+        cp "$CARGO_TARGET_DIR/$target/release/jsf" bindings/python/job_sort_formula.data/scripts/jsf
         maturin build --quiet --frozen --release --zig --compatibility manylinux2014 --target "$target" \
             --manifest-path bindings/python/Cargo.toml --out "$work/wheels" \
             --sbom-include "$source/bindings/python/job-sort-formula-python.cdx.json"
@@ -111,30 +114,22 @@ refuse_paths() {
 # what is the same for all machines: pages of the manual, completions, documents
 make_share() {
     say "manual pages, completions and documents"
-    jsf=$work/target/$(uname -m)-unknown-linux-gnu/release/jsf
-    man=$share/man/man1
-    documents=$share/doc/job-sort-formula
-    rm -rf "$share"
-    mkdir -p "$man" "$share/bash-completion/completions" "$share/zsh/site-functions" "$share/fish/vendor_completions.d" "$documents"
-    "$jsf" man | gzip -9n >"$man/jsf.1.gz"
-    for command in $("$jsf" man | sed -n 's/^jsf\\-\([a-z]*\)(1)$/\1/p'); do
-        "$jsf" man "$command" | gzip -9n >"$man/jsf-$command.1.gz"
-    done
-    "$jsf" completions bash >"$share/bash-completion/completions/jsf"
-    "$jsf" completions zsh >"$share/zsh/site-functions/_jsf"
-    "$jsf" completions fish >"$share/fish/vendor_completions.d/jsf.fish"
-    (
-        cd "$source"
-        cp -R README.md CHANGELOG.md SECURITY.md LICENSE-* docs "$documents/"
-        mkdir "$documents/examples"
-        cp -R examples/README.md examples/captured examples/ci examples/formulas examples/site examples/slurm "$documents/examples/"
-    )
-    {
-        echo "job-sort-formula is under the MIT licence, which follows, or the Apache License, Version 2.0 (LICENSE-APACHE), as"
-        echo "you like. It contains software under other licences: LICENSE-THIRD-PARTY. All of them are in this folder."
-        echo
-        cat LICENSE-MIT
-    } >"$documents/copyright"
+    rm -rf "$installed"
+    "$source/packaging/install.sh" "$work/target/$(uname -m)-unknown-linux-gnu/release/jsf" "$installed"
+}
+
+# make_recipes: what Spack and EasyBuild make from the source archive
+make_recipes() {
+    say "the recipes of Spack and EasyBuild"
+    sum=$(sha256sum "$dist/$name-source.tar.gz" | cut -d' ' -f1)
+    recipes=$work/$name-spack
+    rm -rf "$recipes"
+    mkdir -p "$recipes/packages/job-sort-formula"
+    sed "s/@VERSION@/$version/; s/@SHA256@/$sum/" packaging/spack/package.py >"$recipes/packages/job-sort-formula/package.py"
+    cp packaging/spack/repo.yaml "$recipes/"
+    archive "$dist/$name-spack.tar.gz" "$recipes"
+    easyconfig=$(sed -n "s/^toolchain = {'name': '\(.*\)', 'version': '\(.*\)'}/\1-\2/p" packaging/easybuild/job-sort-formula.eb)
+    sed "s/@VERSION@/$version/; s/@SHA256@/$sum/" packaging/easybuild/job-sort-formula.eb >"$dist/$name-$easyconfig.eb"
 }
 
 # pack MACHINE: the archive and both packages
@@ -144,7 +139,7 @@ pack() {
     rm -rf "$tree"
     mkdir -p "$tree/bin"
     cp "$work/target/$1-unknown-linux-gnu/release/jsf" "$tree/bin/jsf"
-    cp -R "$share" "$tree/share"
+    cp -R "$installed/share" "$tree/share"
     chmod -R u=rwX,go=rX "$tree"
     find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
     archive "$dist/$name-$1-linux-gnu.tar.gz" "$tree"
@@ -170,7 +165,7 @@ cp "$source/LICENSE-THIRD-PARTY" "$source/bindings/python/"
 say "the lists of what is inside"
 (
     cd "$source"
-    cargo cyclonedx --quiet --manifest-path crates/jsf/Cargo.toml --format json --spec-version 1.5 --features page \
+    cargo cyclonedx --quiet --manifest-path crates/jsf/Cargo.toml --format json --spec-version 1.5 \
         --target x86_64-unknown-linux-gnu --no-build-deps
     cargo cyclonedx --quiet --manifest-path bindings/python/Cargo.toml --format json --spec-version 1.5 \
         --target x86_64-unknown-linux-gnu --no-build-deps
@@ -185,8 +180,9 @@ for machine in $machines; do
     refuse_paths "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/release/jsf"
     python3 packaging/glibc_needs.py "$glibc" "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/release/jsf"
 done
-share=$work/share
+installed=$work/installed
 make_share
+make_recipes
 for machine in $machines; do
     pack "$machine"
 done

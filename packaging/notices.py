@@ -14,7 +14,7 @@ import sys
 LINUX = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"]
 # what is released, its package, and how it is built
 PRODUCTS = [
-    ("command", "jsf", ["--features", "page"], LINUX),
+    ("command", "jsf", [], LINUX),
     ("page", "job-sort-formula-wasm", [], ["wasm32-unknown-unknown"]),
     ("Python package", "job-sort-formula-python", [], LINUX),
 ]

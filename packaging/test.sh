@@ -174,7 +174,42 @@ wheel() {
     sed -n '/^```python/,/^```/p' README.md | sed '/^```/d' >"$work/readme.py"
     (cd "$work/unpacked/$name-$machine-linux-gnu/$documents" && "$work/venv/bin/python" -I "$work/readme.py") >"$work/printed"
     printf '[52.0, 27.0]\n184103.kestrel\n' | cmp - "$work/printed"
+    run_example "$work/unpacked/$name-$machine-linux-gnu/$documents" "$work/venv/bin/jsf"
+    (cd "$work/unpacked/$name-$machine-linux-gnu/$documents" && "$work/venv/bin/jsf" page --site examples/site --out "$work/page.html")
     basename "$dist"/*"$machine".whl
+}
+
+# the environment module, by Lmod and by Environment Modules
+module_file() {
+    tree=$work/unpacked/$name-$machine-linux-gnu
+    export FORMS=''
+    for init in /usr/share/lmod/lmod/init/bash /usr/share/modules/init/bash; do
+        [ -e "$init" ] || continue
+        # shellcheck disable=SC2016 # for the other shell
+        found=$(bash -c '. "$1" && module use "$2/share/modulefiles" && module load jsf && command -v jsf && jsf --version | head -n 1
+            module unload jsf && ! command -v jsf' bash "$init" "$tree")
+        [ "${found%%
+*}" = "$tree/bin/jsf" ]
+        FORMS="$FORMS $init"
+    done
+    [ -n "$FORMS" ] || { echo "there is neither Lmod nor Environment Modules"; exit 77; }
+    echo "$FORMS"
+}
+
+# EasyBuild checks the style of its recipe, and builds and tests it with the compilers that are here
+easybuild() {
+    rm -rf "$work/easybuild"
+    mkdir "$work/easybuild"
+    python3 -m venv "$work/easybuild/venv"
+    "$work/easybuild/venv/bin/python" -m pip install --quiet --disable-pip-version-check easybuild pycodestyle ||
+        { echo "pip cannot get EasyBuild"; exit 77; }
+    useradd --system easybuild 2>/dev/null || true
+    eb() {
+        EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1 "$work/easybuild/venv/bin/eb" --prefix "$work/easybuild/site" \
+            --sourcepath "$dist" --modules-tool "$1" --module-syntax Tcl "$2" --filter-deps Rust,binutils "$dist"/*.eb
+    }
+    "$work/easybuild/venv/bin/eb" --check-style "$dist"/*.eb
+    echo
 }
 
 # the source archive builds without a network and without what cargo has downloaded before

@@ -45,7 +45,7 @@ if rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then
 elif [ ! -e "$module" ]; then
     echo "THE TESTS OF \`jsf page\` ARE NOT RUN: Rust has no target wasm32-unknown-unknown here" >&2
 fi
-cargo build --quiet --package jsf --features page
+cargo build --quiet --package jsf
 export JSF_BINARY=$target/debug/jsf JSF_CHROMIUM=$browser
 if [ "${1:-}" = --picture ]; then
     exec "$environment/bin/python" tests/browser/picture.py docs/report.png

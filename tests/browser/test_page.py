@@ -25,7 +25,7 @@ def write(path, *arguments):
     command = [os.environ["JSF_BINARY"], "page", *arguments, "--out", str(path)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     if "this build of jsf cannot write the page" in ended.stderr:
-        pytest.skip("this build of jsf has no WebAssembly module: run bindings/wasm/build.sh, and build with --features page")
+        pytest.skip("this build of jsf has no WebAssembly module: run bindings/wasm/build.sh, and build it again")
     assert ended.returncode == 0, ended.stderr
     return path
 

@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let Some(module) = MODULE else {
         return Err(CliError::usage(
             "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
-             sources, `bindings/wasm/build.sh` builds it, and `cargo build --release --features page` a jsf that carries it",
+             sources, after `rustup target add wasm32-unknown-unknown`, `cargo build --release` makes a jsf that has it",
         ));
     };
     let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;
