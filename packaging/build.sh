@@ -80,6 +80,8 @@ directory = "vendor"
 [env]
 JSF_COMMIT = "$(git rev-parse --short=12 HEAD)"
 END
+    python3 packaging/notices.py "$source" >"$source/LICENSE-THIRD-PARTY"
+    cp "$source/LICENSE-THIRD-PARTY" "$source/bindings/python/"
     archive "$dist/$name-source.tar.gz" "$source"
 }
 
@@ -160,8 +162,6 @@ export CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE
 export RUSTFLAGS="--remap-path-prefix=$source=/$name --remap-path-prefix=$CARGO_TARGET_DIR=/target"
 export JSF_PAGE_MODULE="$CARGO_TARGET_DIR/job_sort_formula.wasm"
 export ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig" CARGO_ZIGBUILD_CACHE_DIR="$work/zigbuild"
-python3 packaging/notices.py "$source" >"$source/LICENSE-THIRD-PARTY"
-cp "$source/LICENSE-THIRD-PARTY" "$source/bindings/python/"
 say "the lists of what is inside"
 (
     cd "$source"

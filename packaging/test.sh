@@ -46,7 +46,7 @@ need() {
 install_packages() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
     { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends bash cpio debootstrap \
-        fish libc6-arm64-cross man-db qemu-user-static rpm rpm2cpio zsh; } >/dev/null 2>&1 || true
+        environment-modules fish libc6-arm64-cross man-db qemu-user-static rpm rpm2cpio zsh; } >/dev/null 2>&1 || true
 }
 
 # run_example FOLDER COMMAND...: the README's example in a folder of documents prints the same everywhere
@@ -137,7 +137,7 @@ deb() {
     mkdir -p "$work/deb/usr/share/zsh/site-functions"
     mv "$work/deb/usr/share/zsh/vendor-completions/_jsf" "$work/deb/usr/share/zsh/site-functions/"
     rmdir "$work/deb/usr/share/zsh/vendor-completions"
-    diff -r "$work/deb/usr" "$work/unpacked/$name-$2-linux-gnu"
+    diff -r --exclude=modulefiles "$work/deb/usr" "$work/unpacked/$name-$2-linux-gnu"
     dpkg-deb --field "$dist"/job-sort-formula_*_"$1".deb Depends
 }
 
@@ -152,7 +152,7 @@ an_rpm() {
     rm -rf "$work/rpm"
     mkdir "$work/rpm"
     (cd "$work/rpm" && rpm2cpio "$file" | cpio --quiet -idm)
-    diff -r "$work/rpm/usr" "$work/unpacked/$name-$1-linux-gnu"
+    diff -r --exclude=modulefiles "$work/rpm/usr" "$work/unpacked/$name-$1-linux-gnu"
     if [ "$(id -u)" = 0 ] && [ "$1" = "$machine" ]; then
         rm -rf "$work/rpm-root"
         mkdir "$work/rpm-root"
@@ -179,37 +179,48 @@ wheel() {
     basename "$dist"/*"$machine".whl
 }
 
-# the environment module, by Lmod and by Environment Modules
+# the environment module, which finds its own prefix
 module_file() {
-    tree=$work/unpacked/$name-$machine-linux-gnu
-    export FORMS=''
-    for init in /usr/share/lmod/lmod/init/bash /usr/share/modules/init/bash; do
-        [ -e "$init" ] || continue
-        # shellcheck disable=SC2016 # for the other shell
-        found=$(bash -c '. "$1" && module use "$2/share/modulefiles" && module load jsf && command -v jsf && jsf --version | head -n 1
-            module unload jsf && ! command -v jsf' bash "$init" "$tree")
-        [ "${found%%
-*}" = "$tree/bin/jsf" ]
-        FORMS="$FORMS $init"
-    done
-    [ -n "$FORMS" ] || { echo "there is neither Lmod nor Environment Modules"; exit 77; }
-    echo "$FORMS"
+    [ -e /usr/share/modules/init/bash ] || { echo "there are no Environment Modules"; exit 77; }
+    # shellcheck disable=SC2016 # for the other shell
+    bash -c '. /usr/share/modules/init/bash
+        module use "$1/share/modulefiles" && module load jsf && command -v jsf && module unload jsf && ! command -v jsf' \
+        bash "$work/unpacked/$name-$machine-linux-gnu" >"$work/found"
+    echo "$work/unpacked/$name-$machine-linux-gnu/bin/jsf" | cmp - "$work/found"
+    cat "$work/found"
 }
 
-# EasyBuild checks the style of its recipe, and builds and tests it with the compilers that are here
+# EasyBuild checks the style of its recipe, and makes and tests the module, with the compilers that are here instead of its own
 easybuild() {
+    [ -e /usr/share/modules/init/bash ] || { echo "there are no Environment Modules"; exit 77; }
     rm -rf "$work/easybuild"
-    mkdir "$work/easybuild"
-    python3 -m venv "$work/easybuild/venv"
-    "$work/easybuild/venv/bin/python" -m pip install --quiet --disable-pip-version-check easybuild pycodestyle ||
+    python3 -m venv "$work/easybuild"
+    EB_PYTHON=$work/easybuild/bin/python
+    export EB_PYTHON EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1
+    "$EB_PYTHON" -m pip install --quiet --disable-pip-version-check easybuild-framework easybuild-easyblocks pycodestyle ||
         { echo "pip cannot get EasyBuild"; exit 77; }
-    useradd --system easybuild 2>/dev/null || true
-    eb() {
-        EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1 "$work/easybuild/venv/bin/eb" --prefix "$work/easybuild/site" \
-            --sourcepath "$dist" --modules-tool "$1" --module-syntax Tcl "$2" --filter-deps Rust,binutils "$dist"/*.eb
-    }
-    "$work/easybuild/venv/bin/eb" --check-style "$dist"/*.eb
-    echo
+    sed '/^builddependencies/,/^]/d; s/^toolchain = .*/toolchain = SYSTEM/' "$dist/$name"-*.eb >"$work/easybuild/$name.eb"
+    # shellcheck disable=SC2016 # for the other shell
+    bash -c '. /usr/share/modules/init/bash && "$@" --check-style "$0" && "$@" "$0"' "$work/easybuild/$name.eb" \
+        "$work/easybuild/bin/eb" --prefix "$work/easybuild" --sourcepath "$dist" --modules-tool EnvironmentModules --module-syntax Tcl
+    run_example "$work/easybuild/software/job-sort-formula/$version/$documents" \
+        "$work/easybuild/software/job-sort-formula/$version/bin/jsf"
+}
+
+# Spack builds the source archive beside its recipe, and runs the recipe's test
+spack_recipe() {
+    need spack
+    rm -rf "$work/$name-spack" "$work/spack"
+    mkdir "$work/spack"
+    tar -xzf "$dist/$name-spack.tar.gz" -C "$work"
+    cp "$dist/$name-source.tar.gz" "$work/$name-spack/packages/job-sort-formula/"
+    export SPACK_USER_CONFIG_PATH="$work/spack" SPACK_USER_CACHE_PATH="$work/spack"
+    spack external find rust
+    spack repo add "$work/$name-spack"
+    spack install job-sort-formula
+    spack test run job-sort-formula
+    jsf=$(spack location --install-dir job-sort-formula)/bin/jsf
+    run_example "${jsf%/bin/jsf}/$documents" "$jsf"
 }
 
 # the source archive builds without a network and without what cargo has downloaded before
@@ -288,6 +299,9 @@ for pair in "amd64 x86_64" "arm64 aarch64"; do
     check "rpm for ${pair#* }" an_rpm "${pair#* }"
 done
 check "wheel" wheel
+check "environment module" module_file
+check "EasyBuild" easybuild
+check "Spack" spack_recipe
 check "source archive" source_archive
 check "notices" notices
 echo "$passed passed, $failed failed, $skipped skipped"
