@@ -67,4 +67,10 @@ for suffix in "" z; do
 done
 head -n 40 "$root/examples/site/sched.log" | add replay example
 printf '11/22/2026 04:17:59;0400;pbs_sched;Job;1.vm;Formula Evaluation = 4.0333\n' | add replay one
+add_files goals "$root"/examples/goals.toml
+printf '[[goal]]\nname = "a"\njobs = "ncpus < 8"\nmeasure = "wait"\nstatistic = { within = "1h" }\nat_least = { old = 0.9 }\n' | add goals old
+zcat "$root/examples/site/accounting.gz" | head -n 60 | add logs accounting
+printf '; MaxProcs: 64\n1 0 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n2 10 5 50 65 -1 -1 99 60 -1 1 2 1 1 2 1 -1 -1\n' | add logs swf
+printf 'JobID|User|Submit|Start|End|NCPUS|Timelimit|State\n1|ada|2026-01-01T00:00:00|2026-01-01T00:01:00|2026-01-01T01:00:00|4|02:00:00|COMPLETED\n' | add logs sacct
+printf '{"id":"1","submit":0,"processors":4,"walltime":60,"run":50,"entity":"ada"}\n' | add logs native
 for target in "$corpus"/*; do echo "$(basename "$target"): $(find "$target" -type f | wc -l) seeds"; done

@@ -33,6 +33,9 @@ fn inputs_that_once_failed_pass() {
     assert!(known.is_empty(), "no target has the name of {known:?}");
 }
 
+const SWF: &[u8] =
+    b"; MaxProcs: 64\n1 0 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n2 -9 5 50 65 -1 -1 99 60 -1 1 2 1 1 2 1 -1 -1\n";
+
 /// So that the targets keep doing what they should while the crate changes.
 #[test]
 fn every_target_takes_recorded_files() {
@@ -54,6 +57,9 @@ fn every_target_takes_recorded_files() {
         fuzz_targets::formula(formula.as_bytes());
         fuzz_targets::verdict(formula.as_bytes());
     }
+    let examples = Path::new(jsf_testing::ROOT).join("examples");
+    fuzz_targets::goals(&fs::read(examples.join("goals.toml")).expect("a file"));
+    fuzz_targets::logs(SWF);
     println!("{runs} runs");
     assert!(runs > 100, "{runs}");
 }

@@ -32,15 +32,16 @@ use jsf_openpbs::qmgr::set_command;
 use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
+use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
 use jsf_slurm::conf::SlurmConf;
 
 /// A target by the name of its folder of crashers.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets but that of the C interface, which `bindings/c` replays.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     ("formula", formula),
     ("verdict", verdict),
     ("jobs", jobs),
@@ -51,6 +52,8 @@ pub const TARGETS: [Target; 10] = [
     ("slurm_conf", slurm_conf),
     ("snapshots", snapshots),
     ("replay", replay),
+    ("logs", logs),
+    ("goals", goals),
 ];
 
 /// Inputs of a formula that reach many of its paths: zeros, signs, integers beyond 2^53, fractions and extremes.
@@ -338,6 +341,67 @@ fn use_site(files: SiteFiles, policies: &[PolicyName]) {
         let _ = site.rank(formula);
     }
     let _ = site.shares(&SharesRequest { policies: policies.to_vec(), ..SharesRequest::default() });
+}
+
+/// The processors of the machine on which logs are simulated.
+const PROCESSORS: u32 = 64;
+
+/// A log of jobs in any format is read and simulated: no job starts before it is submitted, and never are more processors in use than there
+/// are.
+pub fn logs(data: &[u8]) {
+    let log = workload(data);
+    let Some(simulated) = simulated(&log) else { return };
+    let mut events = Vec::new();
+    for (index, job) in log.jobs().iter().enumerate() {
+        if let Some(start) = simulated.schedule.start(index) {
+            assert!(start >= job.submit, "job {index} starts before it is submitted");
+            let processors = i64::from(job.processors);
+            events.extend([(start, processors), (start + job.duration(), -processors)]);
+        }
+    }
+    // what ends makes room for what starts in the same second
+    events.sort_unstable();
+    let in_use = events.iter().scan(0, |in_use, (_, change)| {
+        *in_use += change;
+        Some(*in_use)
+    });
+    assert!(in_use.max().unwrap_or(0) <= PROCESSORS.into(), "more processors in use than there are");
+}
+
+/// Goals are read and judged on a log.
+pub fn goals(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(goals) = Goals::parse("goals", &text, &Schema::openpbs()) else { return };
+    let log = workload(LOG.as_bytes());
+    let simulated = simulated(&log).expect("a log that can be simulated");
+    let results = simulated.results(&log, 0);
+    let judged = results.judge(Some(&goals), &log, &simulated.schedule, None);
+    let again = results.judge(Some(&goals), &log, &simulated.schedule, Some(&judged));
+    assert_eq!(judged.len(), again.len());
+    for (one, other) in judged.iter().zip(&again) {
+        assert_eq!(
+            (&one.name, one.jobs, one.value.map(f64::to_bits)),
+            (&other.name, other.jobs, other.value.map(f64::to_bits))
+        );
+    }
+}
+
+/// Three jobs in the Standard Workload Format.
+const LOG: &str = "1 0 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n2 10 5 50 60 -1 -1 60 60 -1 1 2 1 1 2 1 -1 -1\n\
+                   3 20 5 10 8 -1 -1 8 3600 -1 1 1 1 1 1 1 -1 -1\n";
+
+fn workload(data: &[u8]) -> Workload {
+    let mut builder = WorkloadBuilder::new();
+    let _ = read_workload("log", data, &mut builder);
+    builder.finish()
+}
+
+fn simulated(log: &Workload) -> Option<SimulatedQueue> {
+    let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
+    let formula = Formula::parse("eligible_time / walltime * ncpus").expect("a formula");
+    let mut observer = ();
+    let request = SimulateRequest::new(&formula, log, &mut observer);
+    site.simulate(SimulateRequest { processors: Some(PROCESSORS), ..request }).ok()
 }
 
 fn file(bytes: &[u8]) -> FileSource {
