@@ -25,6 +25,10 @@ class JobSortFormula(CargoPackage):
     def url_for_version(self, version):
         return f"file://{join_path(self.package_dir, f'job-sort-formula-{version}-source.tar.gz')}"
 
+    def setup_build_environment(self, env):
+        env.set("CARGO_PROFILE_RELEASE_DEBUG", "none")
+        env.set("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+
     def build(self, spec, prefix):
         with working_dir(self.build_directory):
             cargo("build", "--release", "--frozen", "--package", "jsf", "-j", str(make_jobs))
