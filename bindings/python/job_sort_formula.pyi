@@ -1,8 +1,9 @@
 """Parses, evaluates and explains PBS job_sort_formula expressions exactly as the scheduler does."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from os import PathLike
-from typing import Any, Literal, Protocol, TypedDict, Union, final, type_check_only
+from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload, type_check_only
 
 import numpy
 import numpy.typing
@@ -14,6 +15,7 @@ __all__ = [
     "Explanation",
     "Fit",
     "Formula",
+    "FormulaError",
     "Objective",
     "Queue",
     "Replay",
@@ -27,6 +29,7 @@ __all__ = [
     "Trajectory",
     "Workload",
     "__version__",
+    "openpbs_digits",
     "simulate",
 ]
 
@@ -48,15 +51,28 @@ int32, int64 and float64 are read in place. bool (as 0 and 1), the smaller integ
 columns and columns of numpy with swapped bytes are converted
 without loss, and so is uint64; a number in it beyond int64 is a ValueError. The integers of a list that also has floats must
 be exact as floats. Decimals, times and texts are a TypeError. What is missing in a column of pandas (NaN, None, NA) is null, with and without
-pyarrow; elsewhere NaN is a number. The index of pandas is ignored: rows are counted from 0."""
+pyarrow; elsewhere NaN is a number. The index of pandas is ignored: rows are counted from 0.
 
-_TableLike = Union[Mapping[str, _Column], _ArrowArray, _ArrowStream]
-"""A dict of columns, a DataFrame of pandas or polars, a table or record batch of pyarrow, or anything that exports Arrow."""
+An integer stays one, as in PBS: ``7 / 2`` is 3.5 and ``7 // 2`` is 3 for both, but ``&``, ``%`` of large numbers, ``factorial`` and ``comb``
+differ for floats or refuse them. pandas makes floats of a column of integers of which some are missing: ``ncpus & 1`` is then an error of
+each row, and ``series.astype("Int64")`` keeps integers. So does polars and pyarrow. A list with ints and floats is a column of floats."""
+
+_TableLike = Union[Mapping[str, Any], _ArrowArray, _ArrowStream]
+"""A dict of columns, of which those that the formula does not read may be anything, a DataFrame of pandas or polars, a table or record batch of pyarrow, or anything that exports Arrow."""
 
 _Path = Union[str, PathLike[str]]
 
-_Duration = Union[int, str]
-"""Seconds, or a text such as ``"24h"``, ``"7d"`` or ``"12:30:00"``."""
+_Duration = Union[int, str, timedelta]
+"""Seconds, a text such as ``"24h"``, ``"7d"`` or ``"12:30:00"``, or a ``datetime.timedelta``, of which whole seconds count."""
+
+# The names that begin with an underscore are in this file only: the values of these types are plain dicts and tuples, and there is
+# nothing to import at run time.
+
+class FormulaError(ValueError):
+    """A formula is Python but not arithmetic."""
+
+    span: tuple[int, int]
+    """The place in characters: ``text[span[0]:span[1]]``."""
 
 @final
 class Formula:
@@ -72,7 +88,12 @@ class Formula:
         a site.
 
         SyntaxError, with ``lineno``, ``offset`` and ``text``, if Python refuses the text; ValueError if it is Python but not
-        arithmetic, with the place as ``span``, in characters: ``text[span[0]:span[1]]``; ValueError if a resource cannot be declared."""
+        arithmetic: a ``FormulaError`` with the place as ``span``; ValueError if a resource cannot be declared. A mistake in a pasted text has its
+        place in that text.
+
+        A ``Site`` has a version of Python and resources of its own. Where it takes a ``Formula`` these decide, so that it is a ValueError if the
+        formula was given another ``python``, or declares a resource that it reads otherwise than the site, or that neither the site's files nor
+        its jobs have: ``Formula(text, resources=site.resources, python=site.python)`` is always right."""
     @property
     def text(self) -> str: ...
     @property
@@ -97,7 +118,7 @@ class Formula:
         makes its score null. Other threads of Python run meanwhile. ``threads`` is the most that are used; 1 if not given.
         There are as many scores as the table has rows; for a dict these are the rows of its columns.
 
-        ValueError if a column is missing, undefined, given twice, or of another length; TypeError if its values are no numbers;
+        ValueError if a column is missing, undefined, given twice (in ``table`` and by name: neither wins), or of another length; TypeError if its values are no numbers;
         ValueError for more than 2**31 - 1 rows."""
     def evaluate_table(self, table: _TableLike, /, *, threads: int | None = None) -> Scores:
         """The scores of the jobs in a table."""
@@ -114,14 +135,25 @@ class Formula:
         of equal ones the earlier submission; then the row. Sorting the scores of ``evaluate`` gives another order where doubles differ
         and floats do not.
 
-        ``id`` and ``submitted`` are the names of columns of ``table``, or columns: ids of any kind; times as numbers, ``datetime`` or texts
-        that sort like them, of which those that are missing come last. ``limit``: only the first jobs. ``precision``: ``"float64"`` compares doubles.
+        ``id`` and ``submitted`` are the names of columns of ``table``, or columns. Ids are integers of at most 64 bits if all of them are, else
+        texts, which anything else (floats, times) becomes by ``str``; one that is missing (None, NaN, NA, NaT) is None in both. Times are
+        numbers, ``datetime`` or texts that sort like them, compared to the nanosecond where the column has them; those that are missing
+        come last. ``limit``: only the first rows of the result, 0 or more. ``precision``: ``"float64"`` compares doubles.
+
+        A value that is NaN equals every other one, as in the scheduler, so that its place depends on the order of submission: drop such
+        jobs before, or give them a null.
 
         ``rank``: from 1. ``id``, if it is given. ``row``: in ``table``, from 0. ``score``: the value that is sorted on; where the formula raises an
         error that is 0, as in the scheduler (or -1, where it would crash), and ``error`` has the message. ``exact``: the value before it is rounded. Jobs with a null
-        among their inputs come last, without a rank."""
+        among their inputs come last, without a rank, and count towards ``limit``."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+def openpbs_digits(amounts: _Column) -> list[int | float | None]:
+    """The numbers that OpenPBS passes to a formula for these amounts of a resource, which it prints with four decimals at most: ``0.33333`` gives
+    ``0.3333``, and ``0.99999`` gives ``1``, an int. ``formula.evaluate(frame.assign(gpus=openpbs_digits(frame["gpus"])))`` has the scheduler's value.
+    Amounts of ``Queue.read`` and of a ``Site`` have these digits already. Fair-share numbers have six: ``ShareTree.shares(…, numbers="openpbs")``.
+    What is missing is None. TypeError if one is no number."""
 
 @final
 class RowError:
@@ -162,6 +194,8 @@ class Scores:
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+    def __eq__(self, other: object, /) -> bool:
+        """Whether the numbers, the nulls and the errors are the same."""
     def __len__(self) -> int: ...
     def __getitem__(self, row: int, /) -> float | None: ...
     def __iter__(self) -> Iterator[float | None]: ...
@@ -169,7 +203,7 @@ class Scores:
 class Table:
     """Rows of jobs or nodes: its columns by their names, as those of a data frame, so that ``len(table)`` is the number of rows. Exports Arrow:
     ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``pandas.DataFrame(table)`` makes floats of integers with None, such as ``rank``;
-    ``table.to_pandas()`` keeps them. It can be pickled."""
+    ``table.to_pandas()`` keeps them, and is faster: ``pandas.DataFrame`` makes an object of each row. It can be pickled."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -205,6 +239,8 @@ class Table:
     def to_pydict(self) -> dict[str, list[Any]]: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __eq__(self, other: object, /) -> bool:
+        """Whether the other is a table with the same columns; ``warnings`` and ``document`` do not count."""
     def __len__(self) -> int: ...
 
 @final
@@ -271,7 +307,8 @@ class Check(dict[str, Any]):
 
     @property
     def accepted(self) -> bool | None:
-        """Whether the server accepts the formula when it is set with qmgr; None where that cannot be determined."""
+        """Whether the server accepts the text if it gets it; None where that cannot be determined. ``qmgr`` cannot pass on every text, so
+        that a formula can be set with it only if ``verdict["by"]`` is not ``"qmgr"``."""
     @property
     def crashes_scheduler(self) -> bool:
         """Whether a scheduler that runs crashes as soon as it evaluates the formula. If every job of the site has an error, it
@@ -296,9 +333,10 @@ class Check(dict[str, Any]):
         """Whether it is accepted, and the codes of the findings."""
     @property
     def verdict(self) -> _Verdict:
-        """What the server answers: ``accepted``; the error ``code`` of PBS, 0 for none (15124: a name is unknown, or the text is no
-        Python; 15125: a name is no number); its ``message``; who refuses, ``by``: ``"server"``, or ``"qmgr"`` if that cannot even pass the text
-        on; and where ``accepted`` is None, the reason as ``uncertainty``."""
+        """What the server answers: ``accepted``; the error ``code`` of PBS, 0 for none (15123: the text is no Python; 15124: a name is unknown;
+        15125: a name is no number); its ``message``; who answers, ``by``: ``"server"``, or ``"qmgr"`` where this command refuses to pass the text on, whatever
+        quotes it is in: the other entries then say what the server would answer if it got the text in another way, so that ``accepted`` may be
+        True. Where ``accepted`` is None, ``uncertainty`` has the reason, and there is no ``by`` unless ``"qmgr"``."""
 
 @type_check_only
 class _Error(TypedDict):
@@ -446,10 +484,10 @@ class Trajectory(dict[str, Any]):
         """How long the jobs are followed."""
     @property
     def jobs(self) -> list[_Followed]:
-        """The jobs that were asked for: their values at some ``points``, and their ``ranks`` from each change on."""
+        """The jobs that were asked for and wait, in the order of the queue: their values at some ``points``, and their ``ranks`` from each change on."""
     @property
     def crossings(self) -> list[_Crossing]:
-        """Which of these jobs overtakes which one, and when."""
+        """Who overtakes whom, and when. One of both was asked for; the other may be any job that waits."""
 
 class Replay(dict[str, Any]):
     """The values in a log of the scheduler against those of the queue: the dict that ``jsf replay --format json`` answers, whose entries are
@@ -492,17 +530,31 @@ class ShareTree:
     """A fair-share tree of one's own, with OpenPBS's policy: groups and entities with shares, which are charged for what they use. Names
     are unique. It can be pickled; threads may share it."""
 
-    def __new__(cls) -> ShareTree:
-        """A tree with nothing but its root, ``"root"``, and without usage."""
-    def add(self, parent: str, name: str, *, shares: int = 1, group: bool = False) -> None:
-        """Adds an entity, or a group, under a group. ValueError if the parent is unknown or no group, or the name is there already."""
+    def __new__(cls, *, least_usage: bool = False) -> ShareTree:
+        """A tree with nothing but its root, ``"root"``. Usage begins at 0; with ``least_usage`` as in OpenPBS's scheduler: every node begins at 1,
+        and never decays below it. Only then ``shares(…, numbers="openpbs")`` has the scheduler's numbers; they differ much while there is little usage."""
+    def add(
+        self, parent: str, name: str, *, shares: SupportsIndex = 1, group: bool = False, usage: float | None = None
+    ) -> None:
+        """Adds an entity, or a group, under a group. ``usage`` is what it has used before, such as a line of ``pbsfs -p``: it counts for the groups
+        above too, and takes the place of the 1 of ``least_usage``, to which ``charge`` would add. ValueError if the parent is unknown or no
+        group, or the name is there already."""
+    @overload
     def charge(self, name: str, amount: float) -> None:
         """Adds to the usage of a node, and so to that of the groups above it. KeyError if it is unknown, ValueError for a negative amount."""
+    @overload
+    def charge(self, name: Iterable[str], amount: _Column) -> None:
+        """The same for many, whose names and amounts are columns: ``tree.charge(jobs["user"], jobs["cpu_seconds"])``. If one cannot be charged,
+        none is."""
     def decay(self, factor: float) -> None:
-        """Multiplies every usage by a number from 0 to 1."""
-    def shares(self, names: Sequence[str] | None = None) -> Table:
+        """Multiplies every usage by a number from 0 to 1; with ``least_usage`` by the C ``float`` nearest to it, and none falls below 1."""
+    def shares(self, names: str | Iterable[str] | None = None, *, numbers: Literal["exact", "openpbs"] = "exact") -> Table:
         """The numbers of these nodes in this order, by default of all, parents first: ``name``, ``path`` (from the root down), ``kind``, ``shares``, ``perc``,
-        ``usage``, ``tree_usage``, ``factor``: ``formula.evaluate(fairshare_factor=tree.shares(users)["factor"])``. KeyError if one is unknown."""
+        ``usage``, ``tree_usage``, ``factor``. ``numbers="openpbs"`` gives ``perc``, ``tree_usage`` and ``factor`` six decimals, as which a formula gets them:
+        ``formula.evaluate(fairshare_factor=tree.shares(users, numbers="openpbs")["factor"])``. KeyError if one is unknown."""
+    def __contains__(self, name: object, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool:
+        """Whether the nodes, their shares and their usage are the same."""
     def __len__(self) -> int:
         """The number of nodes, with the root."""
 
@@ -556,7 +608,9 @@ class Site:
     def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> Explanation:
         """How the value and the rank of a job come about, as ``jsf explain --format json`` answers; the server's name may be left
         out of its id. ``to`` asks what would bring the job to this rank."""
-    def trajectory(self, jobs: Sequence[str], formula: Formula | str | None = None, *, hours: float = 24.0) -> Trajectory:
+    def trajectory(
+        self, jobs: str | Iterable[str], formula: Formula | str | None = None, *, hours: float = 24.0
+    ) -> Trajectory:
         """The values and ranks of waiting jobs over the next hours, all jobs ageing alike, and who overtakes whom when, as
         ``jsf trajectory --format json`` answers. A job that does not wait for the scheduler is left out."""
     def replay(self, log: _Path, formula: Formula | str | None = None) -> Replay:
@@ -574,7 +628,7 @@ class Site:
         formula: Formula | str | None = None,
         *,
         workload: Workload | _Path | Sequence[_Path],
-        processors: int | None = None,
+        processors: SupportsIndex | None = None,
         goals: _Path | None = None,
         usage: Literal["start", "fresh"] | None = None,
         backfill: Literal["easy", "greedy", "none"] | None = None,
@@ -602,8 +656,8 @@ class Site:
         self,
         template: Template | str,
         *,
-        wishes: Sequence[str] | Sequence[Sequence[str]] | dict[str, float] | _Path | None = None,
-        prefer: Sequence[tuple[str, str]] | None = None,
+        wishes: Iterable[str] | Iterable[Iterable[str]] | Mapping[str, float] | _Path | None = None,
+        prefer: Iterable[Iterable[str]] | None = None,
         goals: _Path | None = None,
         workload: Workload | _Path | Sequence[_Path] | None = None,
         old: Formula | str | None = None,
@@ -611,7 +665,7 @@ class Site:
         evaluations: int | None = None,
         held_out: float = 0.33,
         force: bool = False,
-        processors: int | None = None,
+        processors: SupportsIndex | None = None,
         usage: Literal["start", "fresh"] | None = None,
         backfill: Literal["easy", "greedy", "none"] | None = None,
         warm_up: _Duration | None = None,
@@ -649,7 +703,7 @@ class Site:
         old: Formula | str | None = None,
         held_out: float = 0.33,
         force: bool = False,
-        processors: int | None = None,
+        processors: SupportsIndex | None = None,
         usage: Literal["start", "fresh"] | None = None,
         backfill: Literal["easy", "greedy", "none"] | None = None,
         warm_up: _Duration | None = None,
@@ -674,12 +728,12 @@ class Template:
     @property
     def constants(self) -> tuple[Constant, ...]:
         """The numbers that are to be found, in the order in which they are declared."""
-    def fill(self, values: Sequence[float] | dict[str, float]) -> str:
+    def fill(self, values: Iterable[SupportsFloat] | Mapping[str, float]) -> str:
         """The text of the formula with these numbers: one for each constant in their order, or a dict, in which a constant that is
         not there keeps its start value. Numbers of ``:int`` constants are rounded; each number has the fewest digits that give the same double.
 
         ValueError if a number is missing, is not finite or has no constant."""
-    def starting_at(self, values: Sequence[float] | dict[str, float]) -> Template:
+    def starting_at(self, values: Iterable[SupportsFloat] | Mapping[str, float]) -> Template:
         """The template with these start values, each put into its range."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -808,14 +862,14 @@ class Fit:
 
 @final
 class Objective:
-    """What ``Site.fit`` minimises: a template on the part of a log that is searched."""
+    """What ``Site.fit`` minimises: a template on the part of a log that is searched. It cannot be pickled: make it in each process."""
 
     @property
     def template(self) -> Template: ...
     @property
     def warnings(self) -> list[str]:
         """What is doubtful about the site, the log and the goals, one sentence each."""
-    def evaluate(self, values: Sequence[float] | dict[str, float]) -> _Point:
+    def evaluate(self, values: Iterable[SupportsFloat] | Mapping[str, float]) -> _Point:
         """Simulates the formula with these constants, as ``Template.fill`` takes them: ``missed`` is by which part of their limits the goals are
         missed, 0 if all are met; ``objective`` is None if there is none; ``loss`` is the objective as what is to be small: negated if it is to be
         large, 0 if there is none. The best formula has the least ``missed``, and of equal ones the least ``loss``. Other threads of Python run
@@ -823,7 +877,7 @@ class Objective:
 
 @final
 class Workload:
-    """A log of jobs that is read once and simulated many times, also by several threads."""
+    """A log of jobs that is read once and simulated many times, also by several threads. It cannot be pickled: read it in each process."""
 
     @staticmethod
     def read(
@@ -881,7 +935,7 @@ def simulate(
     workload: Workload | _Path | Sequence[_Path],
     formula: Formula | str | None = None,
     *,
-    processors: int | None = None,
+    processors: SupportsIndex | None = None,
     goals: _Path | None = None,
     usage: Literal["start", "fresh"] | None = None,
     backfill: Literal["easy", "greedy", "none"] | None = None,

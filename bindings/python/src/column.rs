@@ -129,11 +129,13 @@ impl Input {
                 return Ok(Self::Same(value));
             }
             if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
-                match capsule::import_stream(object) {
-                    Ok((_, arrays)) => return Self::from_arrays(name, &arrays),
+                match capsule::import_stream(object).and_then(|(_, arrays)| Self::from_arrays(name, &arrays)) {
+                    Ok(column) => return Ok(column),
                     // pandas exports Arrow only where pyarrow is installed, and pyarrow no numbers with swapped bytes
                     Err(error) if error.is_instance_of::<PyImportError>(object.py()) => {}
                     Err(error) if error.is_instance_of::<PyNotImplementedError>(object.py()) => {}
+                    // nor columns of several types and sparse ones; what is wrong is said alike where pyarrow is not installed
+                    Err(_) if object.hasattr("isna")? && object.hasattr("__array__")? => {}
                     Err(error) => return Err(error),
                 }
             }

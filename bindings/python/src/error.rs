@@ -2,10 +2,17 @@
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Span};
 use jsf_site::SiteError;
-use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
+use pyo3::{PyErr, create_exception};
 
 use crate::need::in_python;
+
+create_exception!(
+    job_sort_formula,
+    FormulaError,
+    PyValueError,
+    "A formula is Python but not arithmetic. `span` is the place in characters: `text[span[0]:span[1]]`."
+);
 
 /// Where a span begins and ends, in characters, as Python counts them.
 pub fn characters(text: &str, span: Span) -> (usize, usize) {

@@ -10,13 +10,13 @@ use jsf_report::fit_json::{qmgr_command, write_goal_fit, write_wish_fit};
 use jsf_simulate::Goals;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
 use crate::error::site_error;
 use crate::goals::{read_goals, read_text};
 use crate::need::in_python;
 use crate::simulation::{Options, Request};
-use crate::site::{Site, json, written};
+use crate::site::{Site, json, texts, written};
 use crate::template::{Template, values_of};
 use crate::watch::{Watch, watched};
 use crate::workload::Workload;
@@ -39,7 +39,7 @@ pub struct Fit {
 /// What is wanted of the jobs that wait.
 pub struct GivenWishes<'py> {
     pub wishes: Option<Bound<'py, PyAny>>,
-    pub prefer: Option<Vec<(String, String)>>,
+    pub prefer: Option<Bound<'py, PyAny>>,
 }
 
 /// How to search.
@@ -184,8 +184,11 @@ impl GivenWishes<'_> {
 
     fn wishes(&self) -> PyResult<Wishes> {
         let mut wishes = Wishes::default();
-        for (above, below) in self.prefer.iter().flatten() {
-            wishes.prefer(above, below).map_err(wish_error)?;
+        if let Some(pairs) = &self.prefer {
+            for pair in pairs.try_iter()? {
+                let [above, below] = pair_of(&pair?)?;
+                wishes.prefer(&above, &below).map_err(wish_error)?;
+            }
         }
         if let Some(given) = &self.wishes {
             let (name, text) = document_of(given)?;
@@ -195,11 +198,24 @@ impl GivenWishes<'_> {
     }
 }
 
+/// A pair of ids, of which the first job is to be before the second.
+fn pair_of(given: &Bound<'_, PyAny>) -> PyResult<[String; 2]> {
+    let pair: Option<[String; 2]> = match given.is_instance_of::<PyString>() {
+        true => None,
+        false => texts("prefer", given)?.try_into().ok(),
+    };
+    pair.ok_or_else(|| PyTypeError::new_err("`prefer`: expected pairs of ids"))
+}
+
 /// The name and the text of the document with wishes that a caller gives: a path, or the ids, groups or scores that it would have.
 fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
-    if let Ok(scores) = given.cast::<PyDict>() {
-        let lines = scores.iter().map(|(id, score)| Ok(format!("{},{:?}", id_of(&id)?, score.extract::<f64>()?)));
-        return Ok(("wishes".to_owned(), lines.collect::<PyResult<Vec<_>>>()?.join("\n")));
+    if let Ok(scores) = given.cast::<PyMapping>() {
+        let lines = scores.items()?.iter().map(|item| {
+            let (id, score): (Bound<'_, PyAny>, f64) = item.extract()?;
+            Ok(format!("{},{score:?}", id_of(&id)?))
+        });
+        let lines: PyResult<Vec<String>> = lines.collect();
+        return Ok(("wishes".to_owned(), lines?.join("\n")));
     }
     if let Ok(path) = given.extract::<PathBuf>() {
         return read_text(path, MAX_WISHES_BYTES);
@@ -210,11 +226,14 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
         )
     };
     let listed = given.try_iter().map_err(wrong)?.collect::<PyResult<Vec<_>>>()?;
-    if listed.iter().all(|id| id.is_instance_of::<pyo3::types::PyString>()) {
+    if listed.iter().all(|id| id.is_instance_of::<PyString>()) {
         let ids = listed.iter().map(id_of).collect::<PyResult<Vec<_>>>()?;
         return Ok(("wishes".to_owned(), ids.join("\n")));
     }
-    let groups = listed.iter().map(|group| group.cast::<PyList>()?.iter().map(|id| id_of(&id)).collect());
+    let groups = listed.iter().map(|group| match group.is_instance_of::<PyString>() {
+        true => Err(PyTypeError::new_err("expected wishes as ids of jobs or as groups of ids, not both")),
+        false => group.try_iter().map_err(wrong)?.map(|id| id_of(&id?)).collect(),
+    });
     let groups = groups.collect::<PyResult<Vec<Vec<String>>>>()?;
     if groups.len() < 2 || groups.iter().any(Vec::is_empty) {
         return Err(PyValueError::new_err("expected at least two groups of jobs, and a job in each"));
@@ -378,6 +397,10 @@ impl Objective {
         evaluated.set_item("objective", point.objective)?;
         evaluated.set_item("loss", point.score.objective)?;
         Ok(evaluated)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("an Objective cannot be pickled: make it in each process, with `Site.objective`"))
     }
 
     fn __repr__(&self) -> String {

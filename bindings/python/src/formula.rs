@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use job_sort_formula::diagnostic::Span;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{ColumnError, ScorePrecision};
 use job_sort_formula::schema::{InputType, current_name};
@@ -18,7 +19,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
 use crate::capsule;
 use crate::column::{Input, MAX_ROWS};
-use crate::error::{advice, characters, site_error, syntax_error};
+use crate::error::{FormulaError, advice, characters, site_error, syntax_error};
 use crate::evaluate::{Columns, ScratchPool, UnscoredRows};
 use crate::need::in_python;
 use crate::ranked::{RankedRows, by_submission, column_values};
@@ -50,6 +51,13 @@ pub struct Compiled {
     scratch: ScratchPool,
 }
 
+impl Compiled {
+    /// The declared resources that the formula reads, with their types.
+    pub fn resources_read(&self) -> impl Iterator<Item = &(String, String)> {
+        self.resources.iter().filter(|(name, _)| self.program.inputs().iter().any(|input| **input == **name))
+    }
+}
+
 #[pymethods]
 impl Formula {
     #[new]
@@ -66,20 +74,19 @@ impl Formula {
         for (name, input_type) in resource_types(&resources)? {
             schema.add(&name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
-        let pasted = || {
-            let pasted = FormulaText::new(text.as_str()).ok().filter(|pasted| pasted.below.trim().is_empty())?.text;
-            Parsed::parse(&pasted).ok().map(|parsed| (pasted, parsed))
-        };
         let (text, parsed) = match Parsed::parse(&text) {
             Ok(parsed) => (text, parsed),
-            Err(error) => pasted().ok_or_else(|| syntax_error(&text, &error.diagnostic()))?,
+            Err(error) => match pasted(&text) {
+                Some(pasted) => (pasted.text.clone(), pasted_formula(&text, &pasted)?),
+                None => return Err(syntax_error(&text, &error.diagnostic())),
+            },
         };
         let program = parsed.compile(&schema).map_err(|error| {
             let part = error.span().slice(&text);
             let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &facts(python)).findings;
             let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
             let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
-            let refused = PyValueError::new_err(format!("`{part}`: {error}{advice}"));
+            let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}"));
             let placed = refused.value(py).setattr("span", characters(&text, error.span()));
             placed.map_or_else(|error| error, |()| refused)
         })?;
@@ -125,6 +132,7 @@ impl Formula {
     #[pyo3(signature = (site = None))]
     fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
         let Compiled { text, schema, python, .. } = &*self.compiled;
+        site.map_or(Ok(()), |site| site.get().check_made_for(&self.compiled))?;
         let site = site.map(|site| site.get().shared());
         let checked = py.detach(|| {
             let submitted = FormulaSubmission::to_openpbs(text);
@@ -176,9 +184,11 @@ impl Formula {
         table: &Bound<'_, PyAny>,
         id: Option<&Bound<'_, PyAny>>,
         submitted: Option<&Bound<'_, PyAny>>,
-        limit: Option<usize>,
+        limit: Option<i64>,
         precision: &str,
     ) -> PyResult<Table> {
+        let wrong_limit = |limit| PyValueError::new_err(format!("limit is {limit}, expected 0 or more"));
+        let limit = limit.map(|limit| usize::try_from(limit).map_err(|_| wrong_limit(limit))).transpose()?;
         let precision = match precision {
             "float32" => ScorePrecision::Float32,
             "float64" => ScorePrecision::Double,
@@ -187,8 +197,7 @@ impl Formula {
         let (inputs, rows) = self.columns_of(table)?;
         let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
         let ids = id.map(|id| column_values("id", id, table, scores.len())).transpose()?;
-        let submitted = submitted.map(|submitted| column_values("submitted", submitted, table, scores.len()));
-        let by_submission = submitted.transpose()?.map(|times| by_submission(&times)).transpose()?;
+        let by_submission = submitted.map(|given| by_submission(given, table, scores.len())).transpose()?;
         let ranked = RankedRows { scores, unscored, precision, by_submission, limit };
         ranked.table(ids.as_ref())
     }
@@ -375,6 +384,26 @@ impl Formula {
             }
         })
     }
+}
+
+/// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula itself.
+fn pasted(text: &str) -> Option<FormulaText> {
+    let pasted = FormulaText::new(text).ok()?;
+    (pasted.below.trim().is_empty() && pasted.text.trim() != text.trim()).then_some(pasted)
+}
+
+/// The parsed formula of a pasted text. An error has its place in the whole text, where that contains the formula as it is.
+fn pasted_formula(given: &str, pasted: &FormulaText) -> PyResult<Parsed> {
+    Parsed::parse(&pasted.text).map_err(|error| {
+        let mut finding = error.diagnostic();
+        if pasted.before.is_empty() || !pasted.differences.is_empty() {
+            return syntax_error(&pasted.text, &finding);
+        }
+        let Span { start, end } = finding.span;
+        let before = pasted.before.len();
+        finding.span = Span::new(before + start as usize, before + end as usize);
+        syntax_error(given, &finding)
+    })
 }
 
 /// The number of rows of an object in a dict, if it is a column.

@@ -5,6 +5,7 @@
 
 mod capsule;
 mod column;
+mod digits;
 mod error;
 mod evaluate;
 mod fit;
@@ -27,6 +28,9 @@ use pyo3::prelude::*;
 /// Parses, evaluates and explains PBS job_sort_formula expressions exactly as the scheduler does.
 #[pymodule(gil_used = false)]
 mod job_sort_formula {
+    #[pymodule_export]
+    use crate::digits::openpbs_digits;
+    use crate::error::FormulaError;
     #[pymodule_export]
     use crate::fit::{Fit, Objective};
     #[pymodule_export]
@@ -55,6 +59,7 @@ mod job_sort_formula {
         for class in ["Check", "Explanation", "Replay", "Trajectory"] {
             module.add(class, results.getattr(class)?)?;
         }
+        module.add("FormulaError", module.py().get_type::<FormulaError>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

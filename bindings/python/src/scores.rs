@@ -176,6 +176,14 @@ impl Scores {
         capsule::export_array(py, &self.array)
     }
 
+    /// Whether the other scores are the same numbers, nulls and errors.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = other.get();
+            self.array == other.array && self.error_count() == other.error_count() && self.errors() == other.errors()
+        })
+    }
+
     fn __len__(&self) -> usize {
         self.array.len()
     }

@@ -420,7 +420,11 @@ fn seconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
         return parse_duration(&text.extract::<String>()?)
             .map_err(|error| PyValueError::new_err(format!("`{name}`: {error}")));
     }
-    given.extract::<u64>().map_err(|error| {
+    let whole = match given.hasattr("total_seconds")? {
+        true => given.floor_div(whole_second(given.py())?)?,
+        false => given.clone(),
+    };
+    whole.extract::<u64>().map_err(|error| {
         if error.is_instance_of::<PyTypeError>(given.py()) {
             return PyTypeError::new_err(format!(
                 "`{name}` is {given}, expected seconds or a duration such as \"24h\""
@@ -428,6 +432,10 @@ fn seconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
         }
         PyValueError::new_err(format!("`{name}` is {given}, expected seconds, 0 or more"))
     })
+}
+
+fn whole_second(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("datetime")?.getattr("timedelta")?.call1((0, 1))
 }
 
 /// The warning that the first waits are those of usage that has not decayed.

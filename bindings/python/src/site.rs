@@ -27,7 +27,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::{advice, site_error, syntax_error};
 use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
-use crate::formula::{Formula, declared, python_version, resource_types};
+use crate::formula::{Compiled, Formula, declared, python_version, resource_types};
 use crate::need::in_python;
 use crate::simulation::{Options, Simulation};
 use crate::table::{Table, TableBuilder};
@@ -228,14 +228,14 @@ impl Site {
     fn trajectory<'py>(
         &self,
         py: Python<'py>,
-        jobs: Vec<String>,
+        jobs: &Bound<'py, PyAny>,
         formula: Option<&Bound<'py, PyAny>>,
         hours: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
         if self.numbers == NumberMode::Decimal {
             return Err(PyValueError::new_err("a trajectory computes with doubles, not with decimals"));
         }
-        let given = self.given(formula)?;
+        let (jobs, given) = (texts("jobs", jobs)?, self.given(formula)?);
         let seconds = hours * 3600.0;
         if !FOLLOWED_SECONDS.contains(&seconds) {
             let message = format!("`hours` is {hours}, expected from a minute to 8784");
@@ -334,7 +334,7 @@ impl Site {
         py: Python<'py>,
         template: &Bound<'py, PyAny>,
         wishes: Option<Bound<'py, PyAny>>,
-        prefer: Option<Vec<(String, String)>>,
+        prefer: Option<Bound<'py, PyAny>>,
         goals: Option<PathBuf>,
         workload: Option<&Bound<'py, PyAny>>,
         old: Option<Bound<'py, PyAny>>,
@@ -426,6 +426,7 @@ impl Site {
             Some(formula) => {
                 if let Ok(formula) = formula.cast::<Formula>() {
                     let compiled = formula.get().shared();
+                    self.check_made_for(&compiled)?;
                     return Ok(Given { text: compiled.text.clone(), parsed: compiled.parsed.clone() });
                 }
                 let Ok(text) = formula.cast::<PyString>() else {
@@ -442,6 +443,44 @@ impl Site {
             Ok(parsed) => Ok(Given { parsed: parsed.clone(), text: text.text.clone() }),
             Err(refusal) => Err(syntax_error(&text.text, &refusal.finding)),
         }
+    }
+
+    /// Checks that a formula was compiled for the site's version of Python, and for the types of its resources.
+    pub fn check_made_for(&self, compiled: &Compiled) -> PyResult<()> {
+        let python = self.site.python().0;
+        if let Some(other) = compiled.python.filter(|&version| version != python) {
+            return Err(PyValueError::new_err(format!(
+                "the formula was made for Python {other}, and the site has Python {python}: give \
+                 `Formula(…, python=site.python)`, or `Site.open(…, python=\"{other}\")`"
+            )));
+        }
+        for (name, kind) in compiled.resources_read() {
+            let declared = resource_types(&[(name.clone(), kind.clone())])?;
+            let defined = self.site.schema().entry(name).map(|entry| entry.input_type);
+            match defined {
+                Some(defined) if declared.iter().all(|(_, input_type)| *input_type == defined) => {}
+                Some(defined) => {
+                    let defined = defined.pbs_type();
+                    return Err(PyValueError::new_err(format!(
+                        "the formula declares `{name}` as `{kind}`, and the site defines it as `{defined}`: give \
+                         `Formula(…, resources=site.resources)`"
+                    )));
+                }
+                None if self.jobs_define(name) => {}
+                None => {
+                    return Err(PyValueError::new_err(format!(
+                        "the formula declares `{name}`, which the site does not define: with `Formula(…, resources=site.resources)` it \
+                         has the site's resources, which `qmgr_print_resource.txt` in the site's folder declares"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the jobs of the queue have amounts of a name that the site does not declare, of which the site then takes the type.
+    fn jobs_define(&self, name: &str) -> bool {
+        self.site.jobs(&[name]).is_ok_and(|jobs| jobs.schema.entry(name).is_some())
     }
 
     /// The ranked queue.
@@ -462,6 +501,15 @@ pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Mes
 
 fn policy_name(name: &str) -> PyResult<PolicyName> {
     name.parse().map_err(|error: String| PyValueError::new_err(error))
+}
+
+/// One text, or those of anything that can be iterated.
+pub fn texts(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if given.is_instance_of::<PyString>() {
+        return Ok(vec![given.extract()?]);
+    }
+    let wrong = |_| PyTypeError::new_err(format!("`{what}`: expected a str, or several"));
+    given.try_iter().map_err(wrong)?.map(|text| text?.extract().map_err(wrong)).collect()
 }
 
 pub fn unknown(what: &str, given: &str, expected: &str) -> PyErr {

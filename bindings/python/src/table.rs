@@ -301,6 +301,11 @@ impl Table {
         capsule::export_stream(py, &self.batch)
     }
 
+    /// Whether the other table has the same columns.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| self.batch == other.get().batch)
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }

@@ -4,7 +4,7 @@ use job_sort_formula::formula::{Template as Parsed, TemplateConstant};
 use jsf_site::FormulaText;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
 use crate::error::{site_error, syntax_error};
 
@@ -110,15 +110,15 @@ impl Template {
 /// A number for each constant of a template: from a sequence in their order, or from a dict.
 pub fn values_of(template: &Parsed, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let constants = template.constants();
-    let values = match given.cast::<PyDict>() {
-        Err(_) => given.extract::<Vec<f64>>()?,
+    let values = match given.cast::<PyMapping>() {
+        Err(_) => given.try_iter()?.map(|value| value?.extract()).collect::<PyResult<Vec<f64>>>()?,
         Ok(named) => {
             let mut values: Vec<f64> = constants.iter().map(|constant| constant.start).collect();
-            for (name, value) in named {
-                let name: String = name.extract()?;
+            for item in named.items()? {
+                let (name, value): (String, f64) = item.extract()?;
                 let unknown = || PyValueError::new_err(format!("the template has no constant `{name}`"));
                 let place = constants.iter().position(|constant| *constant.name == *name).ok_or_else(unknown)?;
-                values[place] = value.extract()?;
+                values[place] = value;
             }
             values
         }

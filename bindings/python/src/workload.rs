@@ -84,6 +84,10 @@ impl Workload {
         self.log.jobs().len()
     }
 
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a Workload cannot be pickled: read it in each process, with `Workload.read`"))
+    }
+
     fn __repr__(&self) -> String {
         format!("<Workload of {} jobs>", self.log.jobs().len())
     }

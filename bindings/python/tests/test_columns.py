@@ -14,7 +14,7 @@ import pyarrow
 import pyarrow.compute
 import pytest
 
-from job_sort_formula import Formula
+from job_sort_formula import Formula, openpbs_digits
 
 TWICE = Formula("2 * ncpus")
 SUM = Formula("ncpus + nodect")
@@ -271,6 +271,40 @@ def test_what_pandas_misses_is_null(pyarrow):
     assert run.returncode == 0, run.stderr
 
 
+ODD = """
+import datetime, decimal, json, sys
+if sys.argv[1] == "without":
+    sys.modules["pyarrow"] = None
+import numpy, pandas
+from job_sort_formula import Formula
+
+big = 2**53 + 1
+columns = [[1, 2.5], [True, 2], [1, None], [1, "a"], ["a", 1], ["a", "b"], [2**64, 1], [big, 2.5], [-(2**63) - 1, 0], [1.5, "a"], [b"a", b"b"],
+           [{1}, {2}], [{"a": 1}, None], [decimal.Decimal(1), 2], [decimal.Decimal(1), None], [numpy.int64(1), 2], [datetime.timedelta(1), 2], [1 + 2j, 1]]
+columns = [pandas.Series(values, dtype=object) for values in columns]
+columns += [pandas.Series([1, 0, 0], dtype=dtype) for dtype in ["Sparse[int64]", "Sparse[float64]", "Sparse[bool]"]]
+columns += [pandas.Series(pandas.arrays.SparseArray([1.0, None, 0.0]))]
+for column in columns:
+    try:
+        scores = Formula("ncpus * 2").evaluate(pandas.DataFrame({"ncpus": column})).to_pylist()
+        print(json.dumps(scores))
+    except Exception as error:
+        assert "the column `ncpus`" in str(error), (list(column), error)
+        print(type(error).__name__, error)
+"""
+
+
+def test_odd_columns_of_pandas_are_read_alike_with_and_without_pyarrow():
+    runs = [subprocess.run([sys.executable, "-c", ODD, pyarrow], capture_output=True, text=True) for pyarrow in ["with", "without"]]
+    assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
+    lines = runs[0].stdout.splitlines()
+    assert lines == runs[1].stdout.splitlines()
+    assert lines[:3] == ["[2.0, 5.0]", "[2.0, 4.0]", "[2.0, null]"]
+    assert lines[-4:] == ["[2.0, 0.0, 0.0]"] * 3 + ["[2.0, null, 0.0]"]
+    errors = [line for line in lines if not line.startswith("[")]
+    assert len(errors) == 14 and all(line.startswith(("TypeError the ", "ValueError the ", "TypeError row ")) for line in errors), errors
+
+
 def test_an_object_may_contradict_its_isna():
     numbers = np.array([1.0, 2.0])
     arrays = {"isna": Lies(__array__=np.array([True, False])), "dropna": Lies(__array__=numbers), "__array__": numbers}
@@ -362,6 +396,17 @@ def test_scores_leave_without_a_copy():
         with pytest.raises(IndexError):
             scores[row]
     assert repr(scores) == "Scores([1.0, None], rows=2, nulls=1, errors=1)"
+
+
+def test_amounts_have_the_digits_of_openpbs():
+    amounts, expected = [2.0, 0.00002, 1 / 3, 0.99999, 7.0, -0.00001, 1e20], [2, 0, 0.3333, 1, 7, 0, 10**20]
+    for column in [amounts, tuple(amounts), np.array(amounts), pandas.Series(amounts), polars.Series(amounts), pyarrow.array(amounts)]:
+        found = openpbs_digits(column)
+        assert found == expected and [type(number) for number in found] == [type(number) for number in expected]
+    assert openpbs_digits([1, None, float("nan"), True]) == [1, None, None, 1]
+    for wrong in [["a"], "a", 0.5]:
+        with pytest.raises(TypeError):
+            openpbs_digits(wrong)
 
 
 def test_run_end_encoded_columns_are_converted():

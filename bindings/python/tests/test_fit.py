@@ -10,8 +10,10 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy
+import pandas
 import pytest
 
 from job_sort_formula import Constant, Fit, Formula, Site, Template, Workload
@@ -94,6 +96,23 @@ def test_wishes_are_met_as_by_the_command(tmp_path, ids, template, options):
     pairs = [(ids[0], ids[9]), (ids[4], ids[11])]
     prefer = [argument for pair in pairs for argument in ("--prefer", *pair)]
     check_equal(site.fit(template, prefer=pairs, **options), jsf(template, *prefer, *given))
+
+
+def test_wishes_are_any_iterables(ids):
+    site = Site.open(SITE)
+    template = Template("{a=1:0..50} * eligible_time / 3600 - {b=1:0..2} * ncpus")
+    pair = ids[:2]
+    expected = site.fit(template, wishes=pair).document
+    for wishes in [tuple(pair), iter(pair), pandas.Series(pair), [pair[:1], pair[1:]], ((id,) for id in pair)]:
+        assert site.fit(template, wishes=wishes).document == expected
+    expected = site.fit(template, prefer=[(pair[0], pair[1])]).document
+    for prefer in [[pair], iter([tuple(pair)]), numpy.array([pair])]:
+        assert site.fit(template, prefer=prefer).document == expected
+    scores = {pair[0]: 5.0, pair[1]: 1.0}
+    assert site.fit(template, wishes=MappingProxyType(scores)).document == site.fit(template, wishes=scores).document
+    for wrong in [{"prefer": ["ab"]}, {"prefer": [pair[:1]]}, {"wishes": [pair[0], [pair[1]]]}]:
+        with pytest.raises(TypeError):
+            site.fit(template, **wrong)
 
 
 def test_a_circle_of_wishes_is_named(ids):
@@ -219,6 +238,13 @@ def test_wrong_arguments_are_named(tmp_path, goals, log, arguments, error, messa
     with pytest.raises(error, match=message) as raised:
         Site.open(SITE).fit(given.pop("template", LINEAR), **given)
     assert "--" not in str(raised.value)
+
+
+def test_numbers_for_a_template_are_any_iterable():
+    template = Template("{a=1:0..50} * ncpus + {b=2:0..9}")
+    expected = template.fill([3, 4])
+    for values in [(3, 4), numpy.array([3.0, 4.0]), numpy.array([3, 4]), pandas.Series([3, 4]), iter([3, 4]), MappingProxyType({"a": 3, "b": 4})]:
+        assert template.fill(values) == expected
 
 
 def test_a_template_is_filled():

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +106,21 @@ def test_a_formula_may_be_pasted(pasted):
     assert formula == Formula("ncpus * 2") and formula.text == "ncpus * 2"
     with pytest.raises(SyntaxError):
         Formula("set server job_sort_formula = \"ncpus *\"")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "offset"),
+    [
+        ("job_sort_formula = größe + 1 +", "expected a number, a name or `(`", 31),
+        ("set server job_sort_formula = \"ncpus ^^ 2\"", "expected", 39),
+        ("qmgr -c 'set server job_sort_formula = \"(ncpus\"'", "(", 41),
+    ],
+)
+def test_a_mistake_in_a_pasted_formula_has_its_place(text, message, offset):
+    with pytest.raises(SyntaxError, match=re.escape(message)) as refused:
+        Formula(text)
+    assert "assignment" not in str(refused.value)
+    assert (refused.value.text, refused.value.offset) == (text, offset)
 
 
 def test_check_answers_as_the_command_does():

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pandas
@@ -191,6 +192,13 @@ def test_wrong_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message) as raised:
         simulate(**arguments)
     assert "--" not in str(raised.value)
+
+
+def test_durations_may_be_those_of_datetime():
+    runs = [simulate(LOG, "eligible_time", processors=64, usage="fresh", warm_up=warm_up).document for warm_up in ["2d", timedelta(days=2), 172800, pandas.Timedelta(days=2)]]
+    assert runs[0]["warm_up"] == 172800 and runs.count(runs[0]) == 4
+    with pytest.raises(ValueError, match="`warm_up` is -1 day, 0:00:00, expected seconds, 0 or more"):
+        simulate(LOG, "eligible_time", processors=64, warm_up=timedelta(days=-1))
 
 
 def test_a_workload_is_for_its_site_and_its_formulas():

@@ -162,6 +162,36 @@ def test_a_warning_names_the_file_that_declares_resources(tmp_path):
     assert not any("JSF" in warning for warning in site.rank("ncpus + licences_left").warnings)
 
 
+def test_a_formula_is_for_the_python_and_the_resources_of_its_site(tmp_path):
+    site = Site.open(SITE)
+    assert site.resources["ngpus"] == "long"
+    for given in [{"ngpus": "int"}, {"ngpus": "long"}, {"ngpus": "long", "unread": "int"}, site.resources]:
+        assert site.rank(Formula("ngpus + ncpus", given)) == site.rank("ngpus + ncpus")
+    assert site.rank(Formula("ncpus", python=site.python)) == site.rank("ncpus")
+    other = Formula("ncpus", python="3.6")
+    unknown = Formula("foo + ncpus", {"foo": "int"})
+    another = Formula("ngpus + ncpus", {"ngpus": "size"})
+    for formula, message in [
+        (other, f"the formula was made for Python 3.6, and the site has Python {site.python}: give `Formula(…, python=site.python)`"),
+        (unknown, "the formula declares `foo`, which the site does not define: with `Formula(…, resources=site.resources)`"),
+        (another, "the formula declares `ngpus` as `size`, and the site defines it as `long`: give `Formula(…, resources=site.resources)`"),
+    ]:
+        for use in [
+            lambda: site.rank(formula),
+            lambda: formula.check(site),
+            lambda: site.explain("184127", formula),
+            lambda: site.compare(None, formula),
+            lambda: site.trajectory("184127", formula),
+            lambda: site.simulate(formula, workload=SITE / "accounting.gz", processors=64),
+        ]:
+            with pytest.raises(ValueError, match=re.escape(message)):
+                use()
+    shutil.copy(SITE / "qstat.json", tmp_path)
+    jobs_alone = Site.open(tmp_path)
+    assert "ngpus" not in jobs_alone.resources
+    assert jobs_alone.rank(Formula("ngpus + ncpus", {"ngpus": "int"})).to_pylist() == jobs_alone.rank("ngpus + ncpus").to_pylist()
+
+
 def test_a_site_may_declare_names_that_no_formula_can_use(tmp_path):
     path = tmp_path / "site"
     shutil.copytree(SITE, path)

@@ -15,7 +15,7 @@ import pyarrow
 import pytest
 
 import job_sort_formula
-from job_sort_formula import Explanation, Formula, Queue, Scores, ShareTree, Simulation, Site, Table, Workload, simulate
+from job_sort_formula import Explanation, Formula, FormulaError, Queue, Scores, ShareTree, Simulation, Site, Table, Workload, simulate
 
 ROOT = Path(__file__).parents[3]
 SITE = ROOT / "examples" / "site"
@@ -152,7 +152,9 @@ def test_jobs_without_a_value_are_ranked_as_the_scheduler_does():
         "exact": [7.0, None, 10 / 100 - 3, None],
         "error": [None, "division by zero", None, None],
     }
-    assert len(formula.rank({"ncpus": [1, 0, None, 100]}, limit=9)) == 3
+    jobs = {"ncpus": [1, 0, None, 100]}
+    for limit in range(6):
+        assert formula.rank(jobs, limit=limit).to_pylist() == formula.rank(jobs).to_pylist()[:limit]
     sqrt = Formula("(ncpus - 2) ** 0.5")
     assert sqrt.rank({"ncpus": [1, 2, 6]})["score"] == [2.0, 0.0, -1.0]
     big = Formula("1e39 * ncpus").rank({"ncpus": [1, -1, 0]})
@@ -175,12 +177,55 @@ def test_the_order_is_that_of_the_site():
         ({"id": ["1"]}, ValueError, "`id` has 1 rows, the table has 2"),
         ({"submitted": 7}, TypeError, "`submitted`: expected a column or its name"),
         ({"submitted": [1, "b"]}, TypeError, "not supported between"),
-        ({"limit": -1}, OverflowError, None),
+        ({"limit": -1}, ValueError, "limit is -1, expected 0 or more"),
     ],
 )
 def test_wrong_orders_are_named(options, error, message):
     with pytest.raises(error, match=message):
         Formula("ncpus").rank({"ncpus": [1, 2]}, **options)
+
+
+@pytest.mark.parametrize(
+    "ids, expected",
+    [
+        ([10, 20], [10, 20]),
+        ([10, None], [10, None]),
+        (numpy.array([10, 20], "u4"), [10, 20]),
+        ([numpy.int64(10), None], [10, None]),
+        (pandas.array([10, None], "Int64"), [10, None]),
+        (pandas.Series([10, None], dtype="int64[pyarrow]"), [10, None]),
+        (polars.Series([10, None]), [10, None]),
+        (pyarrow.array([10, None]), [10, None]),
+        (["a", None], ["a", None]),
+        (pandas.Series(["a", None]), ["a", None]),
+        (pandas.Series(["a", float("nan")], dtype=object), ["a", None]),
+        ([10.0, float("nan")], ["10.0", None]),
+        ([pandas.NaT, pandas.Timestamp("2026-01-02")], [None, "2026-01-02 00:00:00"]),
+        ([10, "a"], ["10", "a"]),
+        ([True, 1], ["True", "1"]),
+        ([2**64, 1], [str(2**64), "1"]),
+        ([None, None], [None, None]),
+    ],
+)
+def test_ids_keep_their_type(ids, expected):
+    found = Formula("1").rank({"ncpus": [1, 2]}, id=ids)["id"]
+    assert found == expected and [type(id) for id in found] == [type(id) for id in expected]
+
+
+@pytest.mark.parametrize("unit", ["ns", "us"])
+def test_submissions_are_compared_to_the_last_digit(unit):
+    nanoseconds = numpy.array([1_700_000_000_000_003_000, 1_700_000_000_000_001_000, 2], "M8[ns]").astype(f"M8[{unit}]")
+    if unit == "ns":
+        nanoseconds -= numpy.array([2998, 999, 0], "m8[ns]")
+    late, early, first = nanoseconds
+    assert first < early < late
+    times = [late, early, None, first]
+    series = pandas.Series(numpy.array([late, early, "NaT", first], f"M8[{unit}]"))
+    columns = [numpy.array(times, f"M8[{unit}]"), series, series.dt.tz_localize("UTC"), polars.Series(series), polars.Series(series).dt.replace_time_zone("UTC")]
+    for column in [*columns, pyarrow.array(series), pyarrow.chunked_array([pyarrow.array(series[:2]), pyarrow.array(series[2:])])]:
+        assert Formula("1").rank({"ncpus": [1] * 4}, submitted=column)["row"] == [3, 1, 0, 2], type(column)
+    with pytest.raises(ValueError, match="`submitted` has 4 rows, the table has 1"):
+        Formula("1").rank({"ncpus": [1]}, submitted=columns[3])
 
 
 def test_a_share_tree_of_ones_own():
@@ -220,6 +265,100 @@ def test_a_share_tree_of_ones_own():
     ]:
         with pytest.raises(error, match=message):
             wrong()
+
+
+def test_a_share_tree_has_the_numbers_of_the_scheduler():
+    tree = ShareTree(least_usage=True)
+    tree.add("root", "ada", shares=60, usage=100)
+    tree.add("root", "emmy", shares=40)
+    ada = tree.shares("ada", numbers="openpbs").to_pylist()[0]
+    assert (ada["perc"], ada["tree_usage"], ada["factor"]) == (0.6, 0.990099, 0.318604)
+    assert tree.shares("ada", numbers="exact") == tree.shares(["ada"]) != tree.shares("ada", numbers="openpbs")
+    assert tree.shares()["usage"] == [101.0, 100.0, 1.0]
+    tree.charge("emmy", 50)
+    assert tree.shares()["usage"] == [151.0, 100.0, 51.0]
+    tree.add("root", "late", shares=1)
+    tree.decay(0.5)
+    assert tree.shares()["usage"] == [75.5, 50.0, 25.5, 1.0]
+    for _ in range(10):
+        tree.decay(0.5)
+    assert tree.shares()["usage"] == [1.0] * 4
+    assert twice(tree) == tree and twice(tree).shares() == tree.shares()
+    tree.add("root", "last", shares=1)
+    tree.charge("last", 2)
+    assert tree.shares()["usage"] == [3.0, 1.0, 1.0, 1.0, 3.0]
+    with pytest.raises(ValueError, match="numbers is `decimal`, expected `exact` or `openpbs`"):
+        tree.shares(numbers="decimal")
+    with pytest.raises(ValueError, match="usage"):
+        tree.add("root", "x", usage=-1)
+
+
+def test_the_tree_of_a_site_is_rebuilt():
+    expected = Site.open(SITE).shares()
+    tree = ShareTree(least_usage=True)
+    groups = {name for path in expected["path"] for name in path[:-1]}
+    for node in expected.to_pylist()[1:]:
+        is_group = node["name"] in groups
+        usage = None if is_group or node["usage"] == 1 else node["usage"]
+        tree.add(["root", *node["path"]][-2], node["name"], shares=node["shares"], group=is_group, usage=usage)
+    found = tree.shares(expected["name"][1:], numbers="openpbs")
+    for name in ["name", "path", "shares", "usage"]:
+        assert found[name] == expected[name][1:], name
+    for name in ["perc", "tree_usage", "factor"]:
+        assert found[name] == [float(f"{number:f}") for number in expected[name][1:]], name
+    formula = Formula("fairshare_factor")
+    rows = [row for row in Site.open(SITE).rank(formula, inputs=True).to_pylist() if row["considered"]]
+    factors = tree.shares([row["entity"] for row in rows], numbers="openpbs")["factor"]
+    assert factors == [row["fairshare_factor"] for row in rows]
+
+
+def test_many_are_charged_at_once():
+    for least_usage in [False, True]:
+        one, many = ShareTree(least_usage=least_usage), ShareTree(least_usage=least_usage)
+        for tree in [one, many]:
+            tree.add("root", "physics", group=True)
+            tree.add("physics", "ada")
+            tree.add("root", "emmy", shares=numpy.int64(2))
+        jobs = {"user": ["ada", "emmy", "ada"], "seconds": [1.5, 2.0, 3.0]}
+        for name, amount in zip(jobs["user"], jobs["seconds"]):
+            one.charge(name, amount)
+        for frame in [jobs, pandas.DataFrame(jobs), polars.DataFrame(jobs), pyarrow.table(jobs)]:
+            again = twice(many)
+            again.charge(frame["user"], frame["seconds"])
+            assert again == one != many
+        for names, amounts, error in [(["ada", "nobody"], [1, 1], KeyError), (["ada", "ada"], [1, -1], ValueError), (["ada"], [1, 2], ValueError), (["ada", "ada"], [1, float("nan")], ValueError), (["ada", "ada"], [1, None], TypeError), (["ada"], 1, TypeError)]:
+            with pytest.raises(error):
+                one.charge(names, amounts)
+            assert again == one, "nobody is charged"
+    assert "ada" in one and "nobody" not in one and 7 not in one
+
+
+def test_content_makes_equal(ranking):
+    assert ranking == twice(ranking) and Site.open(SITE).rank() == Site.open(SITE).rank() and ranking != ranking.head(3) and ranking != "table"
+    queue = Queue.read(SITE / "qstat.json")
+    assert queue == twice(queue) != ranking
+    scores = Formula("1 / ncpus").evaluate(ncpus=[1, 0, None])
+    assert scores == twice(scores) != Formula("2 / ncpus").evaluate(ncpus=[1, 0, None])
+    assert scores != Formula("ncpus").evaluate(ncpus=[1, None, None]) and scores != [1.0, None, None]
+    tree = ShareTree()
+    assert tree == tree == ShareTree() != ShareTree(least_usage=True)
+    for value in [ranking, queue, scores, tree]:
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(value)
+
+
+def test_what_is_read_in_each_process_says_so():
+    with pytest.raises(TypeError, match="a Workload cannot be pickled: read it in each process, with `Workload.read`"):
+        pickle.dumps(Workload.read(SITE / "accounting.gz"))
+
+
+def test_one_name_may_be_given_alone(ranking):
+    site = Site.open(SITE)
+    waiting = ranking["id"][0]
+    assert site.trajectory(waiting, "eligible_time") == site.trajectory([waiting], "eligible_time")
+    assert site.trajectory(pandas.Series([waiting]), "eligible_time").jobs[0]["id"] == waiting
+    with pytest.raises(TypeError, match="`jobs`: expected a str, or several"):
+        site.trajectory(184127)
 
 
 def test_many_members_are_added_in_time():
@@ -279,3 +418,11 @@ def test_a_formula_that_is_not_arithmetic_has_a_span():
         Formula(text)
     start, end = raised.value.span
     assert text[start:end] == "[ncpus for π in ncpus]"
+    again = twice(raised.value)
+    assert type(again) is FormulaError and again.span == (start, end) and str(again) == str(raised.value)
+
+
+def test_the_attributes_of_results_are_described():
+    for name in ["Check", "Explanation", "Trajectory", "Replay"]:
+        for attribute, value in vars(getattr(job_sort_formula, name)).items():
+            assert not isinstance(value, property) or value.__doc__, f"{name}.{attribute}"

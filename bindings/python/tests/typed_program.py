@@ -1,11 +1,13 @@
 """A program that mypy checks and nobody runs: what the stubs promise has these types."""
 
+from datetime import timedelta
+
 import numpy
 import pandas
 import polars
 import pyarrow
 
-from job_sort_formula import Check, Fit, Formula, Queue, Replay, RowError, Scores, ShareTree, Simulation, Site, Table, Template, Trajectory, Workload, simulate
+from job_sort_formula import Check, Fit, Formula, FormulaError, Queue, Replay, RowError, Scores, ShareTree, Simulation, Site, Table, Template, Trajectory, Workload, openpbs_digits, simulate
 
 formula = Formula("eligible_time / 3600 + 8 * ngpus / ncpus", resources={"ngpus": "int"})
 names: tuple[str, ...] = formula.inputs
@@ -61,3 +63,16 @@ trajectory: Trajectory = site.trajectory(ids[:3], "eligible_time", hours=2)
 waits = [crossing["wait"] for crossing in trajectory.crossings] + [job["points"][0]["rank"] for job in trajectory.jobs]
 replay: Replay = site.replay("sched.log")
 print(replay.equal, replay["summary"], site.explain("1").inputs[0]["origin"], site.explain("1").above[0]["terms"])
+tree.charge(numpy.array(["ada", "emmy"]), pandas.Series([1.0, 2.0]))
+tree.charge(["ada"], [1])
+tree.add("root", "emmy", shares=numpy.int64(2), usage=1.5)
+factors = tree.shares("ada", numbers="openpbs")["factor"] if "ada" in tree else []
+digits: list[int | float | None] = openpbs_digits(pandas.Series([1 / 3]))
+trajectory = site.trajectory("184127")
+formula.rank({"ncpus": [1], "user": ["ada"], "id": numpy.array(["1"])}, id="id")
+refused = FormulaError("…")
+span: tuple[int, int] = refused.span
+filled = template.fill(numpy.array([1.0, 2.0]))
+fit = site.fit(template, wishes=(id for id in ids), prefer=[["1", "2"]])
+simulation = site.simulate(workload=workload, warm_up=timedelta(days=1), decay=timedelta(hours=12))
+same: bool = ranking == ordered and tree == ShareTree(least_usage=True)
