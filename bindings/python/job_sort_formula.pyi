@@ -58,7 +58,8 @@ differ for floats or refuse them. pandas makes floats of a column of integers of
 each row, and ``series.astype("Int64")`` keeps integers. So does polars and pyarrow. A list with ints and floats is a column of floats."""
 
 _TableLike = Union[Mapping[str, Any], _ArrowArray, _ArrowStream]
-"""A dict of columns, of which those that the formula does not read may be anything, a DataFrame of pandas or polars, a table or record batch of pyarrow, or anything that exports Arrow."""
+"""A dict of columns, of which those that the formula does not read may be anything, a DataFrame of pandas or polars, a table or record batch of
+pyarrow, or anything that exports Arrow."""
 
 _Path = Union[str, PathLike[str]]
 
@@ -109,7 +110,7 @@ class Formula:
         """The version of Python that was given."""
     def check(self, site: Site | None = None) -> Check:
         """What is wrong with the formula. Where a message asks for something, it names the argument, or the file in the site's folder, that
-        gives it."""
+        gives it. With ``site`` its resources, its version of Python and its jobs decide. ValueError if the formula was made for others."""
     def evaluate(self, table: _TableLike | None = None, /, *, threads: int | None = None, **columns: _Column) -> Scores:
         """The scores of jobs, as 64-bit floats: neither rounded to the scheduler's ``float`` nor sorted.
 
@@ -118,8 +119,8 @@ class Formula:
         makes its score null. Other threads of Python run meanwhile. ``threads`` is the most that are used; 1 if not given.
         There are as many scores as the table has rows; for a dict these are the rows of its columns.
 
-        ValueError if a column is missing, undefined, given twice (in ``table`` and by name: neither wins), or of another length; TypeError if its values are no numbers;
-        ValueError for more than 2**31 - 1 rows."""
+        ValueError if a column is missing, undefined, given twice (in ``table`` and by name: neither wins), or of another length; TypeError
+        if its values are no numbers; ValueError for more than 2**31 - 1 rows."""
     def evaluate_table(self, table: _TableLike, /, *, threads: int | None = None) -> Scores:
         """The scores of the jobs in a table."""
     def rank(
@@ -330,7 +331,7 @@ class Check(dict[str, Any]):
         """The version of Python by which it is checked."""
     @property
     def summary(self) -> str:
-        """Whether it is accepted, and the codes of the findings."""
+        """Whether it is accepted, or ``"refused by qmgr"``, and the codes of the findings."""
     @property
     def verdict(self) -> _Verdict:
         """What the server answers: ``accepted``; the error ``code`` of PBS, 0 for none (15123: the text is no Python; 15124: a name is unknown;

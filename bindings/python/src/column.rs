@@ -226,6 +226,8 @@ fn wrong_item(name: &str, row: usize, item: &Bound<'_, PyAny>) -> PyErr {
     let advice = match kind.as_str() {
         "NAType" | "NaTType" => "expected a number; use None for a missing value",
         "timedelta" | "Timedelta" => "expected a number, such as its `.total_seconds()`",
+        "Decimal" => "expected a number or None: convert it with `float`",
+        "str" => "that is text, expected a number or None",
         _ => "expected a number or None",
     };
     PyTypeError::new_err(format!("row {row} of the column `{name}` is of type `{kind}`, {advice}"))

@@ -25,7 +25,7 @@ fn source(need: Need) -> String {
         Need::PythonNumbers => "`Site.open(…, numbers=\"decimal\")`",
         Need::Queue => "as `qstat.json` in the site's folder",
         Need::Queues => "as `queues.txt` in the site's folder",
-        Need::ResourceType => "`Formula(…, resources={name: type})`",
+        Need::ResourceType => "`Formula(…, resources={name: type})`, where there is no site",
         Need::Resources => "as `qmgr_print_resource.txt` in the site's folder",
         Need::SchedConfig => "as `sched_priv/sched_config` in the site's folder",
         Need::ServerSettings => "as `qmgr_print_server.txt` in the site's folder",

@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use job_sort_formula::rank::{ScorePrecision, merge_sort, top_rows};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList, PyString};
+use pyo3::types::{PyBool, PyInt, PyList, PyString};
 
 use crate::capsule;
 use crate::evaluate::UnscoredRows;
@@ -80,7 +80,11 @@ fn integer(value: &Bound<'_, PyAny>) -> Option<i64> {
 /// Whether a value is one that stands for none: None, what does not equal itself (NaN of floats, NaT of times), and the NA of pandas,
 /// which says of no two values whether they are equal.
 pub fn is_missing(value: &Bound<'_, PyAny>) -> bool {
-    value.is_none() || value.ne(value).unwrap_or(false) || value.get_type().name().is_ok_and(|name| name == "NAType")
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
+        return false;
+    }
+    let is_na = |_| value.get_type().name().is_ok_and(|name| name == "NAType");
+    value.is_none() || value.ne(value).unwrap_or_else(is_na)
 }
 
 /// The rows in the order of their submission; those without one come last.

@@ -30,6 +30,8 @@ class Check(Result):
     def summary(self):
         """Whether it is accepted, and the codes of the findings."""
         accepted = {True: "accepted", False: "refused", None: "perhaps accepted"}[self.accepted]
+        if self.verdict.get("by") == "qmgr":
+            accepted = "refused by qmgr"
         codes = ", ".join(finding["code"] for finding in self.findings)
         return f"{accepted}, {codes}" if codes else accepted
 

@@ -289,7 +289,7 @@ def test_no_message_names_an_option_of_the_command(tmp_path):
 
 def test_messages_name_the_arguments_of_this_package(tmp_path):
     (help,) = [found["help"] for found in Formula("ncpus + licences_left").check()["findings"] if found["code"] == "JSF201"]
-    assert help.startswith("if the server knows it, declare its type (`Formula(…, resources={name: type})`), or give the output of")
+    assert help.startswith("if the server knows it, declare its type (`Formula(…, resources={name: type})`, where there is no site), or give the output of")
     site = Site.open(SITE)
     with tarfile.open(tmp_path / "site.tar", "w") as archive:
         archive.add(SITE, "site")

@@ -397,6 +397,9 @@ def test_results_are_dicts_with_attributes(ranking):
     check = Formula("ncpus + nosuch").check()
     assert check.accepted is False and check.jobs is None and check.guessed_types is None
     assert repr(check) == "<Check: refused, JSF201>"
+    # the answer of the server, which `qmgr` does not ask
+    only_by_file = Formula("ncpus & 1").check()
+    assert only_by_file.accepted and only_by_file.verdict["by"] == "qmgr" and only_by_file.summary == "refused by qmgr"
 
 
 def test_spans_count_characters():
