@@ -53,8 +53,10 @@ pub struct Compiled {
 
 impl Compiled {
     /// The declared resources that the formula reads, with their types.
-    pub fn resources_read(&self) -> impl Iterator<Item = &(String, String)> {
-        self.resources.iter().filter(|(name, _)| self.program.inputs().iter().any(|input| **input == **name))
+    pub fn resources_read(&self) -> impl Iterator<Item = (&str, InputType)> {
+        let is_declared = |name: &str| self.resources.iter().any(|(declared, _)| declared == name);
+        let read = self.program.inputs().iter().map(|name| &**name).filter(move |name| is_declared(name));
+        read.filter_map(|name| Some((name, self.schema.entry(name)?.input_type)))
     }
 }
 
@@ -187,8 +189,7 @@ impl Formula {
         limit: Option<i64>,
         precision: &str,
     ) -> PyResult<Table> {
-        let wrong_limit = |limit| PyValueError::new_err(format!("limit is {limit}, expected 0 or more"));
-        let limit = limit.map(|limit| usize::try_from(limit).map_err(|_| wrong_limit(limit))).transpose()?;
+        let limit = limit.map(row_count).transpose()?;
         let precision = match precision {
             "float32" => ScorePrecision::Float32,
             "float64" => ScorePrecision::Double,
@@ -384,6 +385,11 @@ impl Formula {
             }
         })
     }
+}
+
+/// The most rows that a caller wants.
+fn row_count(limit: i64) -> PyResult<usize> {
+    usize::try_from(limit).map_err(|_| PyValueError::new_err(format!("limit is {limit}, expected 0 or more")))
 }
 
 /// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula itself.

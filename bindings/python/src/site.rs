@@ -29,6 +29,7 @@ use crate::error::{advice, site_error, syntax_error};
 use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
 use crate::formula::{Compiled, Formula, declared, python_version, resource_types};
 use crate::need::in_python;
+use crate::ranked::list_of;
 use crate::simulation::{Options, Simulation};
 use crate::table::{Table, TableBuilder};
 use crate::template::Template;
@@ -454,28 +455,26 @@ impl Site {
                  `Formula(…, python=site.python)`, or `Site.open(…, python=\"{other}\")`"
             )));
         }
-        for (name, kind) in compiled.resources_read() {
-            let declared = resource_types(&[(name.clone(), kind.clone())])?;
-            let defined = self.site.schema().entry(name).map(|entry| entry.input_type);
-            match defined {
-                Some(defined) if declared.iter().all(|(_, input_type)| *input_type == defined) => {}
-                Some(defined) => {
-                    let defined = defined.pbs_type();
-                    return Err(PyValueError::new_err(format!(
-                        "the formula declares `{name}` as `{kind}`, and the site defines it as `{defined}`: give \
-                         `Formula(…, resources=site.resources)`"
-                    )));
-                }
-                None if self.jobs_define(name) => {}
-                None => {
-                    return Err(PyValueError::new_err(format!(
-                        "the formula declares `{name}`, which the site does not define: with `Formula(…, resources=site.resources)` it \
-                         has the site's resources, which `qmgr_print_resource.txt` in the site's folder declares"
-                    )));
-                }
-            }
-        }
-        Ok(())
+        compiled.resources_read().try_for_each(|(name, input_type)| self.check_resource(name, input_type))
+    }
+
+    /// Checks that a resource that a formula declares and reads has the site's type.
+    fn check_resource(&self, name: &str, declared: InputType) -> PyResult<()> {
+        let message = match self.site.schema().entry(name).map(|entry| entry.input_type) {
+            Some(defined) if defined == declared => return Ok(()),
+            Some(defined) => format!(
+                "the formula declares `{name}` as `{}`, and the site defines it as `{}`: give \
+                 `Formula(…, resources=site.resources)`",
+                declared.pbs_type(),
+                defined.pbs_type()
+            ),
+            None if self.jobs_define(name) => return Ok(()),
+            None => format!(
+                "the formula declares `{name}`, which the site does not define: with `Formula(…, resources=site.resources)` it \
+                 has the site's resources, which `qmgr_print_resource.txt` in the site's folder declares"
+            ),
+        };
+        Err(PyValueError::new_err(message))
     }
 
     /// Whether the jobs of the queue have amounts of a name that the site does not declare, of which the site then takes the type.
@@ -503,13 +502,13 @@ fn policy_name(name: &str) -> PyResult<PolicyName> {
     name.parse().map_err(|error: String| PyValueError::new_err(error))
 }
 
-/// One text, or those of anything that can be iterated.
+/// One text, or those of a column or of anything else that can be iterated.
 pub fn texts(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if given.is_instance_of::<PyString>() {
         return Ok(vec![given.extract()?]);
     }
-    let wrong = |_| PyTypeError::new_err(format!("`{what}`: expected a str, or several"));
-    given.try_iter().map_err(wrong)?.map(|text| text?.extract().map_err(wrong)).collect()
+    let message = format!("`{what}`: expected a str, or several");
+    list_of(&message, given)?.extract().map_err(|_| PyTypeError::new_err(message))
 }
 
 pub fn unknown(what: &str, given: &str, expected: &str) -> PyErr {

@@ -184,10 +184,13 @@ impl ShareTree {
 
     /// Adds to the usage of a node, and so to that of the groups above it; or of many: their names and amounts as columns.
     fn charge(&self, name: &Bound<'_, PyAny>, amount: &Bound<'_, PyAny>) -> PyResult<()> {
-        let charges = match name.cast::<PyString>() {
-            Ok(name) => vec![(name.extract()?, amount.extract()?)],
-            Err(_) => charges(name, amount)?,
-        };
+        if let Ok(name) = name.cast::<PyString>() {
+            let (name, amount): (String, f64) = (name.extract()?, amount.extract()?);
+            let mut state = self.locked();
+            let node = state.nodes.find(&name)?;
+            return state.charge(node, amount).map_err(|error| tree_error(&error));
+        }
+        let charges = charges(name, amount)?;
         let mut state = self.locked();
         let charged = charges.iter().map(|(name, amount)| Ok((state.nodes.find(name)?, *amount)));
         let charged = charged.collect::<PyResult<Vec<(NodeId, f64)>>>()?;

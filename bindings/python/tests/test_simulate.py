@@ -194,6 +194,16 @@ def test_wrong_arguments_are_named(arguments, error, message):
     assert "--" not in str(raised.value)
 
 
+def test_a_formula_alone_has_its_own_python_and_resources():
+    formula = Formula("-(ncpus or unread)", {"unread": "float"}, python="3.9")
+    waits = simulate(LOG, formula, processors=64).jobs
+    assert waits == simulate(LOG, "-ncpus", processors=64).jobs
+    workload = Workload.read(LOG, formulas=[formula])
+    assert simulate(workload, formula, processors=64).jobs == waits
+    with pytest.raises(ValueError, match="made for Python 3.6, and the site has Python 3.9"):
+        simulate(workload, Formula("ncpus", python="3.6"), processors=64)
+
+
 def test_durations_may_be_those_of_datetime():
     runs = [simulate(LOG, "eligible_time", processors=64, usage="fresh", warm_up=warm_up).document for warm_up in ["2d", timedelta(days=2), 172800, pandas.Timedelta(days=2)]]
     assert runs[0]["warm_up"] == 172800 and runs.count(runs[0]) == 4

@@ -357,8 +357,11 @@ def test_one_name_may_be_given_alone(ranking):
     waiting = ranking["id"][0]
     assert site.trajectory(waiting, "eligible_time") == site.trajectory([waiting], "eligible_time")
     assert site.trajectory(pandas.Series([waiting]), "eligible_time").jobs[0]["id"] == waiting
-    with pytest.raises(TypeError, match="`jobs`: expected a str, or several"):
-        site.trajectory(184127)
+    for column in [pyarrow.array([waiting]), polars.Series([waiting]), numpy.array([waiting]), {waiting}]:
+        assert site.trajectory(column, "eligible_time") == site.trajectory([waiting], "eligible_time")
+    for wrong in [184127, [184127], None]:
+        with pytest.raises(TypeError, match="`jobs`: expected a str, or several"):
+            site.trajectory(wrong)
 
 
 def test_many_members_are_added_in_time():
