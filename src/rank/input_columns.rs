@@ -1,8 +1,13 @@
 //! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::diagnostic::Span;
 use crate::formula::program::{ColumnarBuffers, Interpreter, InterpreterBuffers, LANES, Program};
-use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int};
+use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
+use crate::python::{
+    Arithmetic, ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int,
+};
 use crate::rank::entity_terms::EntityTerms;
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError};
@@ -119,6 +124,31 @@ impl ColumnScratch {
     }
 }
 
+/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each, in words. Calls that score
+/// parts of a queue share it.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct QueueWork(AtomicU64);
+
+impl QueueWork {
+    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to be made again one after the
+    /// other, because it depends on the threads which jobs failed.
+    pub fn is_beyond_the_budget(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > QUEUE_FUEL
+    }
+
+    /// The most work of the next evaluation.
+    fn grant(&self) -> u64 {
+        if self.is_beyond_the_budget() { FREE_FUEL } else { FUEL }
+    }
+
+    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the jobs before it have left.
+    pub fn add(&self, words: u64) -> bool {
+        let excess = words.saturating_sub(FREE_FUEL);
+        excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
+    }
+}
+
 impl Program {
     /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
     /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets the value of `on_error`,
@@ -126,6 +156,9 @@ impl Program {
     ///
     /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
     /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
+    ///
+    /// The rows are one queue: as in [`score`](crate::rank::score), all evaluations together are limited to about a second, and the
+    /// jobs beyond it get an error of the kind [`ErrorKind::Limit`](crate::ErrorKind::Limit) without being tried.
     ///
     /// # Errors
     /// A column is missing, unknown, given twice, or has a wrong number of rows or an entity without a value. Nothing is
@@ -149,6 +182,20 @@ impl Program {
     /// ```
     pub fn score_columns<S: From<f64>>(
         &self,
+        columns: &[(&str, InputColumn<'_>)],
+        on_error: OnError,
+        scratch: &mut ColumnScratch,
+        scores: &mut [S],
+        errors: &mut Vec<(usize, ScoreError)>,
+    ) -> Result<(), ColumnError> {
+        self.score_columns_within(&QueueWork::default(), columns, on_error, scratch, scores, errors)
+    }
+
+    /// Scores a part of a queue as [`score_columns`](Self::score_columns) scores a whole one.
+    #[doc(hidden)]
+    pub fn score_columns_within<S: From<f64>>(
+        &self,
+        work: &QueueWork,
         columns: &[(&str, InputColumn<'_>)],
         on_error: OnError,
         scratch: &mut ColumnScratch,
@@ -186,7 +233,12 @@ impl Program {
             for lane in results.fallback_lanes() {
                 scratch.row.clear();
                 scratch.row.extend(inputs.clone().map(|input| input.value(start + lane)));
-                let result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                interpreter.grant(work.grant());
+                let mut result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                if work.add(interpreter.arithmetic().work()) {
+                    interpreter.grant(FREE_FUEL);
+                    result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                }
                 scores[lane] = S::from(result.unwrap_or_else(|error| {
                     let value = on_error.value(&error);
                     errors.push((start + lane, error));
@@ -200,6 +252,10 @@ impl Program {
 
     /// Scores one job, whose inputs are in the order of [`Program::inputs`], as [`score_columns`](Self::score_columns) scores a
     /// row. Once `scratch` has grown, only an error and numbers beyond 64 bits allocate memory.
+    ///
+    /// One evaluation is limited to about a quarter of a second; beyond it the job gets an error of the kind
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit). Only [`score_columns`](Self::score_columns) and
+    /// [`score`](crate::rank::score) limit all jobs of a queue together.
     ///
     /// # Errors
     /// The formula has no numeric result for the job, or `inputs` are not as many as [`Program::inputs`].

@@ -29,6 +29,8 @@ pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, O
 #[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
+#[doc(hidden)]
+pub use input_columns::QueueWork;
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
 pub use openpbs_digits::openpbs_digits;
 #[doc(hidden)]
