@@ -5,7 +5,7 @@
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
 use job_sort_formula::rank::{
-    ColumnError, ColumnScratch, FormulaResult, InputColumn, OnError, QueueWork, ScorePrecision, score,
+    ColumnError, ColumnScratch, FormulaResult, InputColumn, OnError, QueueWork, ScorePrecision, openpbs_digits, score,
 };
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
@@ -229,6 +229,33 @@ fn a_formula_without_inputs_and_a_queue_without_jobs_have_scores() {
         .score_columns(&[("a", InputColumn::F64(&[]))], OnError::ZeroLikePbs, &mut scratch, &mut [0.0; 0], &mut errors)
         .unwrap();
     assert!(errors.is_empty());
+}
+
+/// An amount is an integer for one job and a float for the next, as OpenPBS prints it.
+#[test]
+fn amounts_have_the_digits_of_openpbs() {
+    let special = [2.0, 0.00002, 1.0 / 3.0, 0.99999, -0.0, 1e16, 9.3e18, -1e300, f64::INFINITY, f64::NAN];
+    let mut random = Generator(3);
+    let amounts: Vec<f64> = (0..5000)
+        .map(|row| if row < 2000 { random.pick(&special) } else { random.below(90_000) as f64 / 1000.0 })
+        .collect();
+    for text in ["ncpus", "ncpus // 3 % 2", "ncpus * ncpus + mem", "1 / ncpus"] {
+        let program = Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+        let columns = [("ncpus", InputColumn::PbsAmount(&amounts)), ("mem", InputColumn::PbsAmount(&amounts))];
+        let columns = &columns[..program.inputs().len()];
+        let (mut scores, mut errors) = (vec![0.0_f64; amounts.len()], Vec::new());
+        let mut scratch = ColumnScratch::new();
+        program.score_columns(columns, OnError::ZeroLikePbs, &mut scratch, &mut scores, &mut errors).unwrap();
+        for (row, &amount) in amounts.iter().enumerate() {
+            let inputs = vec![openpbs_digits(amount); program.inputs().len()];
+            let expected = program.score_row(&inputs, &mut scratch);
+            let error = errors.iter().find(|(failed, _)| *failed == row).map(|(_, error)| error.to_string());
+            match expected {
+                Ok(expected) => assert_eq!(scores[row].to_bits(), expected.to_bits(), "{text} for {amount}"),
+                Err(expected) => assert_eq!(error, Some(expected.to_string()), "{text} for {amount}"),
+            }
+        }
+    }
 }
 
 /// The rows of columns are a queue, whose evaluations together are limited as those of a table are.

@@ -16,7 +16,7 @@ use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, free, optional_array_out, optional_out, out, overlap, text,
 };
-use crate::column::{Amounts, NamedColumn, Reading, check_rows, jsf_column, jsf_value};
+use crate::column::{NamedColumn, Reading, check_rows, jsf_column, jsf_value};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_failure, jsf_status};
 use crate::need::in_c;
 use crate::schema::jsf_schema;
@@ -46,8 +46,6 @@ pub struct jsf_scratch {
 struct Buffers {
     columnar: ColumnScratch,
     columns: Vec<NamedColumn<'static>>,
-    /// The amounts of each column that has some.
-    amounts: Vec<Amounts>,
     errors: Vec<(usize, ScoreError)>,
     /// The inputs of one job.
     values: Vec<Value>,
@@ -284,14 +282,13 @@ pub unsafe extern "C" fn jsf_program_score(
         if any_overlap(&written) || written.iter().any(|written| overlap(written, &addresses(columns))) {
             return Err(jsf_error::argument("`scores`, `failed`, `failures` and `columns` overlap"));
         }
-        let Buffers { columnar, columns: named, amounts, errors, .. } = &mut *buffers;
-        amounts.resize_with(columns.len().max(amounts.len()), Amounts::default);
+        let Buffers { columnar, columns: named, errors, .. } = &mut *buffers;
         let mut inputs = recycled(mem::take(named));
         let reading = Reading { row: None, written: &written };
         let mut result = Ok(());
-        for ((index, column), amounts) in columns.iter().enumerate().zip(amounts) {
+        for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            match unsafe { column.input(&program.program, index, &reading, amounts) } {
+            match unsafe { column.input(&program.program, index, &reading) } {
                 Ok(input) => inputs.push(input),
                 Err(error) => result = result.and(Err(error)),
             }
@@ -397,12 +394,11 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
         let program = unsafe { borrow(program, "program") }?;
         // SAFETY: the caller passes null or an array of this length
         let columns = unsafe { array(columns, column_count, "columns") }?;
-        let mut amounts: Vec<Amounts> = columns.iter().map(|_| Amounts::default()).collect();
         let mut inputs = Vec::with_capacity(columns.len());
         let reading = Reading { row: Some(row), written: &[] };
-        for ((index, column), amounts) in columns.iter().enumerate().zip(&mut amounts) {
+        for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            inputs.push(unsafe { column.input(&program.program, index, &reading, amounts) }?);
+            inputs.push(unsafe { column.input(&program.program, index, &reading) }?);
         }
         let (mut score, mut errors) = ([0.0], Vec::new());
         let scored = program.program.score_columns(
