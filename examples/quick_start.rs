@@ -52,8 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the formula with a line under the guilty part.
+/// Prints the formula with a line under the guilty part. A span counts bytes, a line has characters; a place has no length.
 fn point_at(text: &str, span: Span, message: &str) {
-    let indent = " ".repeat(span.range().start);
-    println!("\nformula  {text}\n         {indent}{}\n         {message}", "^".repeat(span.range().len()));
+    let indent = " ".repeat(text[..span.range().start].chars().count());
+    let carets = "^".repeat(span.slice(text).chars().count().max(1));
+    println!("\nformula  {text}\n         {indent}{carets}\n         {message}");
 }

@@ -1,5 +1,6 @@
 //! The library inside a scheduler. The formula is compiled once. The table of jobs follows the queue: in every cycle the
 //! jobs that have started leave it and new ones are pushed, usage decays and is charged, and the jobs are ranked again.
+//! The numbers are those of OpenPBS: its shares and their six decimals, its decay, and its `float` scores, errors and digits.
 //!
 //! ```text
 //! cargo run --example scheduler_cycle
@@ -7,14 +8,26 @@
 
 use std::error::Error;
 
-use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, Member, ShareTree, TreeBuilder, TreeError};
+use job_sort_formula::fairshare::decay::IntervalDecay;
+use job_sort_formula::fairshare::{
+    AssessedTree, EntityShares, FairShare, Member, OpenPbs, ShareTree, TreeBuilder, TreeError,
+};
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, score};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, openpbs_digits, openpbs_logged, score};
 use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
 
 /// Seconds from one cycle to the next. Jobs are short here: what starts is over when the next cycle begins.
 const CYCLE: i64 = 600;
 const CPUS: i64 = 64;
+
+/// The shares as OpenPBS prints them for a formula, with six decimals.
+struct Printed<'t>(&'t AssessedTree);
+
+impl FairShare for Printed<'_> {
+    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
+        self.0.shares_of(entity).map(EntityShares::printed)
+    }
+}
 
 /// What this scheduler knows of a job.
 struct Waiting {
@@ -34,27 +47,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{formula}\n");
 
     // The policy turns shares and usage into numbers once per cycle, as OpenPBS does.
-    let mut fairshare = AssessedTree::new(share_tree()?, &DocumentedOpenPbs);
+    let mut fairshare = AssessedTree::new(share_tree()?, &OpenPbs);
     let mut table = JobTable::new(["walltime", "eligible_time", "fairshare_factor"]);
     // The rows of the table, in its order.
     let mut queue: Vec<Waiting> = Vec::new();
     for cycle in 1..=4 {
         for job in arriving(cycle) {
             // `Ok` is what the job has itself, `Err` what the formula gets if it has nothing.
-            let walltime = job.walltime.map(Value::Int).ok_or(Value::Int(0));
+            // OpenPBS holds an amount of a resource as a double, and prints it for the formula.
+            let walltime = job.walltime.map(|seconds| openpbs_digits(seconds as f64)).ok_or(Value::Int(0));
             table.push(&Job { id: job.id, entity: job.user, ..Job::default() }, &[walltime])?;
             queue.push(job);
         }
         let waits: Vec<i64> = queue.iter().map(|job| job.eligible_time).collect();
         table.set_integers("eligible_time", &waits)?;
-        fill_fairshare(&mut table, &fairshare, Value::Float);
-        // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.
-        let ranking = Ranking::top(score(&program, &table, ScorePrecision::Double, OnError::Null), &table, 5);
+        fill_fairshare(&mut table, &Printed(&fairshare), Value::Float);
+        // With `ZeroLikePbs` a job with an error has the value 0; with `Null` it would come last.
+        let scores = score(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
+        let ranking = Ranking::top(scores, &table, 6);
 
         println!("cycle {cycle}");
         let started = start(&queue, &ranking, formula.text());
         let ended = queue.iter().filter(|job| started.contains(&job.id));
-        fairshare.update(&DocumentedOpenPbs, |tree| charge(tree, ended))?;
+        fairshare.update(&OpenPbs, |tree| charge(tree, ended))?;
         table.remove(started.iter().copied())?;
         queue.retain(|job| !started.contains(&job.id));
         queue.iter_mut().for_each(|job| job.eligible_time += CYCLE);
@@ -64,7 +79,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Lets usage decay, and charges that of the jobs that have ended.
 fn charge<'j>(tree: &mut ShareTree, ended: impl Iterator<Item = &'j Waiting>) -> Result<(), TreeError> {
-    tree.decay(0.9);
+    let decay = IntervalDecay::new(0.9, CYCLE as u64);
+    tree.decay_with(|usage| decay.step(usage));
     for job in ended {
         // Usage counts for the entity and for everything above it.
         if let Some(entity) = tree.find(job.user) {
@@ -82,10 +98,10 @@ fn start(queue: &[Waiting], ranking: &Ranking, text: &str) -> Vec<&'static str> 
         let Waiting { id, user, ncpus, .. } = queue[row];
         match &score.unrounded {
             // One job's error is its own: no other job is the worse for it.
-            Err(error) => println!("  {id:<8} {user:<6} cannot be ranked: {error} in `{}`", error.span().slice(text)),
-            Ok(_) if ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.value),
+            Err(error) => println!("  {id:<8} {user:<6} {:>8}  {error} in `{}`", score.value, error.span().slice(text)),
+            Ok(_) if ncpus > free => println!("  {id:<8} {user:<6} {:>8}", openpbs_logged(score.value)),
             Ok(_) => {
-                println!("  {id:<8} {user:<6} {:8.3}  starts", score.value);
+                println!("  {id:<8} {user:<6} {:>8}  starts", openpbs_logged(score.value));
                 free -= ncpus;
                 started.push(id);
             }
@@ -100,7 +116,9 @@ fn share_tree() -> Result<ShareTree, TreeError> {
     builder.add(physics, Member::entity("ada").shares(50).usage(60_000.0))?;
     builder.add(physics, Member::entity("emmy").shares(50).usage(20_000.0))?;
     builder.add(builder.root(), Member::entity("rosa").shares(40).usage(8_000.0))?;
-    Ok(builder.finish())
+    let mut tree = builder.finish();
+    OpenPbs::start_usage(&mut tree);
+    Ok(tree)
 }
 
 /// The jobs that arrive before a cycle.

@@ -38,10 +38,9 @@
 //! # How the crate is organised
 //!
 //! ```text
-//! formula text ── formula::syntax ──► Expr ── formula::lint ──► findings
-//!                                      └───── formula::program ──► Program ─┐
-//! jobs ──────────────────────────────────► JobTable ───────────────────┤ rank ──► Ranking
-//! nodes and usage ────── fairshare::TreeBuilder ──► ShareTree ── policy ──► shares ┘
+//! formula text ── Formula::parse ──► Formula ── Formula::compile ──► Program ─┐
+//! jobs ────────────────────────────────────────────────► JobTable ──┤ rank ──► Ranking
+//! nodes and usage ── fairshare::TreeBuilder ──► ShareTree ── Policy ──► shares ┘
 //! ```
 //!
 //! Nothing flows back. `fairshare` knows nothing of formulas, and `formula` knows nothing of jobs, trees or schedulers.
@@ -71,7 +70,8 @@
 //! # Limits
 //!
 //! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and one evaluation a
-//! bounded amount of work, so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
+//! bounded amount of work, about a quarter of a second, and all evaluations of a table or of the columns of a call about a second,
+//! so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
 //! state, prints nothing and never ends the process. It has no features and few dependencies.
 
 #![forbid(unsafe_code)]

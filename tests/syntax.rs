@@ -209,6 +209,11 @@ fn too_large_formulas_are_errors_on_a_small_stack() {
         assert_eq!(kind("1?".repeat(deeper) + "1"), SyntaxErrorKind::TooDeep);
         assert_eq!(kind("1+".repeat(MAX_LENGTH / 2) + "1"), SyntaxErrorKind::TooLong);
         assert!(Formula::parse(&("1+".repeat(MAX_LENGTH / 2 - 1) + "11")).is_ok());
+        // the limit is within a character
+        for long in ["€".repeat(30_000), format!("1{}", "😀".repeat(20_000))] {
+            let error = Formula::parse(&long).unwrap_err();
+            assert_eq!((error.kind(), &long[error.span().range()]), (&SyntaxErrorKind::TooLong, ""));
+        }
     });
 }
 

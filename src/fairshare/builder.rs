@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 
 /// Why a tree cannot be built or changed.
@@ -71,6 +72,18 @@ pub enum TreeError {
         input: &'static str,
         /// Its value.
         value: f64,
+    },
+    /// The node was removed, or belongs to another tree.
+    #[error("the tree has no node with the index {index}")]
+    UnknownNode {
+        /// The index.
+        index: usize,
+    },
+    /// A node without a name.
+    #[error("a node cannot be added under `{parent}`: its name is empty")]
+    EmptyName {
+        /// The parent of the new node.
+        parent: String,
     },
     /// More than [`TreeBuilder::MAX_NODES`] nodes.
     #[error("the tree would have more than {} nodes", TreeBuilder::MAX_NODES)]
@@ -152,6 +165,17 @@ pub struct TreeBuilder {
     partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
     removed: HashSet<NodeId>,
+    /// The usage that the first nodes had in the tree from which they are.
+    before: UsageBefore,
+}
+
+/// The usage of the nodes of a tree before it is changed.
+#[derive(Debug, Clone)]
+struct UsageBefore {
+    own: Vec<f64>,
+    /// That of each node and of all nodes below it, or a daemon's running totals.
+    total: Vec<f64>,
+    is_summed: bool,
 }
 
 impl TreeBuilder {
@@ -177,6 +201,7 @@ impl TreeBuilder {
             partitions: HashMap::new(),
             lenient: false,
             removed: HashSet::new(),
+            before: UsageBefore { own: Vec::new(), total: Vec::new(), is_summed: true },
         }
     }
 
@@ -187,7 +212,7 @@ impl TreeBuilder {
         self
     }
 
-    /// Accepts negative shares, any usage, and children of entities, as some daemons do.
+    /// Accepts negative shares, any usage, an empty name, and children of entities, as some daemons do.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.lenient = true;
@@ -207,8 +232,9 @@ impl TreeBuilder {
     /// Adds usage to a node of the tree, such as the root.
     ///
     /// # Errors
-    /// [`TreeError::BadUsage`].
+    /// [`TreeError::UnknownNode`] and [`TreeError::BadUsage`].
     pub fn charge(&mut self, node: NodeId, usage: f64) -> Result<(), TreeError> {
+        self.check_node(node)?;
         let known = &mut self.nodes[node.index()];
         if !self.lenient && !is_usage(usage) {
             return Err(TreeError::BadUsage { name: known.name.to_string(), usage });
@@ -221,8 +247,9 @@ impl TreeBuilder {
     /// it; until then, all ids stay valid.
     ///
     /// # Errors
-    /// [`TreeError::RemovedRoot`].
+    /// [`TreeError::UnknownNode`] and [`TreeError::RemovedRoot`].
     pub fn remove(&mut self, node: NodeId) -> Result<(), TreeError> {
+        self.check_node(node)?;
         if node.0 == 0 {
             return Err(TreeError::RemovedRoot { name: self.nodes[0].name.to_string() });
         }
@@ -230,7 +257,9 @@ impl TreeBuilder {
         for index in node.0..self.nodes.len() as u32 {
             if index == node.0 || below.contains(&self.nodes[index as usize].parent) {
                 below.insert(index);
-                self.release_name(NodeId(index));
+                if !self.removed.contains(&NodeId(index)) {
+                    self.release_name(NodeId(index));
+                }
             }
         }
         Ok(())
@@ -253,6 +282,11 @@ impl TreeBuilder {
         }
     }
 
+    fn check_node(&self, node: NodeId) -> Result<(), TreeError> {
+        let is_known = node.index() < self.nodes.len() && !self.removed.contains(&node);
+        if is_known { Ok(()) } else { Err(TreeError::UnknownNode { index: node.index() }) }
+    }
+
     /// The builder without the removed nodes.
     fn without_removed(self) -> Self {
         let mut kept = Self { naming: self.naming, lenient: self.lenient, ..Self::empty() };
@@ -271,8 +305,10 @@ impl TreeBuilder {
 
     /// A builder with the nodes of a tree.
     pub(super) fn from_tree(tree: ShareTree) -> Self {
-        let ShareTree { nodes, by_name, partitions, naming, .. } = tree;
-        let mut builder = Self { naming, ..Self::empty() };
+        let ShareTree { nodes, usage, is_summed, by_name, partitions, naming, .. } = tree;
+        let own = nodes.iter().map(|node| node.own_usage).collect();
+        let before = UsageBefore { own, total: usage, is_summed };
+        let mut builder = Self { naming, before, ..Self::empty() };
         for (index, node) in nodes.iter().enumerate() {
             match node.kind {
                 NodeKind::Entity => _ = builder.entities.insert((node.parent, node.name.clone())),
@@ -291,6 +327,9 @@ impl TreeBuilder {
             return Err(TreeError::TooLarge);
         }
         self.check_parent(parent, &member)?;
+        if !self.lenient && member.name.is_empty() {
+            return Err(TreeError::EmptyName { parent: self.nodes[parent.index()].name.to_string() });
+        }
         if !self.lenient {
             check_amounts(&member)?;
         }
@@ -309,10 +348,56 @@ impl TreeBuilder {
         }
     }
 
-    /// The tree, with the usage of every node summed over all nodes below it.
+    /// The tree, with the usage of every node summed over all nodes below it. In a builder
+    /// [from a tree](ShareTree::into_builder), the usage of nodes changes only where usage came or went.
     pub fn finish(self) -> ShareTree {
-        let builder = if self.removed.is_empty() { self } else { self.without_removed() };
-        ShareTree::from_nodes(builder.nodes, builder.by_name, builder.partitions, builder.naming)
+        let mut usage = self.total_usage();
+        let is_summed = self.before.is_summed;
+        let mut builder = self;
+        if !builder.removed.is_empty() {
+            let kept = usage.into_iter().enumerate();
+            usage =
+                kept.filter(|&(i, _)| !builder.removed.contains(&NodeId(i as u32))).map(|(_, usage)| usage).collect();
+            builder = builder.without_removed();
+        }
+        let Self { nodes, by_name, partitions, naming, .. } = builder;
+        ShareTree::from_nodes(nodes, usage, is_summed, by_name, partitions, naming)
+    }
+
+    /// The usage of each node and of all nodes below it. Where none came or went, it is that of the tree before. Elsewhere it is
+    /// summed again or, where a daemon's running totals are no sums, changed by the difference.
+    fn total_usage(&self) -> Vec<f64> {
+        let own: Vec<f64> = (0..self.nodes.len()).map(|index| self.kept_usage(index)).collect();
+        let before = (0..own.len()).map(|index| self.before.own.get(index).copied().unwrap_or(0.0));
+        let mut change: Vec<f64> = own.iter().zip(before.clone()).map(|(own, before)| own - before).collect();
+        let mut is_changed: Vec<bool> =
+            own.iter().zip(before).map(|(own, before)| own.to_bits() != before.to_bits()).collect();
+        for index in (1..own.len()).rev().filter(|_| !self.before.total.is_empty()) {
+            let parent = self.nodes[index].parent as usize;
+            is_changed[parent] |= is_changed[index];
+            change[parent] += change[index];
+        }
+        let mut total = own;
+        for (index, &before) in self.before.total.iter().enumerate() {
+            match (is_changed[index], self.before.is_summed) {
+                (true, true) => {}
+                (true, false) => total[index] = changed_total(before, change[index]),
+                (false, _) => total[index] = before,
+            }
+        }
+        for index in (1..total.len()).rev() {
+            let parent = self.nodes[index].parent as usize;
+            let is_new = parent >= self.before.total.len();
+            if is_new || self.before.is_summed && is_changed[parent] {
+                total[parent] += total[index];
+            }
+        }
+        total
+    }
+
+    /// The own usage of a node, 0 if it is removed.
+    fn kept_usage(&self, index: usize) -> f64 {
+        if self.removed.contains(&NodeId(index as u32)) { 0.0 } else { self.nodes[index].own_usage }
     }
 
     /// The group of that name, else the latest entity.
@@ -363,6 +448,13 @@ impl TreeBuilder {
         self.nodes.push(Node { name, parent: parent.0, kind, shares, own_usage: usage, namesake });
         id
     }
+}
+
+/// A running total after a change of the usage at or below the node. What leaves may be more than the total has of it, because a
+/// decay has a floor for each node; the total keeps this floor then.
+fn changed_total(total: f64, change: f64) -> f64 {
+    let changed = total + change;
+    if change < 0.0 { changed.max(total.min(IntervalDecay::FLOOR)) } else { changed }
 }
 
 fn check_amounts(member: &Member) -> Result<(), TreeError> {

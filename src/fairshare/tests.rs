@@ -1,4 +1,5 @@
 use crate::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
+use crate::fairshare::policy::shares_of_node;
 use crate::fairshare::*;
 
 /// The worked example at the end of PP-718.
@@ -23,7 +24,7 @@ fn the_worked_example_of_pp718_comes_out_to_the_printed_digits() {
     for (name, perc, tree_usage, factor) in
         [("Bob", "0.20", "0.125", "0.648"), ("Suzy", "0.36", "0.500", "0.382"), ("group1", "0.40", "0.167", "0.749")]
     {
-        let shares = assessed.shares_of(name).expect("in the tree");
+        let shares = shares_of_node(&assessed, name);
         assert_eq!(format!("{:.2}", shares.fairshare_perc), perc, "{name}");
         assert_eq!(format!("{:.3}", shares.fairshare_tree_usage), tree_usage, "{name}");
         assert_eq!(format!("{:.3}", shares.fairshare_factor), factor, "{name}");
@@ -51,7 +52,7 @@ fn a_node_with_fairshare_parent_has_its_parents_numbers() {
     let mut builder = worked_example();
     builder.add_under("group1", Member::entity("Paul").shares_of_parent()).expect("sound");
     let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
-    assert_eq!(assessed.shares_of("Paul"), assessed.shares_of("group1"));
+    assert_eq!(assessed.shares_of("Paul"), Some(shares_of_node(&assessed, "group1")));
     assert_eq!(assessed.shares_of("Bob").map(|bob| bob.fairshare_perc), Some(0.2));
 }
 
@@ -158,4 +159,45 @@ fn a_user_is_found_by_account_among_200_000_namesakes() {
     assert_eq!(tree.resolve("a7/a7x/u"), Some(nested));
     assert_eq!([tree.resolve("a8/a7x/u"), tree.resolve("a7/v"), tree.resolve("u")], [None; 3]);
     assert_eq!(tree.find_in(inner, "u"), Some(nested));
+}
+
+#[test]
+fn only_entities_have_the_shares_of_a_job() {
+    let assessed = AssessedTree::new(worked_example().finish(), &DocumentedOpenPbs);
+    assert_eq!(["root", "group1", "nobody"].map(|name| assessed.shares_of(name)), [None; 3]);
+    // OpenPBS's scheduler looks a name up among all nodes
+    let assessed = AssessedTree::new(worked_example().finish(), &OpenPbs);
+    assert_eq!(assessed.shares_of("group1"), Some(shares_of_node(&assessed, "group1")));
+    assert_eq!(["root", "nobody"].map(|name| assessed.shares_of(name)), [None; 2]);
+
+    let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+    let root = builder.add_under("root", Member::entity("root").shares(3)).expect("sound");
+    let assessed = AssessedTree::new(builder.finish(), &DocumentedOpenPbs);
+    assert_eq!(assessed.shares_of("root"), assessed.shares().get(root));
+}
+
+#[test]
+fn the_builder_refuses_nodes_that_it_does_not_have() {
+    let mut larger = worked_example();
+    let unknown = larger.find("Scott").expect("in the tree");
+    let mut builder = TreeBuilder::new("root");
+    let error = Err(TreeError::UnknownNode { index: unknown.index() });
+    assert_eq!(builder.charge(unknown, 1.0), error);
+    assert_eq!(builder.remove(unknown), error);
+    assert_eq!(builder.clone().finish().charge(unknown, 1.0), error);
+    assert!(builder.add(unknown, Member::entity("ann")).is_err());
+
+    let group = larger.find("group2").expect("in the tree");
+    larger.remove(unknown).expect("an entity");
+    larger.remove(group).expect("a group");
+    for removed in [group, unknown] {
+        let error = Err(TreeError::UnknownNode { index: removed.index() });
+        assert_eq!(larger.charge(removed, 1.0), error);
+        assert_eq!(larger.remove(removed), error);
+    }
+    assert_eq!(larger.charge(unknown, -1.0).expect_err("removed").to_string(), "the tree has no node with the index 6");
+    assert_eq!(larger.find("Suzy"), None);
+
+    let nameless = larger.add_under("root", Member::entity("")).expect_err("no name");
+    assert_eq!(nameless.to_string(), "a node cannot be added under `root`: its name is empty");
 }

@@ -65,14 +65,14 @@ pub(super) struct Node {
 /// A fair-share tree of groups and entities, built by a [`TreeBuilder`](crate::fairshare::TreeBuilder).
 ///
 /// # Panics
-/// The methods that take a [`NodeId`] panic on one that belongs to a larger tree.
+/// The methods that take a [`NodeId`], except for [`charge`](Self::charge), panic on one that belongs to a larger tree.
 #[derive(Debug, Clone)]
 pub struct ShareTree {
     pub(super) nodes: Vec<Node>,
     /// The usage of the node and of all nodes below it.
-    usage: Vec<f64>,
+    pub(super) usage: Vec<f64>,
     /// Whether the usage of every node is the sum of its own usage and the usage of its children.
-    is_summed: bool,
+    pub(super) is_summed: bool,
     /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order they were added.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
@@ -88,14 +88,15 @@ pub struct ShareTree {
 impl ShareTree {
     pub(super) fn from_nodes(
         nodes: Vec<Node>,
+        usage: Vec<f64>,
+        is_summed: bool,
         by_name: HashMap<Arc<str>, NodeId>,
         partitions: HashMap<NodeId, Arc<str>>,
         naming: Naming,
     ) -> Self {
-        let usage = summed_usage(&nodes);
         let (first_child, children) = child_lists(&nodes);
         let by_account = OnceLock::new();
-        Self { nodes, usage, is_summed: true, first_child, children, by_name, partitions, naming, by_account }
+        Self { nodes, usage, is_summed, first_child, children, by_name, partitions, naming, by_account }
     }
 
     /// The root of the tree.
@@ -171,8 +172,12 @@ impl ShareTree {
     /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above it.
     ///
     /// # Errors
-    /// [`TreeError::BadCharge`] if the amount is negative, infinite or not a number; the tree is then unchanged.
+    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, and [`TreeError::BadCharge`] if the amount is negative,
+    /// infinite or not a number; the tree is then unchanged.
     pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
+        if node.index() >= self.len() {
+            return Err(TreeError::UnknownNode { index: node.index() });
+        }
         if !is_usage(amount) {
             return Err(TreeError::BadCharge { name: self.name(node).to_owned(), amount });
         }
@@ -187,7 +192,11 @@ impl ShareTree {
         self.add_to_ancestors(node, amount);
     }
 
-    /// A builder that contains the nodes of the tree, to add and to remove some. It computes the usage of groups again.
+    /// A builder that contains the nodes of the tree, to add and to remove some. The usage of every node that stays is kept, bit
+    /// by bit, unless usage is added or removed at it or below it: then it is summed again or, in a tree that is not
+    /// [summed](Self::is_summed), changed by the difference, and not below OpenPBS's least usage of 1. A new node begins with the
+    /// usage of its [`Member`](crate::fairshare::Member). The scheduler of OpenPBS gives a node without usage 1, which is not added
+    /// to the groups above it: set it with [`set_usage`](Self::set_usage) afterwards.
     ///
     /// ```
     /// use job_sort_formula::fairshare::{Member, TreeBuilder};
@@ -209,8 +218,7 @@ impl ShareTree {
         TreeBuilder::from_tree(self)
     }
 
-    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does, and computes the usage of groups again. The ids of
-    /// nodes change if some are removed.
+    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does. The ids of nodes change if some are removed.
     ///
     /// # Errors
     /// That of `change`; the tree is then unchanged.
@@ -372,15 +380,6 @@ impl ShareTree {
         let node = &self.nodes[node.index()];
         (&self.nodes[node.parent as usize].name, &node.name)
     }
-}
-
-/// The usage of each node and of all nodes below it.
-fn summed_usage(nodes: &[Node]) -> Vec<f64> {
-    let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
-    for i in (1..nodes.len()).rev() {
-        usage[nodes[i].parent as usize] += usage[i];
-    }
-    usage
 }
 
 /// Sorts the nodes by their parents with a counting sort. Returns the index of each node's first child in the list of

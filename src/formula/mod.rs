@@ -47,8 +47,8 @@ impl Formula {
     /// Parses the text of a formula.
     ///
     /// # Errors
-    /// A [`SyntaxError`] with its span if CPython refuses the text, or if it is longer than [`syntax::MAX_LENGTH`] or
-    /// nested deeper than [`syntax::MAX_NESTING`].
+    /// A [`SyntaxError`] with its span if CPython refuses the text, or if it is longer than 64 KiB or has more than 200 levels of
+    /// brackets.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         syntax::parse(text).map(|expr| Self { expr: Arc::new(expr) })
     }
@@ -96,6 +96,17 @@ impl Formula {
     }
 
     /// Compiles the formula to a program that can be evaluated for one job or for many.
+    ///
+    /// A name that the schema does not have is not an error here: as in Python, each job for which it is evaluated gets a
+    /// `NameError`. [`Program::undefined`] lists these names, to refuse the formula.
+    ///
+    /// ```
+    /// use job_sort_formula::{Formula, Schema};
+    ///
+    /// let program = Formula::parse("ncpus + ngpu")?.compile(&Schema::openpbs())?;
+    /// assert_eq!(&*program.undefined()[0].0, "ngpu");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// A [`CompileError`] if the formula is valid Python but not arithmetic.

@@ -20,7 +20,7 @@ use encoding::Number;
 /// [exception](Column::exceptions); the row then holds the nearest double, or NaN. A row whose job does not have the
 /// input holds a default and is not [set](Column::is_set).
 ///
-/// Each block of [`BLOCK_ROWS`] rows has the narrowest encoding that represents its numbers: one number if all rows are
+/// Each block of 4,096 rows has the narrowest encoding that represents its numbers: one number if all rows are
 /// equal, integers of 8, 16 or 32 bits, or doubles.
 #[derive(Debug, Clone, Default)]
 pub struct Column {

@@ -80,7 +80,8 @@ impl JobTable {
     }
 
     /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for a value of the job, `Err` for the
-    /// default that the formula gets otherwise. The default of missing entries is integer 0.
+    /// default that the formula gets otherwise. If there are fewer inputs than columns, the missing ones are the default integer
+    /// 0. Infinities and NaN are taken as Python floats.
     ///
     /// # Errors
     /// Another job has the id, a name is longer than [`MAX_NAME`], there are more inputs than columns, or there are
@@ -378,7 +379,7 @@ impl JobTable {
     }
 
     /// When each job was queued, by row, in the unit of [`Job::queued_at`]. Ends with the last job whose time is known; the
-    /// time of an earlier job that is not known is `i64::MIN`.
+    /// time of an earlier job that is not known is `i64::MAX`: it comes last among jobs of equal value.
     pub fn queue_times(&self) -> &[i64] {
         &self.queued_at
     }

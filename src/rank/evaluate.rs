@@ -21,7 +21,7 @@ const PARTITION_BLOCKS: usize = 8;
 /// The work, in words, after which a thread looks again whether the budget of the queue is spent.
 const WORK_PER_CHECK: u64 = 1 << 22;
 
-/// Evaluates a program for every job of a table, in parallel if there are many jobs. An excluded job has no score.
+/// Evaluates a program for every job of a table, in parallel if there are more than 4,096 jobs. An excluded job has no score.
 ///
 /// The table has a column for every name in [`Program::inputs`]; without one every job has an error that names it.
 pub fn score(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Scores {

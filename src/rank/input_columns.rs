@@ -1,14 +1,20 @@
 //! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::diagnostic::Span;
 use crate::formula::program::{ColumnarBuffers, Interpreter, InterpreterBuffers, LANES, Program};
-use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int};
+use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
+use crate::python::{
+    Arithmetic, ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int,
+};
 use crate::rank::entity_terms::EntityTerms;
 use crate::rank::evaluate::python_result;
-use crate::rank::{OnError, ScoreError};
+use crate::rank::{OnError, ScoreError, openpbs_digits, read_amount};
 use crate::schema::current_name;
 
-/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in the same order.
+/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in the same order. Infinities and
+/// NaN are taken as Python floats; a score that is NaN is no error, and equals every other in an order.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum InputColumn<'a> {
@@ -26,6 +32,9 @@ pub enum InputColumn<'a> {
         /// Whether the number of each row is an integer.
         is_int: &'a [bool],
     },
+    /// Amounts of a resource as OpenPBS's scheduler holds them. The input is the number of [`openpbs_digits`]: an integer for one
+    /// job, a float for the next.
+    PbsAmount(&'a [f64]),
     /// The same value for every job.
     Same(Value),
     /// A Python float for each entity: `values[index[row]]` is the input of a row.
@@ -104,18 +113,52 @@ pub struct ColumnScratch {
     /// The index of each input's column.
     columns: Vec<usize>,
     entity_terms: EntityTerms,
-    /// The rows of a block of each mixed input that are integers, as bits.
-    masks: Vec<Vec<u64>>,
+    /// The block of each input that is computed.
+    blocks: Vec<InputBlock>,
     /// The rows of a block that are left to the interpreter.
     inexact: Vec<usize>,
     /// The inputs of one row.
     row: Vec<Value>,
 }
 
+/// What is computed of an input for a block of rows.
+#[derive(Debug, Default)]
+struct InputBlock {
+    /// Which rows of a mixed column or of amounts are integers, as bits.
+    mask: Vec<u64>,
+    /// Amounts as Python reads them.
+    amounts: Vec<f64>,
+}
+
 impl ColumnScratch {
     /// Memory that is allocated by its first use.
     pub fn new() -> Self {
         Self::default()
+    }
+}
+
+/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each, in words. Calls that score
+/// parts of a queue share it.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct QueueWork(AtomicU64);
+
+impl QueueWork {
+    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to be made again one after the
+    /// other, because it depends on the threads which jobs failed.
+    pub fn is_beyond_the_budget(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > QUEUE_FUEL
+    }
+
+    /// The most work of the next evaluation.
+    fn grant(&self) -> u64 {
+        if self.is_beyond_the_budget() { FREE_FUEL } else { FUEL }
+    }
+
+    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the jobs before it have left.
+    pub fn add(&self, words: u64) -> bool {
+        let excess = words.saturating_sub(FREE_FUEL);
+        excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
     }
 }
 
@@ -126,6 +169,9 @@ impl Program {
     ///
     /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
     /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
+    ///
+    /// The rows are one queue: as in [`score`](crate::rank::score), all evaluations together are limited to about a second, and the
+    /// jobs beyond it get an error of the kind [`ErrorKind::Limit`](crate::ErrorKind::Limit) without being tried.
     ///
     /// # Errors
     /// A column is missing, unknown, given twice, or has a wrong number of rows or an entity without a value. Nothing is
@@ -155,11 +201,25 @@ impl Program {
         scores: &mut [S],
         errors: &mut Vec<(usize, ScoreError)>,
     ) -> Result<(), ColumnError> {
+        self.score_columns_within(&QueueWork::default(), columns, on_error, scratch, scores, errors)
+    }
+
+    /// Scores a part of a queue as [`score_columns`](Self::score_columns) scores a whole one.
+    #[doc(hidden)]
+    pub fn score_columns_within<S: From<f64>>(
+        &self,
+        work: &QueueWork,
+        columns: &[(&str, InputColumn<'_>)],
+        on_error: OnError,
+        scratch: &mut ColumnScratch,
+        scores: &mut [S],
+        errors: &mut Vec<(usize, ScoreError)>,
+    ) -> Result<(), ColumnError> {
         self.find_columns(columns, scores.len(), &mut scratch.columns)?;
         errors.clear();
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        scratch.masks.resize_with(self.inputs().len().max(scratch.masks.len()), Vec::new);
+        scratch.blocks.resize_with(self.inputs().len().max(scratch.blocks.len()), InputBlock::default);
         let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
         let index = entity_index(inputs.clone());
         let by_entity = inputs.clone().map(|input| input.values_by(index));
@@ -169,13 +229,12 @@ impl Program {
             let rows = start..start + scores.len();
             let entities = index.get(rows.clone()).unwrap_or_default();
             scratch.inexact.clear();
-            for (input, mask) in inputs.clone().zip(&mut scratch.masks) {
-                input.fill_mask(rows.clone(), mask);
-                input.list_inexact(rows.clone(), &mut scratch.inexact);
+            for (input, block) in inputs.clone().zip(&mut scratch.blocks) {
+                input.fill_block(rows.clone(), block, &mut scratch.inexact);
             }
             scratch.entity_terms.list_fallback(entities, &mut scratch.inexact);
             let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
-            let views = inputs.clone().zip(&scratch.masks).map(|(input, mask)| input.view(rows.clone(), mask));
+            let views = inputs.clone().zip(&scratch.blocks).map(|(input, block)| input.view(rows.clone(), block));
             let is_inexact = inputs.clone().any(InputColumn::is_inexact);
             let fallback = if is_inexact { &ALL_LANES[..] } else { &scratch.inexact };
             let values = scratch.entity_terms.views(entities);
@@ -186,7 +245,12 @@ impl Program {
             for lane in results.fallback_lanes() {
                 scratch.row.clear();
                 scratch.row.extend(inputs.clone().map(|input| input.value(start + lane)));
-                let result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                interpreter.grant(work.grant());
+                let mut result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                if work.add(interpreter.arithmetic().work()) {
+                    interpreter.grant(FREE_FUEL);
+                    result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                }
                 scores[lane] = S::from(result.unwrap_or_else(|error| {
                     let value = on_error.value(&error);
                     errors.push((start + lane, error));
@@ -200,6 +264,10 @@ impl Program {
 
     /// Scores one job, whose inputs are in the order of [`Program::inputs`], as [`score_columns`](Self::score_columns) scores a
     /// row. Once `scratch` has grown, only an error and numbers beyond 64 bits allocate memory.
+    ///
+    /// One evaluation is limited to about a quarter of a second; beyond it the job gets an error of the kind
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit). Only [`score_columns`](Self::score_columns) and
+    /// [`score`](crate::rank::score) limit all jobs of a queue together.
     ///
     /// # Errors
     /// The formula has no numeric result for the job, or `inputs` are not as many as [`Program::inputs`].
@@ -272,6 +340,15 @@ impl Program {
     }
 }
 
+/// Appends the rows of a block whose number is an integer that no lane of doubles holds.
+fn list_large(numbers: impl Iterator<Item = (f64, bool)> + Clone, inexact: &mut Vec<usize>) {
+    // the usual block has none, which is found in lanes
+    if numbers.clone().fold(false, |found, (value, is_int)| found | is_large(value, is_int)) {
+        let large = numbers.enumerate().filter(|&(_, (value, is_int))| is_large(value, is_int));
+        inexact.extend(large.map(|(row, _)| row));
+    }
+}
+
 /// Whether a number is an integer beyond those that are all doubles.
 fn is_large(value: f64, is_int: bool) -> bool {
     is_int & (value.abs() > MAX_EXACT_FLOAT)
@@ -299,6 +376,7 @@ impl InputColumn<'_> {
             Self::I64(values) => Some(values.len()),
             Self::F64(values) => Some(values.len()),
             Self::Mixed { values, is_int } => Some(values.len().min(is_int.len())),
+            Self::PbsAmount(amounts) => Some(amounts.len()),
             Self::Same(_) => None,
             Self::ByEntity { index, .. } => Some(index.len()),
         }
@@ -331,32 +409,44 @@ impl InputColumn<'_> {
         }
     }
 
-    /// Collects which rows of a mixed column are integers.
-    fn fill_mask(&self, rows: std::ops::Range<usize>, mask: &mut Vec<u64>) {
-        let Self::Mixed { is_int, .. } = self else { return };
-        let words = is_int[rows].chunks(64);
-        mask.clear();
-        mask.extend(words.map(|rows| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int))));
-    }
-
-    /// Appends the rows of a block whose integer no lane of doubles holds; block rows count from 0.
-    fn list_inexact(&self, rows: std::ops::Range<usize>, inexact: &mut Vec<usize>) {
-        let Self::Mixed { values, is_int } = self else { return };
-        let in_block = values[rows.clone()].iter().zip(&is_int[rows]);
-        // the usual block has none, which is found in lanes
-        if in_block.clone().fold(false, |found, (&value, &is_int)| found | is_large(value, is_int)) {
-            let large = in_block.enumerate().filter(|(_, (value, is_int))| is_large(**value, **is_int));
-            inexact.extend(large.map(|(row, _)| row));
+    /// Collects which rows of a mixed column or of amounts are integers, and appends those whose integer no lane of doubles
+    /// holds; the rows of the block count from 0.
+    fn fill_block(&self, rows: std::ops::Range<usize>, block: &mut InputBlock, inexact: &mut Vec<usize>) {
+        block.mask.clear();
+        match self {
+            Self::Mixed { values, is_int } => {
+                let words = is_int[rows.clone()].chunks(64);
+                block
+                    .mask
+                    .extend(words.map(|rows| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int))));
+                list_large(values[rows.clone()].iter().copied().zip(is_int[rows].iter().copied()), inexact);
+            }
+            Self::PbsAmount(amounts) => {
+                block.amounts.clear();
+                for amounts in amounts[rows.clone()].chunks(64) {
+                    let mut word = 0;
+                    for (bit, &amount) in amounts.iter().enumerate() {
+                        let (value, is_int) = read_amount(amount);
+                        block.amounts.push(value);
+                        word |= u64::from(is_int) << bit;
+                    }
+                    block.mask.push(word);
+                }
+                // an amount beyond the exact integers has no decimals
+                list_large(block.amounts.iter().map(|&amount| (amount, amount.is_finite())), inexact);
+            }
+            _ => {}
         }
     }
 
     /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.
-    fn view<'s>(&'s self, rows: std::ops::Range<usize>, mask: &'s [u64]) -> ColumnView<'s> {
+    fn view<'s>(&'s self, rows: std::ops::Range<usize>, block: &'s InputBlock) -> ColumnView<'s> {
         let (values, ints) = match self {
             Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
             Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
             Self::F64(values) => (ColumnValues::F64(&values[rows]), IntMask::None),
-            Self::Mixed { values, .. } => (ColumnValues::F64(&values[rows]), IntMask::Bits(mask)),
+            Self::Mixed { values, .. } => (ColumnValues::F64(&values[rows]), IntMask::Bits(&block.mask)),
+            Self::PbsAmount(_) => (ColumnValues::F64(&block.amounts), IntMask::Bits(&block.mask)),
             Self::Same(Value::Float(value)) => (ColumnValues::Constant(*value), IntMask::None),
             Self::Same(Value::Int(value)) => (ColumnValues::Constant(*value as f64), IntMask::All),
             Self::Same(_) => (ColumnValues::Constant(0.0), IntMask::All),
@@ -373,6 +463,7 @@ impl InputColumn<'_> {
             Self::F64(values) => Value::Float(values[row]),
             Self::Mixed { values, is_int } if is_int[row] => float_to_int(values[row]).unwrap_or(Value::None),
             Self::Mixed { values, .. } => Value::Float(values[row]),
+            Self::PbsAmount(amounts) => openpbs_digits(amounts[row]),
             Self::Same(value) => value.clone(),
             Self::ByEntity { index, values } => Value::Float(values[index[row] as usize]),
         }

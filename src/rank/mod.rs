@@ -29,10 +29,12 @@ pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, O
 #[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
-pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
-pub use openpbs_digits::openpbs_digits;
 #[doc(hidden)]
-pub use openpbs_digits::{decimals, read_amount};
+pub use input_columns::QueueWork;
+pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
+#[doc(hidden)]
+pub use openpbs_digits::{decimals, fixed, printed, read_amount};
+pub use openpbs_digits::{openpbs_digits, openpbs_logged};
 pub use order::top_rows;
 #[doc(hidden)]
 pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};

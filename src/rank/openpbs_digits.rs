@@ -24,6 +24,34 @@ pub fn openpbs_digits(v: f64) -> Value {
     }
 }
 
+/// The value of a formula as OpenPBS's scheduler logs it: rounded to a C `float`, then printed with the decimals of
+/// [`openpbs_digits`], and with the sign of a negative zero; infinities and NaN as C prints them.
+///
+/// ```
+/// use job_sort_formula::rank::openpbs_logged;
+///
+/// let logged = [58_720_257.0, 50.878, 0.25, -0.00002, 1e39].map(openpbs_logged);
+/// assert_eq!(logged, ["58720256", "50.8780", "0.25", "-0", "inf"]);
+/// ```
+pub fn openpbs_logged(value: f64) -> String {
+    // a NaN keeps the sign that C prints
+    printed(if value.is_nan() { value } else { f64::from(value as f32) })
+}
+
+/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
+pub fn printed(v: f64) -> String {
+    fixed(v, decimals(v))
+}
+
+/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    match (value.is_nan(), value.is_sign_negative()) {
+        (true, true) => "-nan".to_owned(),
+        (true, false) => "nan".to_owned(),
+        (false, _) => format!("{value:.decimals$}"),
+    }
+}
+
 /// The number of [`openpbs_digits`] as a double, and whether it is an integer. The double is exact, because a double without decimals is
 /// printed with all its digits.
 pub fn read_amount(v: f64) -> (f64, bool) {

@@ -189,8 +189,11 @@ impl ScoreError {
     }
 }
 
+impl std::error::Error for ScoreError {}
+
 impl fmt::Display for ScoreError {
-    /// Writes the text of the Python exception, as OpenPBS logs it.
+    /// Writes the text of the Python exception without the name of its type, as OpenPBS logs it: `division by zero`. The
+    /// [`EvalError`] of [`ScoreError::Raised`] writes the name too, as Python's traceback does: `ZeroDivisionError: division by zero`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Raised(error) if error.raised.kind == ErrorKind::Complex => {

@@ -1,4 +1,5 @@
 //! Fair-share trees and policies.
 
 mod policy_properties;
+mod rebuild;
 mod trees;

@@ -6,7 +6,7 @@ use job_sort_formula::fairshare::FairTree;
 use job_sort_formula::fairshare::TicketBased;
 use job_sort_formula::fairshare::WeightedWalk;
 use job_sort_formula::fairshare::{
-    AssessedTree, FairShare, Member, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree, TreeBuilder,
+    AssessedTree, Member, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree, TreeBuilder,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -100,7 +100,8 @@ fn all(tree: &ShareTree) -> Vec<Box<dyn Policy>> {
 }
 
 fn factor(of: &AssessedTree, name: &str) -> f64 {
-    of.shares_of(name).expect("in the tree").fairshare_factor
+    let node = of.tree().find(name).expect("in the tree");
+    of.shares().get(node).expect("a row").fairshare_factor
 }
 
 proptest! {

@@ -2,8 +2,11 @@
 //!
 //! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
 
-use job_sort_formula::python::{ErrorKind, Python};
-use job_sort_formula::rank::{ColumnError, ColumnScratch, FormulaResult, InputColumn, OnError};
+use job_sort_formula::jobs::{Job, JobTable};
+use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
+use job_sort_formula::rank::{
+    ColumnError, ColumnScratch, FormulaResult, InputColumn, OnError, QueueWork, ScorePrecision, openpbs_digits, score,
+};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::Generator;
@@ -46,15 +49,21 @@ fn compare_with(
     program.score_columns(&borrowed, OnError::ZeroLikePbs, scratch, &mut scores, &mut errors).unwrap();
     let mut failed = errors.iter().peekable();
     let mut interpreter = program.interpreter(Python::new());
+    let queue = QueueWork::default();
     for (row, score) in scores.into_iter().enumerate() {
         let value = |name: &str| columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column.value(row));
         let inputs: Vec<Value> = program.inputs().iter().map(|name| value(name).unwrap()).collect();
         let text = program.expr();
+        let result = interpreter.evaluate(&inputs);
+        if queue.add(interpreter.arithmetic().work()) {
+            assert!(failed.next_if(|(failed, error)| *failed == row && error.kind() == ErrorKind::Limit).is_some());
+            continue;
+        }
         if row % 16 == 0 {
             let alone = program.score_row(&inputs, scratch).unwrap_or(score);
             assert_eq!(alone.to_bits(), score.to_bits(), "{text} for {inputs:?}");
         }
-        match (interpreter.evaluate(&inputs), failed.next_if(|(failed, _)| *failed == row)) {
+        match (result, failed.next_if(|(failed, _)| *failed == row)) {
             (Ok(value), None) => {
                 let expected = FormulaResult::Python(value).to_f64();
                 assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");
@@ -220,4 +229,55 @@ fn a_formula_without_inputs_and_a_queue_without_jobs_have_scores() {
         .score_columns(&[("a", InputColumn::F64(&[]))], OnError::ZeroLikePbs, &mut scratch, &mut [0.0; 0], &mut errors)
         .unwrap();
     assert!(errors.is_empty());
+}
+
+/// An amount is an integer for one job and a float for the next, as OpenPBS prints it.
+#[test]
+fn amounts_have_the_digits_of_openpbs() {
+    let special = [2.0, 0.00002, 1.0 / 3.0, 0.99999, -0.0, 1e16, 9.3e18, -1e300, f64::INFINITY, f64::NAN];
+    let mut random = Generator(3);
+    let amounts: Vec<f64> = (0..5000)
+        .map(|row| if row < 2000 { random.pick(&special) } else { random.below(90_000) as f64 / 1000.0 })
+        .collect();
+    for text in ["ncpus", "ncpus // 3 % 2", "ncpus * ncpus + mem", "1 / ncpus"] {
+        let program = Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+        let columns = [("ncpus", InputColumn::PbsAmount(&amounts)), ("mem", InputColumn::PbsAmount(&amounts))];
+        let columns = &columns[..program.inputs().len()];
+        let (mut scores, mut errors) = (vec![0.0_f64; amounts.len()], Vec::new());
+        let mut scratch = ColumnScratch::new();
+        program.score_columns(columns, OnError::ZeroLikePbs, &mut scratch, &mut scores, &mut errors).unwrap();
+        for (row, &amount) in amounts.iter().enumerate() {
+            let inputs = vec![openpbs_digits(amount); program.inputs().len()];
+            let expected = program.score_row(&inputs, &mut scratch);
+            let error = errors.iter().find(|(failed, _)| *failed == row).map(|(_, error)| error.to_string());
+            match expected {
+                Ok(expected) => assert_eq!(scores[row].to_bits(), expected.to_bits(), "{text} for {amount}"),
+                Err(expected) => assert_eq!(error, Some(expected.to_string()), "{text} for {amount}"),
+            }
+        }
+    }
+}
+
+/// The rows of columns are a queue, whose evaluations together are limited as those of a table are.
+#[test]
+fn the_rows_of_columns_have_the_budget_of_a_table() {
+    let gpus: Vec<i64> = (0..300).map(|row| if row % 3 == 0 { -200_000 } else { row % 7 }).collect();
+    let text = "comb(100000 + ncpus, 50000) > 0 if ncpus >= 0 else ncpus";
+    let program = Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+    let mut table = JobTable::new(["ncpus"]);
+    for (row, &gpus) in gpus.iter().enumerate() {
+        table.push(&Job { id: &row.to_string(), ..Job::default() }, &[Ok(Value::Int(gpus))]).unwrap();
+    }
+    let of_table = score(&program, &table, ScorePrecision::Double, OnError::ZeroLikePbs);
+    let columns = [("ncpus", InputColumn::I64(&gpus))];
+    let (mut scores, mut errors) = (vec![0.0; gpus.len()], Vec::new());
+    program.score_columns(&columns, OnError::ZeroLikePbs, &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
+    assert_eq!(scores, of_table.values());
+    let errors: Vec<(usize, String)> = errors.iter().map(|(row, error)| (*row, format!("{error:?}"))).collect();
+    let expected: Vec<(usize, String)> = of_table.errors().map(|(row, error)| (row, format!("{error:?}"))).collect();
+    assert_eq!(errors, expected);
+    assert!(errors.len() > 150 && errors[0].1.contains("after those of the jobs before it"), "{}", errors.len());
+    // one evaluation is bounded, and so are the evaluations of later queues
+    let row = program.score_row(&[Value::Int(6)], &mut ColumnScratch::new()).unwrap();
+    assert_eq!(row, 1.0);
 }

@@ -616,6 +616,9 @@ void jsf_scratch_free(jsf_scratch *scratch);
  * number of jobs that failed; it may be null. `jsf_program_error_of_row` has the text of the error. If there are no rows, the
  * arrays may be null. What is written must not overlap each other or anything that is read.
  *
+ * The rows of a call are a queue: all evaluations together are limited to about a second, and the jobs beyond it fail with
+ * `JSF_FAILURE_LIMIT` without being tried.
+ *
  * Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8` (a name). Nothing
  * is written then, except `*error`.
  */
@@ -631,7 +634,8 @@ jsf_status jsf_program_score(const jsf_program *program,
 
 /**
  * Scores one job, on the calling thread. `values` has the inputs of the formula in the order of `jsf_program_input`. `*score` gets
- * the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row.
+ * the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row. One evaluation
+ * is limited to about a quarter of a second.
  *
  * Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the text of Python's exception, as OpenPBS
  * logs it, and the place in the formula, and `jsf_error_failure` says whether Python may compute a value.
@@ -647,7 +651,7 @@ jsf_status jsf_program_evaluate(const jsf_program *program,
 /**
  * Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error with the text of Python's
  * exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
- * fail. `columns` are those of `jsf_program_score`; `row` counts from 0.
+ * fail, or failed only because the jobs before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row` counts from 0.
  *
  * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if `reason` and `error` are the same
  * pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any thread may call it.

@@ -81,26 +81,6 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), jsf_error> {
     Ok(())
 }
 
-/// The amounts of a column as Python reads them, to be used again.
-#[derive(Debug, Default)]
-pub(crate) struct Amounts {
-    values: Vec<f64>,
-    is_int: Vec<bool>,
-}
-
-impl Amounts {
-    fn read(&mut self, amounts: &[f64]) -> InputColumn<'_> {
-        self.values.clear();
-        self.is_int.clear();
-        for &amount in amounts {
-            let (value, is_int) = read_resource(amount);
-            self.values.push(value);
-            self.is_int.push(is_int);
-        }
-        InputColumn::Mixed { values: &self.values, is_int: &self.is_int }
-    }
-}
-
 /// What is read of the columns.
 pub(crate) struct Reading<'w> {
     /// One row; `None` for all.
@@ -130,7 +110,6 @@ impl jsf_column {
         program: &'a Program,
         index: usize,
         reading: &Reading<'_>,
-        amounts: &'a mut Amounts,
     ) -> Result<NamedColumn<'a>, jsf_error> {
         let name = if self.name.is_null() {
             program.inputs().get(index).map(|name| &**name).ok_or_else(|| {
@@ -145,18 +124,13 @@ impl jsf_column {
             unsafe { text(self.name, NUL_TERMINATED, "name of a column") }?
         };
         // SAFETY: as the caller of this function promises
-        let column = unsafe { self.values(name, reading, amounts) }?;
+        let column = unsafe { self.values(name, reading) }?;
         Ok((name, column))
     }
 
     /// # Safety
     /// As for [`input`](Self::input).
-    unsafe fn values<'a>(
-        &self,
-        name: &str,
-        reading: &Reading<'_>,
-        amounts: &'a mut Amounts,
-    ) -> Result<InputColumn<'a>, jsf_error> {
+    unsafe fn values<'a>(&self, name: &str, reading: &Reading<'_>) -> Result<InputColumn<'a>, jsf_error> {
         const KINDS: [jsf_kind; 7] = {
             use jsf_kind as K;
             [K::I32, K::I64, K::F64, K::SameI64, K::SameF64, K::ByEntity, K::PbsAmount]
@@ -179,7 +153,7 @@ impl jsf_column {
                     index: self.of_rows(name, reading)?,
                     values: reading.unshared(array(self.entity_values, self.entities, "entity_values"), name)?,
                 },
-                jsf_kind::PbsAmount => amounts.read(self.of_rows(name, reading)?),
+                jsf_kind::PbsAmount => InputColumn::PbsAmount(self.of_rows(name, reading)?),
             }
         })
     }

@@ -16,7 +16,7 @@ use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, free, optional_array_out, optional_out, out, overlap, text,
 };
-use crate::column::{Amounts, NamedColumn, Reading, check_rows, jsf_column, jsf_value};
+use crate::column::{NamedColumn, Reading, check_rows, jsf_column, jsf_value};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_failure, jsf_status};
 use crate::need::in_c;
 use crate::schema::jsf_schema;
@@ -46,8 +46,6 @@ pub struct jsf_scratch {
 struct Buffers {
     columnar: ColumnScratch,
     columns: Vec<NamedColumn<'static>>,
-    /// The amounts of each column that has some.
-    amounts: Vec<Amounts>,
     errors: Vec<(usize, ScoreError)>,
     /// The inputs of one job.
     values: Vec<Value>,
@@ -247,6 +245,9 @@ pub unsafe extern "C" fn jsf_scratch_free(scratch: *mut jsf_scratch) {
 /// number of jobs that failed; it may be null. `jsf_program_error_of_row` has the text of the error. If there are no rows, the
 /// arrays may be null. What is written must not overlap each other or anything that is read.
 ///
+/// The rows of a call are a queue: all evaluations together are limited to about a second, and the jobs beyond it fail with
+/// `JSF_FAILURE_LIMIT` without being tried.
+///
 /// Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8` (a name). Nothing
 /// is written then, except `*error`.
 #[unsafe(no_mangle)]
@@ -281,14 +282,13 @@ pub unsafe extern "C" fn jsf_program_score(
         if any_overlap(&written) || written.iter().any(|written| overlap(written, &addresses(columns))) {
             return Err(jsf_error::argument("`scores`, `failed`, `failures` and `columns` overlap"));
         }
-        let Buffers { columnar, columns: named, amounts, errors, .. } = &mut *buffers;
-        amounts.resize_with(columns.len().max(amounts.len()), Amounts::default);
+        let Buffers { columnar, columns: named, errors, .. } = &mut *buffers;
         let mut inputs = recycled(mem::take(named));
         let reading = Reading { row: None, written: &written };
         let mut result = Ok(());
-        for ((index, column), amounts) in columns.iter().enumerate().zip(amounts) {
+        for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            match unsafe { column.input(&program.program, index, &reading, amounts) } {
+            match unsafe { column.input(&program.program, index, &reading) } {
                 Ok(input) => inputs.push(input),
                 Err(error) => result = result.and(Err(error)),
             }
@@ -324,7 +324,8 @@ fn recycled<'a>(mut columns: Vec<NamedColumn<'_>>) -> Vec<NamedColumn<'a>> {
 }
 
 /// Scores one job, on the calling thread. `values` has the inputs of the formula in the order of `jsf_program_input`. `*score` gets
-/// the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row.
+/// the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row. One evaluation
+/// is limited to about a quarter of a second.
 ///
 /// Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the text of Python's exception, as OpenPBS
 /// logs it, and the place in the formula, and `jsf_error_failure` says whether Python may compute a value.
@@ -369,7 +370,7 @@ pub unsafe extern "C" fn jsf_program_evaluate(
 
 /// Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error with the text of Python's
 /// exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
-/// fail. `columns` are those of `jsf_program_score`; `row` counts from 0.
+/// fail, or failed only because the jobs before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row` counts from 0.
 ///
 /// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if `reason` and `error` are the same
 /// pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any thread may call it.
@@ -393,12 +394,11 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
         let program = unsafe { borrow(program, "program") }?;
         // SAFETY: the caller passes null or an array of this length
         let columns = unsafe { array(columns, column_count, "columns") }?;
-        let mut amounts: Vec<Amounts> = columns.iter().map(|_| Amounts::default()).collect();
         let mut inputs = Vec::with_capacity(columns.len());
         let reading = Reading { row: Some(row), written: &[] };
-        for ((index, column), amounts) in columns.iter().enumerate().zip(&mut amounts) {
+        for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            inputs.push(unsafe { column.input(&program.program, index, &reading, amounts) }?);
+            inputs.push(unsafe { column.input(&program.program, index, &reading) }?);
         }
         let (mut score, mut errors) = ([0.0], Vec::new());
         let scored = program.program.score_columns(

@@ -5,8 +5,8 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
-use job_sort_formula::python::{ErrorKind, Python};
-use job_sort_formula::rank::FormulaResult;
+use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
+use job_sort_formula::rank::{FormulaResult, QueueWork};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
@@ -163,13 +163,19 @@ fn compare(
     assert!(status == jsf_status::Ok && error.is_null());
     let text = program.expr();
     let mut interpreter = program.interpreter(Python::new());
-    let mut errors = 0;
+    let (queue, mut errors) = (QueueWork::default(), 0);
     for (row, (score, failed)) in scores.into_iter().zip(failed).enumerate() {
         let inputs: Vec<Value> = read.iter().map(|(.., column)| column.value(row)).collect();
+        let result = interpreter.evaluate(&inputs);
+        if queue.add(interpreter.arithmetic().work()) {
+            assert_eq!((failed, score), (jsf_failure::Limit as u8, 0.0), "{text} for {inputs:?}");
+            errors += 1;
+            continue;
+        }
         if row % 16 == 0 {
             compare_alone(compiled, scratch, &read, row, (score, failed));
         }
-        match interpreter.evaluate(&inputs) {
+        match result {
             Ok(value) if failed == 0 => {
                 let expected = FormulaResult::Python(value).to_f64();
                 assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");

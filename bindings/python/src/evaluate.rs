@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use arrow_buffer::NullBuffer;
-use job_sort_formula::rank::{ColumnError, ColumnScratch, InputColumn, OnError, ScoreError};
+use job_sort_formula::rank::{ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScoreError};
 use job_sort_formula::{Program, Value};
 
 use crate::column::{Chunk, Input, Values};
@@ -86,13 +86,28 @@ impl<'a> Columns<'a> {
     /// Writes the scores of all rows.
     pub fn score(&self, scores: &mut [f64], threads: usize, pool: &ScratchPool) -> Result<UnscoredRows, ColumnError> {
         let threads = threads.min(MAX_THREADS).min(self.rows / LEAST_ROWS).max(1);
+        let work = QueueWork::default();
+        let scored = self.score_in_parallel(scores, threads, pool, &work);
+        if threads > 1 && work.is_beyond_the_budget() {
+            return self.score_in_parallel(scores, 1, pool, &QueueWork::default());
+        }
+        scored
+    }
+
+    fn score_in_parallel(
+        &self,
+        scores: &mut [f64],
+        threads: usize,
+        pool: &ScratchPool,
+        queue: &QueueWork,
+    ) -> Result<UnscoredRows, ColumnError> {
         let rows = self.rows.div_ceil(threads).max(1);
         let parts = Mutex::new(scores.chunks_mut(rows).enumerate());
         let outcomes = Mutex::new(Vec::with_capacity(threads));
         let work = || {
             let mut scratch = pool.take();
             while let Some((index, scores)) = take_next(&parts) {
-                let outcome = self.score_part(index * rows, scores, &mut scratch);
+                let outcome = self.score_part(index * rows, scores, &mut scratch, queue);
                 locked(&outcomes).push((index, outcome));
             }
             pool.put_back(scratch);
@@ -119,6 +134,7 @@ impl<'a> Columns<'a> {
         first: usize,
         scores: &mut [f64],
         scratch: &mut ColumnScratch,
+        queue: &QueueWork,
     ) -> Result<UnscoredRows, ColumnError> {
         let (mut outcome, mut errors, mut done) = (UnscoredRows::default(), Vec::new(), 0);
         while done < scores.len() {
@@ -130,12 +146,20 @@ impl<'a> Columns<'a> {
                 outcome.null_rows.extend((0..run.rows).filter(|&row| nulls.is_null(row)).map(|row| first + done + row));
             }
             if run.nulls.is_none() {
-                self.program.score_columns(&run.columns(None), OnError::ZeroLikePbs, scratch, scores, &mut errors)?;
+                self.program.score_columns_within(
+                    queue,
+                    &run.columns(None),
+                    OnError::ZeroLikePbs,
+                    scratch,
+                    scores,
+                    &mut errors,
+                )?;
                 outcome.errors.extend(errors.drain(..).map(|(row, error)| (first + done + row, error)));
             } else if !valid.is_empty() {
                 let taken: Vec<Option<Values>> = run.taken(&valid);
                 let mut valid_scores = vec![0.0; valid.len()];
-                self.program.score_columns(
+                self.program.score_columns_within(
+                    queue,
                     &run.columns(Some(&taken)),
                     OnError::ZeroLikePbs,
                     scratch,

@@ -440,3 +440,16 @@ def test_integers_of_128_bits_are_refused_in_our_words():
             with pytest.raises(TypeError, match=r"128 bits are not read: convert them, as with `\.cast\(polars\.Int64\)`"):
                 read()
         assert Formula("ncpus").evaluate(ncpus=column.cast(polars.Int64)).to_pylist() == [1.0, 2.0]
+
+
+def test_the_rows_of_a_call_have_the_limit_of_a_queue_on_any_number_of_threads() -> None:
+    rows = 3 << 16
+    ncpus = [1 if row % 1000 else 100_000 + row // 1000 for row in range(rows)]
+    formula = Formula("comb(ncpus, 50000) > 0 if ncpus > 1 else 7")
+    alone = formula.evaluate(ncpus=ncpus)
+    failed = [error.row for error in alone.errors]
+    assert failed and failed == list(range(failed[0], rows, 1000)) and failed[0] > 0
+    assert "after those of the jobs before it" in alone.errors[0].message
+    together = formula.evaluate(ncpus=ncpus, threads=3)
+    assert [error.row for error in together.errors] == failed
+    assert together.to_pylist() == alone.to_pylist()

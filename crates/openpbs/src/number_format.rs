@@ -5,7 +5,8 @@
 
 /// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
 pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
-pub use job_sort_formula::rank::{decimals, openpbs_digits as resource, read_amount as read_resource};
+use job_sort_formula::rank::openpbs_logged;
+pub use job_sort_formula::rank::{decimals, fixed, openpbs_digits as resource, printed, read_amount as read_resource};
 
 /// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and subtracting it again
 /// rounds that double to an integer, ties to even.
@@ -13,21 +14,7 @@ const ROUNDING: f64 = 4_503_599_627_370_496.0;
 /// The bound of the fast path: a million times a smaller value is less than 2^53.
 const FAST_LIMIT: f64 = 9_000_000_000.0;
 
-/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
-///
-/// ```
-/// use jsf_openpbs::number_format::printed;
-///
-/// assert_eq!(printed(0.1), "0.1");
-/// assert_eq!(printed(50.878), "50.878");
-/// assert_eq!(printed(0.99999), "1");
-/// assert_eq!(printed(-0.00002), "-0");
-/// ```
-pub fn printed(v: f64) -> String {
-    fixed(v, decimals(v))
-}
-
-/// The value of a formula as the scheduler logs it: rounded to a C `float`, then [`printed`].
+/// As [`openpbs_logged`], in less time.
 ///
 /// ```
 /// use jsf_openpbs::number_format::logged;
@@ -45,8 +32,7 @@ pub fn logged(value: f64) -> String {
 /// Appends [`logged`] to `text`.
 pub fn write_logged(value: f64, text: &mut String) {
     let Some(Logged { is_negative, whole, rest, places }) = Logged::from_value(value) else {
-        let rounded = if value.is_finite() { f64::from(value as f32) } else { value };
-        return text.push_str(&printed(rounded));
+        return text.push_str(&openpbs_logged(value));
     };
     if is_negative {
         text.push('-');
@@ -115,15 +101,6 @@ fn divided(digits: u64, divisor: u64, places: u32) -> (u64, u64, u32) {
 pub fn server_float(v: f64) -> f64 {
     let rounded = f64::from(v as f32);
     if rounded.is_finite() { printed(rounded).parse().unwrap_or(rounded) } else { rounded }
-}
-
-/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    match (value.is_nan(), value.is_sign_negative()) {
-        (true, true) => "-nan".to_owned(),
-        (true, false) => "nan".to_owned(),
-        (false, _) => format!("{value:.decimals$}"),
-    }
 }
 
 /// A fair-share number as the scheduler prints it, with `%f`: six decimals.
@@ -195,7 +172,7 @@ mod tests {
             let wide = f32::from_bits(bits ^ bits >> 15);
             let near = (bits % 2_000_001) as f32 / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6] - 500.0;
             for value in [wide, near].map(f64::from) {
-                assert_eq!(logged(value), printed(value), "{value:e}");
+                assert_eq!(logged(value), openpbs_logged(value), "{value:e}");
             }
         }
     }

@@ -19,7 +19,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use crate::fairshare::TreeError;
-use crate::fairshare::tree::{NodeId, ShareTree};
+use crate::fairshare::tree::{NodeId, NodeKind, ShareTree};
 
 mod association;
 pub mod classic;
@@ -169,9 +169,16 @@ impl<T: Policy + ?Sized> Policy for Box<T> {
 pub struct ShareTable {
     rows: Vec<EntityShares>,
     associations: Vec<association::Packed>,
+    /// Whether a job whose entity has the name of a group gets the shares of the group.
+    groups_have_jobs: bool,
 }
 
 impl ShareTable {
+    /// The shares, of which jobs get those of groups, too.
+    fn with_jobs_of_groups(self) -> Self {
+        Self { groups_have_jobs: true, ..self }
+    }
+
     /// The shares of a node; `None` if the policy computed none for it.
     pub fn get(&self, node: NodeId) -> Option<EntityShares> {
         self.rows.get(node.index()).copied()
@@ -186,7 +193,7 @@ impl ShareTable {
 /// In the order of [`ShareTree::nodes`].
 impl FromIterator<EntityShares> for ShareTable {
     fn from_iter<I: IntoIterator<Item = EntityShares>>(rows: I) -> Self {
-        Self { rows: rows.into_iter().collect(), associations: Vec::new() }
+        Self { rows: rows.into_iter().collect(), ..Self::default() }
     }
 }
 
@@ -195,7 +202,11 @@ impl FromIterator<(EntityShares, AssociationShares)> for ShareTable {
     fn from_iter<I: IntoIterator<Item = (EntityShares, AssociationShares)>>(rows: I) -> Self {
         let rows = rows.into_iter();
         let (expected, _) = rows.size_hint();
-        let mut shares = Self { rows: Vec::with_capacity(expected), associations: Vec::with_capacity(expected) };
+        let mut shares = Self {
+            rows: Vec::with_capacity(expected),
+            associations: Vec::with_capacity(expected),
+            groups_have_jobs: false,
+        };
         for (row, association) in rows {
             shares.rows.push(row);
             shares.associations.push(association.into());
@@ -272,10 +283,27 @@ impl AssessedTree {
 
 /// Entities are found by name if it is unique, else by `group/entity`: see [`ShareTree::resolve`]. An association with a
 /// partition is found by its full name, `user:partition`, only.
+///
+/// The root and the groups are not entities: a user `root` who is not in the tree has no shares. Under [`OpenPbs`](openpbs::OpenPbs)
+/// a user with the name of a group gets the group's, because the scheduler looks a job's entity up among all nodes; its root has
+/// the name `TREEROOT`, which no user has.
 impl FairShare for AssessedTree {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        self.shares.get(self.tree.resolve(entity)?)
+        let node = self.tree.resolve(entity)?;
+        let has_jobs = match self.tree.kind(node) {
+            NodeKind::Root => false,
+            NodeKind::Group => self.shares.groups_have_jobs,
+            NodeKind::Entity => true,
+        };
+        self.shares.get(node).filter(|_| has_jobs)
     }
+}
+
+/// The shares of the node of this name, which may be a group.
+#[cfg(test)]
+pub(crate) fn shares_of_node(assessed: &AssessedTree, name: &str) -> EntityShares {
+    let node = assessed.tree.resolve(name).expect("in the tree");
+    assessed.shares.get(node).expect("every node has shares")
 }
 
 /// The example of Slurm's documents: two accounts with two accounts each, and five users. Its usage sums to 0.7 of the

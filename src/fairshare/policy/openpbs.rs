@@ -84,7 +84,7 @@ impl Policy for OpenPbs {
                 }
             });
         }
-        rows.into_iter().map(Floats::into_shares).collect()
+        rows.into_iter().map(Floats::into_shares).collect::<ShareTable>().with_jobs_of_groups()
     }
 }
 

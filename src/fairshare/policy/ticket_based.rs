@@ -214,7 +214,7 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairshare::policy::worked_example;
+    use crate::fairshare::policy::{shares_of_node, worked_example};
     use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
     fn assessed(rules: PolicyRules, pending: &[&str]) -> AssessedTree {
@@ -263,7 +263,7 @@ mod tests {
             ("User4", "0.2500", "1.00"),
             ("User5", "0.0035", "100.00"),
         ] {
-            let row = assessed.shares_of(name).expect("in the tree");
+            let row = shares_of_node(&assessed, name);
             assert_eq!(format!("{:.4}", row.fairshare_tree_usage), usage, "{name}");
             let ours = weight(row.fairshare_perc, row.fairshare_tree_usage) / row.fairshare_perc;
             assert_eq!(format!("{ours:.2}"), factor, "{name}");

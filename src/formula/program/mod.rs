@@ -1,7 +1,8 @@
 //! Compiled formulas: a syntax tree enters, a [`Program`] for a stack machine leaves.
 //!
-//! A program can only be made by [`Program::compile`], so its jumps and operands are valid. An [`Interpreter`] evaluates
-//! it for one row of inputs at a time in any [`Arithmetic`]; a [`ColumnarExecutor`] evaluates it for a block of rows.
+//! A program can only be made by [`Formula::compile`](crate::Formula::compile), so its jumps and operands are valid. An interpreter
+//! evaluates it for one row of inputs at a time, in Python's arithmetic or in decimals; a columnar executor evaluates it for a
+//! block of rows.
 
 mod columnar;
 mod compiler_limits;
@@ -101,6 +102,26 @@ impl Program {
 
     /// Evaluates the program once in Python's arithmetic. To score many jobs, use [`Program::score_columns`]
     /// or [`Program::score_row`].
+    ///
+    /// The result is what Python's `eval` returns, which need not be a number. A score is a double; for a result that is none, scoring
+    /// has an error of its own, a [`ScoreError`](crate::rank::ScoreError) that is not `Raised`: `NotANumber` for `None`, a tuple, a
+    /// list, a function or a complex number, and `TooLarge` for an integer beyond the doubles. `True` and `False` score 1 and 0.
+    ///
+    /// ```
+    /// use job_sort_formula::rank::ColumnScratch;
+    /// use job_sort_formula::{Formula, Schema};
+    ///
+    /// for (text, value, score) in [
+    ///     ("1 < 2", "True", "1"),
+    ///     ("sqrt", "<built-in function sqrt>", "the result has type `builtin_function_or_method`, expected a real number"),
+    /// ] {
+    ///     let program = Formula::parse(text)?.compile(&Schema::openpbs())?;
+    ///     assert_eq!(program.evaluate(&[])?.repr(), value);
+    ///     let scored = program.score_row(&[], &mut ColumnScratch::new());
+    ///     assert_eq!(scored.map_or_else(|error| error.to_string(), |score| score.to_string()), score);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The exception that Python raises, with its span in the formula. Another number of inputs than [`Program::inputs`] is a

@@ -26,9 +26,9 @@ pub struct SyntaxError {
 pub enum SyntaxErrorKind {
     /// Only blanks and comments.
     Empty,
-    /// Longer than [`MAX_LENGTH`].
+    /// Longer than 64 KiB.
     TooLong,
-    /// Nested deeper than [`MAX_NESTING`].
+    /// More than 200 levels of brackets, or of `lambda`.
     TooDeep,
     /// The system cannot start a thread with the stack that a deep formula needs.
     NoStack,

@@ -18,7 +18,7 @@ const DEEP_STACK: usize = 64 << 20;
 /// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.
 pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Result<usize> {
     if text.len() > max_length {
-        return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(max_length, max_length)));
+        return Err(too_long(text, max_length));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
         return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));
@@ -34,6 +34,12 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
     };
     scanner.run()?;
     Ok(scanner.deepest)
+}
+
+/// The error of a text of more than `max_length` bytes, at the first character beyond them, or at the end.
+pub(super) fn too_long(text: &str, max_length: usize) -> SyntaxError {
+    let end = (0..=max_length.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(end, end))
 }
 
 /// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot start one. WebAssembly has no

@@ -7,6 +7,7 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::ast_builder::normalize_name;
 use crate::formula::syntax::error::{MAX_LENGTH, Result};
 use crate::formula::syntax::grammar::{Rule, span_of};
+use crate::formula::syntax::scanner::too_long;
 use crate::formula::syntax::{Expr, SyntaxError, SyntaxErrorKind};
 
 /// The most constants of a template.
@@ -96,7 +97,7 @@ impl TemplateConstants {
         filled.sort_unstable();
         // a formula may be longer where the caller allows it
         if !filled.is_empty() && expr.text().len() + filled.len() * MAX_FILLED > MAX_LENGTH {
-            return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(MAX_LENGTH, MAX_LENGTH)));
+            return Err(too_long(expr.text(), MAX_LENGTH));
         }
         Ok(TemplateTree { expr, constants: declared, places: filled })
     }
