@@ -1,5 +1,5 @@
-# Builds jsf from the source archive of a release, which has all crates, without a network. packaging/build.sh fills in the version
-# and the sum.
+# Builds jsf from the source archive of a release, which has all crates, without a network.
+# packaging/build.sh fills in the version and the sum.
 from spack.package import *
 
 try:
@@ -10,9 +10,10 @@ except ImportError:
 
 
 class JobSortFormula(CargoPackage):
-    """Says what a PBS job_sort_formula does to a queue before the scheduler does it: checks, ranks, explains, compares and simulates."""
+    """Says what a PBS job_sort_formula does to a queue before the scheduler does it: checks,
+    ranks, explains, compares and simulates."""
 
-    # `spack mirror create`, or the archive in the folder that `spack install` is called in
+    # the archive is beside this file, see `url_for_version`
     url = "file:///job-sort-formula-@VERSION@-source.tar.gz"
 
     license("MIT OR Apache-2.0")
