@@ -181,7 +181,7 @@ pub enum GoalState {
     Missed,
     /// The goal is about no job, so that there is nothing to judge.
     NoJobs,
-    /// The limit refers to an old side, and there is none.
+    /// The limit refers to the old side of a comparison, and only one formula was simulated.
     NoOldSide,
     /// The value is within the limit.
     Met,

@@ -35,7 +35,7 @@ impl Site {
     /// missed.
     ///
     /// # Errors
-    /// All goals about some of the jobs are such: such goals are those of another site. Or a condition has a name that nothing declares and no job of
+    /// No goal about some of the jobs has one: the goals are those of another site. Or a condition has a name that nothing declares and no job of
     /// the log has.
     pub fn check_goals(&self, goals: &Goals, workload: &Workload) -> Result<Vec<String>, SiteError> {
         for condition in goals.conditions() {

@@ -103,7 +103,7 @@ impl Program {
     /// Evaluates the program once in Python's arithmetic. To score many jobs, use [`Program::score_columns`]
     /// or [`Program::score_row`].
     ///
-    /// The result is what Python's `eval` returns, which need not be a number. A score is a double; for a result that is none, scoring
+    /// The result is what Python's `eval` returns, which need not be a number. A score is a double; for any other result, scoring
     /// has an error of its own, a [`ScoreError`](crate::rank::ScoreError) that is not `Raised`: `NotANumber` for `None`, a tuple, a
     /// list, a function or a complex number, and `TooLarge` for an integer beyond the doubles. `True` and `False` score 1 and 0.
     ///
