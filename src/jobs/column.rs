@@ -157,9 +157,16 @@ impl Column {
         if let (Some(indices), Some(floats)) = (indices, self.entity_values().cloned()) {
             return self.fill_by_entity(indices, &floats, kept.len());
         }
-        let old = std::mem::take(&mut self.blocks);
-        for rows in kept.moves() {
-            self.open_block().extend_from(&old[rows.block], &rows.runs);
+        let mut old = std::mem::take(&mut self.blocks);
+        for (index, runs) in kept.moves() {
+            match self.blocks.last_mut().filter(|open| !open.is_full()) {
+                Some(open) => open.extend_from(&old[index], runs),
+                None => {
+                    let mut block = std::mem::take(&mut old[index]);
+                    block.retain(runs);
+                    self.blocks.push(block);
+                }
+            }
         }
         kept.renumber(&mut self.exceptions);
         self.filled = match std::mem::take(&mut self.filled) {

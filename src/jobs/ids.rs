@@ -123,18 +123,20 @@ impl Ids {
 
     /// Removes rows.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        let old = std::mem::take(&mut self.pages);
-        self.len = 0;
-        for rows in kept.moves() {
-            if self.len.is_multiple_of(PAGE_ROWS) {
-                self.pages.push(Page::after(self.pages.last().or(old.first())));
+        let mut old = std::mem::take(&mut self.pages);
+        for (index, runs) in kept.moves() {
+            if self.pages.last().is_none_or(|open| open.len() == PAGE_ROWS) {
+                // all rows of the page before it have moved
+                let page = match index.checked_sub(1) {
+                    Some(before) => std::mem::take(&mut old[before]).cleared(),
+                    None => Page::after(old.first()),
+                };
+                self.pages.push(page);
             }
             let Some(open) = self.pages.last_mut() else { return };
-            for run in &rows.runs {
-                open.extend_from(&old[rows.block], run.clone());
-                self.len += run.len();
-            }
+            runs.iter().for_each(|run| open.extend_from(&old[index], run.clone()));
         }
+        self.len = kept.len();
         if let Some(Index { rows, .. }) = &mut self.index {
             rows.retain(|row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());
         }

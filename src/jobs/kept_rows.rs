@@ -10,16 +10,17 @@ pub(super) struct KeptRows<'r> {
     removed: &'r [usize],
     /// The runs of consecutive rows that are kept, ascending.
     runs: Vec<Range<usize>>,
+    /// The same, divided where a block begins before or after the removal, and counted from the start of the block before.
+    pieces: Vec<Range<usize>>,
     moves: Vec<Move>,
     len: usize,
 }
 
 /// Rows of one block of [`BLOCK_ROWS`] rows that belong to one block after the removal, too.
-pub(super) struct Move {
+struct Move {
     /// The block before the removal.
-    pub(super) block: usize,
-    /// The runs of consecutive rows, ascending, counted from the start of the block.
-    pub(super) runs: Vec<Range<usize>>,
+    block: usize,
+    pieces: Range<usize>,
 }
 
 impl<'r> KeptRows<'r> {
@@ -27,14 +28,39 @@ impl<'r> KeptRows<'r> {
     pub(super) fn new(removed: &'r [usize], len: usize) -> Self {
         let starts = std::iter::once(0).chain(removed.iter().map(|&row| row + 1));
         let ends = removed.iter().copied().chain([len]);
-        let runs: Vec<_> = starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()).collect();
-        let moves = moves(&runs);
-        Self { removed, runs, moves, len: len - removed.len() }
+        let mut runs = Vec::with_capacity(removed.len() + 1);
+        runs.extend(starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()));
+        let mut kept = Self { removed, runs, pieces: Vec::new(), moves: Vec::new(), len: len - removed.len() };
+        kept.divide();
+        kept
     }
 
-    /// The rows that are kept, block by block.
-    pub(super) fn moves(&self) -> &[Move] {
-        &self.moves
+    /// Divides the runs where a block begins before or after the removal.
+    fn divide(&mut self) {
+        self.pieces.reserve(self.runs.len() + 2 * (self.len / BLOCK_ROWS + 1));
+        let mut new_row = 0;
+        for run in &self.runs {
+            let mut start = run.start;
+            while start < run.end {
+                let block = start / BLOCK_ROWS;
+                let block_start = block * BLOCK_ROWS;
+                let room = BLOCK_ROWS - new_row % BLOCK_ROWS;
+                let end = run.end.min(block_start + BLOCK_ROWS).min(start + room);
+                self.pieces.push(start - block_start..end - block_start);
+                match self.moves.last_mut().filter(|last| last.block == block && room < BLOCK_ROWS) {
+                    Some(last) => last.pieces.end += 1,
+                    None => self.moves.push(Move { block, pieces: self.pieces.len() - 1..self.pieces.len() }),
+                }
+                new_row += end - start;
+                start = end;
+            }
+        }
+    }
+
+    /// The rows that are kept, as blocks before the removal and runs of consecutive rows of them, counted from the start of
+    /// the block: all rows that belong to one block before the removal and to one block after it.
+    pub(super) fn moves(&self) -> impl Iterator<Item = (usize, &[Range<usize>])> {
+        self.moves.iter().map(|of| (of.block, &self.pieces[of.pieces.clone()]))
     }
 
     /// The removed rows, ascending and distinct.
@@ -62,14 +88,7 @@ impl<'r> KeptRows<'r> {
 
     /// Removes the items of the removed rows. There may be fewer items than rows.
     pub(super) fn retain_in<T: Copy>(&self, items: &mut Vec<T>) {
-        let mut end = 0;
-        for run in &self.runs {
-            let run = run.start.min(items.len())..run.end.min(items.len());
-            let kept = run.len();
-            items.copy_within(run, end);
-            end += kept;
-        }
-        items.truncate(end);
+        retain_runs(items, &self.runs);
     }
 
     /// Removes the removed rows from an ascending list of rows, and gives the others their new numbers.
@@ -84,26 +103,16 @@ impl<'r> KeptRows<'r> {
     }
 }
 
-fn moves(runs: &[Range<usize>]) -> Vec<Move> {
-    let mut moves: Vec<Move> = Vec::new();
-    let mut new_row = 0;
+/// Keeps the items of ascending runs, which may end beyond the last item.
+pub(super) fn retain_runs<T: Copy>(items: &mut Vec<T>, runs: &[Range<usize>]) {
+    let mut end = 0;
     for run in runs {
-        let mut start = run.start;
-        while start < run.end {
-            let block = start / BLOCK_ROWS;
-            let block_start = block * BLOCK_ROWS;
-            let room = BLOCK_ROWS - new_row % BLOCK_ROWS;
-            let end = run.end.min(block_start + BLOCK_ROWS).min(start + room);
-            let rows = start - block_start..end - block_start;
-            match moves.last_mut().filter(|last| last.block == block && room < BLOCK_ROWS) {
-                Some(last) => last.runs.push(rows),
-                None => moves.push(Move { block, runs: vec![rows] }),
-            }
-            new_row += end - start;
-            start = end;
-        }
+        let run = run.start.min(items.len())..run.end.min(items.len());
+        let kept = run.len();
+        items.copy_within(run, end);
+        end += kept;
     }
-    moves
+    items.truncate(end);
 }
 
 #[cfg(test)]
@@ -111,9 +120,10 @@ mod tests {
     use super::*;
 
     fn rows(kept: &KeptRows<'_>) -> Vec<usize> {
-        let rows =
-            |of: &Move| of.runs.iter().cloned().flatten().map(|row| of.block * BLOCK_ROWS + row).collect::<Vec<_>>();
-        kept.moves().iter().flat_map(rows).collect()
+        let moves = kept.moves();
+        moves
+            .flat_map(|(block, runs)| runs.iter().cloned().flatten().map(move |row| block * BLOCK_ROWS + row))
+            .collect()
     }
 
     #[test]
@@ -141,7 +151,7 @@ mod tests {
     fn a_move_begins_and_ends_with_the_block_before_and_after() {
         let kept = KeptRows::new(&[5], 2 * BLOCK_ROWS + 2);
         let moves: Vec<_> =
-            kept.moves().iter().map(|of| (of.block, of.runs[0].start, of.runs.last().unwrap().end)).collect();
+            kept.moves().map(|(block, runs)| (block, runs[0].start, runs.last().unwrap().end)).collect();
         let expected = [(0, 0, BLOCK_ROWS), (1, 0, 1), (1, 1, BLOCK_ROWS), (2, 0, 1), (2, 1, 2)];
         assert_eq!(moves, expected);
     }

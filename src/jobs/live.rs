@@ -166,7 +166,7 @@ impl JobTable {
                 ids.remove_rows(&kept);
                 queues.remove_rows(&kept);
                 kept.retain_in(states);
-                kept.retain_in(queued_at);
+                queued_at.remove_rows(&kept);
             },
             || {
                 let index = entities.remove_rows(&kept).then(|| entities.shared_indices());

@@ -13,6 +13,7 @@ mod live;
 mod lookup;
 mod origin;
 mod problem;
+mod queue_times;
 mod state;
 mod table;
 

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::jobs::batch::{InputPrecedence, UNKNOWN};
+use crate::jobs::batch::InputPrecedence;
 use crate::jobs::dictionary::Dictionary;
 use crate::jobs::ids::Ids;
 use crate::jobs::origin::Origins;
+use crate::jobs::queue_times::QueueTimes;
 use crate::jobs::{Batch, Column, Exclusion, InputOrigin, JobState, Problem};
 use crate::python::Value;
 use crate::schema::InputType;
@@ -43,8 +44,7 @@ pub struct JobTable {
     pub(super) entities: Dictionary,
     pub(super) queues: Dictionary,
     pub(super) states: Vec<JobState>,
-    /// When each job was queued; ends with the last job whose time is known.
-    pub(super) queued_at: Vec<i64>,
+    pub(super) queued_at: QueueTimes,
     pub(super) exclusions: BTreeMap<u32, Exclusion>,
     pub(super) columns: Vec<(Box<str>, Column)>,
     /// The index of each column.
@@ -96,8 +96,7 @@ impl JobTable {
         self.queues.push(job.queue);
         self.states.push(job.state);
         if let Some(time) = job.queued_at {
-            self.queued_at.resize(row, UNKNOWN);
-            self.queued_at.push(time);
+            self.queued_at.extend_from(row, &[time]);
         }
         if let Some(reason) = &job.exclusion {
             self.exclusions.insert(row as u32, reason.clone());
@@ -180,8 +179,7 @@ impl JobTable {
         let first = self.states.len();
         self.states.extend_from_slice(states);
         if let Some(times) = batch.queued_at(rows) {
-            self.queued_at.resize(first, UNKNOWN);
-            self.queued_at.extend_from_slice(times);
+            self.queued_at.extend_from(first, times);
         }
         let over = states.iter().enumerate().filter(|(_, state)| state.is_over());
         self.exclusions.extend(over.map(|(offset, &state)| ((first + offset) as u32, Exclusion::Over(state))));
@@ -375,23 +373,27 @@ impl JobTable {
 
     /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.
     pub fn submit_order(&self, row: usize) -> (i64, usize) {
-        (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
+        (self.queued_at.get(row), row)
     }
 
     /// When each job was queued, by row, in the unit of [`Job::queued_at`]. Ends with the last job whose time is known; the
     /// time of an earlier job that is not known is `i64::MAX`: it comes last among jobs of equal value.
     pub fn queue_times(&self) -> &[i64] {
-        &self.queued_at
+        self.queued_at.as_slice()
     }
 
     /// Whether the rows are in [submit order](JobTable::submit_order).
     pub fn is_in_submit_order(&self) -> bool {
-        self.queued_at.is_sorted()
+        self.queued_at.are_ascending()
     }
 
     /// Sorts rows by [submit order](JobTable::submit_order).
     pub fn sort_by_submit_order(&self, rows: &mut [usize]) {
-        if self.queued_at.is_empty() { rows.sort_unstable() } else { rows.sort_by_key(|&row| self.submit_order(row)) }
+        if self.queued_at.as_slice().is_empty() {
+            rows.sort_unstable()
+        } else {
+            rows.sort_by_key(|&row| self.submit_order(row))
+        }
     }
 
     /// The column of this name.

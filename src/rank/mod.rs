@@ -112,12 +112,11 @@ impl Ranking {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
-        let considered = table.considered_rows().take_while(|&row| row < scores.len());
         if scores.decimals().is_none() && table.is_in_submit_order() {
-            let order = sort_by_value(considered, &scores.values(), limit);
+            let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
-        let mut rows: Vec<usize> = considered.collect();
+        let mut rows: Vec<usize> = table.considered_rows().take_while(|&row| row < scores.len()).collect();
         table.sort_by_submit_order(&mut rows);
         let values = scores.values();
         let order = match scores.decimals() {

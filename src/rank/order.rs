@@ -27,17 +27,18 @@ pub fn top_rows(scores: &[f64], submitted: Option<&[i64]>, precision: ScorePreci
     let values: Vec<f64> = scores.iter().map(|&score| precision.round(score)).collect();
     let times = submitted.unwrap_or_default();
     if times.is_sorted() {
-        return sort_by_value(0..values.len(), &values, limit);
+        return sort_by_value(&values, |_| true, limit);
     }
     let mut rows: Vec<usize> = (0..values.len()).collect();
     rows.sort_by_key(|&row| times.get(row).copied().unwrap_or(i64::MAX));
     sort_listed_by_value(&rows, &values, limit)
 }
 
-/// Sorts ascending rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every
-/// row of the table. Returns at most the first `limit` rows.
-pub fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], limit: usize) -> Vec<usize> {
+/// Sorts the rows that `is_listed` accepts by value, the higher first; rows of equal value keep their order. Returns at most
+/// the first `limit` rows.
+pub fn sort_by_value(values: &[f64], is_listed: impl Fn(usize) -> bool, limit: usize) -> Vec<usize> {
     let are_floats = values.iter().fold(true, |are_floats, &value| are_floats & is_float(value));
+    let rows = (0..values.len()).filter(|&row| is_listed(row));
     if !are_floats && values.iter().any(|value| value.is_nan()) {
         let mut rows: Vec<usize> = rows.collect();
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
@@ -46,43 +47,64 @@ pub fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], limit: u
     }
     // the keys alone are sorted, since looking up the value of a row for every comparison would miss the cache
     if are_floats {
-        let keys = rows.map(|row| u64::from(float_key(values[row] as f32)) << 32 | row as u64);
-        let sorted = if limit >= values.len() { radix_sorted(keys.collect()) } else { lowest_sorted(keys, limit) };
-        sorted.into_iter().map(|key| key as u32 as usize).collect()
+        let key = |row: usize| u64::from(float_key(values[row] as f32)) << 32 | row as u64;
+        let keys: Vec<u64> = match limit < values.len() {
+            true => lowest_sorted(best_rows(values, is_listed, limit).into_iter().map(key).collect(), limit),
+            false => radix_sorted(rows.map(key).collect()),
+        };
+        keys.into_iter().map(|key| key as u32 as usize).collect()
     } else {
-        let keys = rows.map(|row| u128::from(double_key(values[row])) << 32 | row as u128);
-        lowest_sorted(keys, limit).into_iter().map(|key| key as u32 as usize).collect()
+        let key = |row: usize| u128::from(double_key(values[row])) << 32 | row as u128;
+        let keys = lowest_sorted(best_rows(values, is_listed, limit).into_iter().map(key).collect(), limit);
+        keys.into_iter().map(|key| key as u32 as usize).collect()
     }
 }
 
 /// Sorts rows in any order as [`sort_by_value`] does.
 pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
     let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
-    sort_by_value(0..rows.len(), &values, limit).into_iter().map(|index| rows[index]).collect()
+    sort_by_value(&values, |_| true, limit).into_iter().map(|index| rows[index]).collect()
 }
 
-/// The lowest `limit` keys, sorted; in parallel if there are many.
-fn lowest_sorted<K: Copy + Ord + Send>(keys: impl Iterator<Item = K>, limit: usize) -> Vec<K> {
-    if limit == 0 {
-        return Vec::new();
+/// The lowest `limit` keys, sorted.
+fn lowest_sorted<K: Copy + Ord + Send>(mut keys: Vec<K>, limit: usize) -> Vec<K> {
+    if limit < keys.len() {
+        keys.select_nth_unstable(limit);
+        keys.truncate(limit);
     }
-    let enough = limit.saturating_mul(2);
-    let mut lowest = Vec::with_capacity(keys.size_hint().1.unwrap_or(0).min(enough));
-    let mut bound = None;
-    for key in keys {
-        if bound.is_some_and(|bound| key > bound) {
-            continue;
-        }
-        lowest.push(key);
-        if lowest.len() == enough {
-            lowest.select_nth_unstable(limit - 1);
-            lowest.truncate(limit);
-            bound = lowest.last().copied();
+    parallel::sort_unstable(&mut keys);
+    keys
+}
+
+/// The number of rows that are compared at once.
+const COMPARED_ROWS: usize = 16;
+
+/// Rows among which are the best `limit`: those whose value is at least one that a sample of the values suggests, or all if
+/// these are too few. No value is NaN.
+fn best_rows(values: &[f64], is_listed: impl Fn(usize) -> bool, limit: usize) -> Vec<usize> {
+    let bound = value_in_sample(values, limit);
+    let mut rows = Vec::new();
+    for (start, compared) in (0..).step_by(COMPARED_ROWS).zip(values.chunks(COMPARED_ROWS)) {
+        if compared.iter().fold(false, |reach, &value| reach | (value >= bound)) {
+            rows.extend((start..start + compared.len()).filter(|&row| values[row] >= bound && is_listed(row)));
         }
     }
-    parallel::sort_unstable(&mut lowest);
-    lowest.truncate(limit);
-    lowest
+    if rows.len() < limit { (0..values.len()).filter(|&row| is_listed(row)).collect() } else { rows }
+}
+
+/// The most values that are sampled.
+const SAMPLED: usize = 1024;
+
+/// A value that more than `limit` values most likely exceed, but not many more.
+fn value_in_sample(values: &[f64], limit: usize) -> f64 {
+    let mut sample: Vec<f64> = values.iter().copied().step_by(values.len().div_ceil(SAMPLED).max(1)).collect();
+    // so many of the sample are expected among the best, give or take three standard deviations
+    let expected = limit as f64 * sample.len() as f64 / values.len() as f64;
+    let rank = ((expected + 3.0 * expected.sqrt()) as usize).saturating_add(1);
+    if rank >= sample.len() {
+        return f64::NEG_INFINITY;
+    }
+    *sample.select_nth_unstable_by(rank, |left, right| right.total_cmp(left)).1
 }
 
 /// Sorts keys of which the lower halves are ascending, byte by byte of the upper halves: faster than comparisons if all
@@ -207,7 +229,23 @@ mod tests {
             }
         }
         let values = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e-310, 1e300];
-        assert_eq!(sort_by_value(0..7, &values, 7), [2, 6, 5, 0, 1, 4, 3]);
+        assert_eq!(sort_by_value(&values, |_| true, 7), [2, 6, 5, 0, 1, 4, 3]);
+    }
+
+    #[test]
+    fn the_best_rows_are_found_whatever_the_sample_says() {
+        // every 49th value is sampled: they are the highest, the lowest, or not listed
+        for sampled in [1.0, -1.0, 0.5] {
+            let values: Vec<f64> = (0..50_000)
+                .map(|row| if row % 49 == 0 { sampled } else { f64::from(row * 7919 % 50_000) / 50_000.0 })
+                .collect();
+            for is_listed in [|_: usize| true, |row: usize| !row.is_multiple_of(49)] {
+                for limit in [0, 1, 500, 20_000] {
+                    let all = sort_by_value(&values, is_listed, values.len());
+                    assert_eq!(sort_by_value(&values, is_listed, limit), all[..limit]);
+                }
+            }
+        }
     }
 
     #[test]

@@ -266,8 +266,8 @@ impl Order<'_> {
         }
         let threshold = self.threshold;
         let under = table.considered_rows().filter(|&row| is_under(threshold, row, &values, scores)).collect();
-        let passing = table.considered_rows().filter(|&row| !is_under(threshold, row, &values, scores));
-        let order = sort_by_value(passing, &values, self.limit);
+        let passes = |row| table.is_considered(row) && !is_under(threshold, row, &values, scores);
+        let order = sort_by_value(&values, passes, self.limit);
         let under = evaluation_order(&self.queue_groups(table), under, table);
         let not_considered =
             under.into_iter().map(|row| (row, NotConsidered::UnderThreshold { value: values[row], threshold }));

@@ -26,7 +26,10 @@ impl Bitset {
 
     #[inline]
     pub(super) fn push(&mut self, bit: bool) {
-        self.push_repeated(bit, 1);
+        let Some(words) = &mut self.words else { return self.push_repeated(bit, 1) };
+        words[usize::from(self.len) / 64] |= u64::from(bit) << (self.len % 64);
+        self.len += 1;
+        self.ones += u16::from(bit);
     }
 
     /// Appends the same bit `count` times.
@@ -47,6 +50,13 @@ impl Bitset {
         } else {
             runs.iter().cloned().flatten().for_each(|row| self.push(other.get(row)));
         }
+    }
+
+    /// The bits of ascending runs of rows.
+    pub(super) fn retained(&self, runs: &[Range<usize>]) -> Self {
+        let mut retained = Self::default();
+        retained.extend_from(self, runs);
+        retained
     }
 
     /// Changes the bit of a row.

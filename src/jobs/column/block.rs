@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::jobs::column::bitset::{BLOCK_ROWS, Bitset};
 use crate::jobs::column::encoding::{Encoding, Number, NumberStats, SmallInt, extend_converted};
+use crate::jobs::kept_rows::retain_runs;
 use crate::python::{ColumnValues, ColumnView, IntMask};
 
 /// The numbers of a block, and for each whether it is an integer and whether the job has it.
@@ -116,11 +117,8 @@ impl Block {
         self.set.push_repeated(are_set, numbers.len());
     }
 
-    /// Appends runs of rows of another block. They must fit the block.
+    /// Appends runs of rows of another block. They must fit the block, which is not empty.
     pub(super) fn extend_from(&mut self, other: &Self, runs: &[Range<usize>]) {
-        if self.len == 0 {
-            self.numbers = other.numbers.empty();
-        }
         match (&mut self.numbers, &other.numbers) {
             (Encoded::Constant(constant), Encoded::Constant(others)) if constant.to_bits() == others.to_bits() => {}
             (Encoded::I8(numbers), Encoded::I8(others)) => extend_by_runs(numbers, others, runs),
@@ -135,6 +133,23 @@ impl Block {
         self.len += runs.iter().map(Range::len).sum::<usize>();
         self.ints.extend_from(&other.ints, runs);
         self.set.extend_from(&other.set, runs);
+    }
+
+    /// Keeps ascending runs of rows.
+    pub(super) fn retain(&mut self, runs: &[Range<usize>]) {
+        if matches!(self.numbers, Encoded::ByEntity { .. }) {
+            self.widen(Encoding::F64, 0);
+        }
+        match &mut self.numbers {
+            Encoded::Constant(_) | Encoded::ByEntity { .. } => {}
+            Encoded::I8(numbers) => retain_runs(numbers, runs),
+            Encoded::I16(numbers) => retain_runs(numbers, runs),
+            Encoded::I32(numbers) => retain_runs(numbers, runs),
+            Encoded::F64(numbers) => retain_runs(numbers, runs),
+        }
+        self.len = runs.iter().map(Range::len).sum();
+        self.ints = self.ints.retained(runs);
+        self.set = self.set.retained(runs);
     }
 
     /// Changes a row.
@@ -242,18 +257,6 @@ impl Block {
 }
 
 impl Encoded {
-    /// No rows in the same encoding, with the capacity for as many as there are; a constant stays.
-    fn empty(&self) -> Self {
-        match self {
-            Self::Constant(constant) => Self::Constant(*constant),
-            Self::I8(numbers) => Self::I8(Vec::with_capacity(numbers.capacity())),
-            Self::I16(numbers) => Self::I16(Vec::with_capacity(numbers.capacity())),
-            Self::I32(numbers) => Self::I32(Vec::with_capacity(numbers.capacity())),
-            Self::F64(numbers) => Self::F64(Vec::with_capacity(numbers.capacity())),
-            Self::ByEntity { .. } => Self::F64(Vec::with_capacity(BLOCK_ROWS)),
-        }
-    }
-
     /// The number of a row; NaN if there is no such row.
     #[inline]
     fn get(&self, row: usize) -> f64 {

@@ -8,7 +8,7 @@ use crate::jobs::BLOCK_ROWS;
 pub(super) const PAGE_ROWS: usize = BLOCK_ROWS;
 
 /// Up to [`PAGE_ROWS`] ids.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Page {
     text: String,
     count: usize,
@@ -23,11 +23,23 @@ enum Ends {
     Each(Vec<u32>),
 }
 
+impl Default for Ends {
+    fn default() -> Self {
+        Self::Uniform(0)
+    }
+}
+
 impl Page {
     /// Creates an empty page with the capacity for ids as long as those of the previous page.
     pub(super) fn after(previous: Option<&Self>) -> Self {
         let text = String::with_capacity(previous.map_or(0, |previous| previous.text.len()));
-        Self { text, count: 0, ends: Ends::Uniform(0) }
+        Self { text, ..Self::default() }
+    }
+
+    /// Removes all ids, and keeps the buffer of the text.
+    pub(super) fn cleared(mut self) -> Self {
+        self.text.clear();
+        Self { text: self.text, ..Self::default() }
     }
 
     pub(super) fn text(&self) -> &str {
