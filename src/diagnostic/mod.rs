@@ -49,6 +49,23 @@ impl Span {
     pub fn slice(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or("")
     }
+
+    /// The line and the column, in characters, at which the span starts in `text`, both from 1. Lines end as in Python, with
+    /// `\n`, `\r\n` or `\r`.
+    ///
+    /// ```
+    /// use job_sort_formula::diagnostic::Span;
+    ///
+    /// let text = "(ncpus +\n  µs)";
+    /// assert_eq!(Span::new(13, 14).line_and_column(text), (2, 4));
+    /// ```
+    pub fn line_and_column(self, text: &str) -> (usize, usize) {
+        let start = text.len().min(self.start as usize);
+        let before = (0..=start).rev().find_map(|end| text.get(..end)).unwrap_or("");
+        let start_of_line = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let lines = before.replace("\r\n", "\n").matches(['\n', '\r']).count();
+        (lines + 1, before[start_of_line..].chars().count() + 1)
+    }
 }
 
 /// Whether a terminal could obey the character, would show a line in another order, or would show nothing, so that two texts

@@ -8,7 +8,8 @@ use num_traits::{Signed, ToPrimitive};
 
 use crate::python::{Arithmetic, Function, Python, Raised, conversion};
 
-/// A Python value. An integer that fits in 64 bits is always [`Value::Int`].
+/// A Python value. An integer that fits in 64 bits is always [`Value::Int`]. It has no `==`, since Python's, in which `1`,
+/// `1.0` and `True` are equal, is not that of Rust's `PartialEq`; compare with [`Value::is_identical`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Value {
