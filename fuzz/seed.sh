@@ -36,7 +36,7 @@ for name in ("formulas.jsonl", "openpbs/validate.jsonl", "openpbs/evaluate/evalu
         formula = json.loads(line.replace(" NaN", " null").replace(" Infinity", " null")).get("formula")
         if formula and len(formula) < 4096:
             formulas.add(formula)
-for target in ("formula", "verdict", "c_interface"):
+for target in ("formula", "verdict", "page", "c_interface"):
     folder = corpus / target
     folder.mkdir(parents=True, exist_ok=True)
     for number, formula in enumerate(sorted(formulas)):
@@ -69,8 +69,9 @@ head -n 40 "$root/examples/site/sched.log" | add replay example
 printf '11/22/2026 04:17:59;0400;pbs_sched;Job;1.vm;Formula Evaluation = 4.0333\n' | add replay one
 add_files goals "$root"/examples/goals.toml
 printf '[[goal]]\nname = "a"\njobs = "ncpus < 8"\nmeasure = "wait"\nstatistic = { within = "1h" }\nat_least = { old = 0.9 }\n' | add goals old
-zcat "$root/examples/site/accounting.gz" | head -n 60 | add logs accounting
+{ zcat "$root/examples/site/accounting.gz" || true; } | head -n 60 | add logs accounting
 printf '; MaxProcs: 64\n1 0 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n2 10 5 50 65 -1 -1 99 60 -1 1 2 1 1 2 1 -1 -1\n' | add logs swf
 printf 'JobID|User|Submit|Start|End|NCPUS|Timelimit|State\n1|ada|2026-01-01T00:00:00|2026-01-01T00:01:00|2026-01-01T01:00:00|4|02:00:00|COMPLETED\n' | add logs sacct
 printf '{"id":"1","submit":0,"processors":4,"walltime":60,"run":50,"entity":"ada"}\n' | add logs native
+printf '%s' '1 if ncpus < 2 else 0 # </script><!--' | add page end_of_element
 for target in "$corpus"/*; do echo "$(basename "$target"): $(find "$target" -type f | wc -l) seeds"; done

@@ -56,6 +56,7 @@ fn every_target_takes_recorded_files() {
     for formula in ["ncpus * 2", "pow(2, -(fairshare_tree_usage/fairshare_perc)) * walltime", "1/ncpus if mem else x"] {
         fuzz_targets::formula(formula.as_bytes());
         fuzz_targets::verdict(formula.as_bytes());
+        fuzz_targets::page(formula.as_bytes());
     }
     let examples = Path::new(jsf_testing::ROOT).join("examples");
     fuzz_targets::goals(&fs::read(examples.join("goals.toml")).expect("a file"));

@@ -32,16 +32,19 @@ use jsf_openpbs::qmgr::set_command;
 use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
+use jsf_report::what_if::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
+use jsf_site::{
+    FileSource, PolicyName, Role, SharesRequest, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions, WhatIf,
+};
 use jsf_slurm::conf::SlurmConf;
 
 /// A target by the name of its folder of crashers.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets but that of the C interface, which `bindings/c` replays.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("formula", formula),
     ("verdict", verdict),
     ("jobs", jobs),
@@ -54,6 +57,7 @@ pub const TARGETS: [Target; 12] = [
     ("replay", replay),
     ("logs", logs),
     ("goals", goals),
+    ("page", page),
 ];
 
 /// Inputs of a formula that reach many of its paths: zeros, signs, integers beyond 2^53, fractions and extremes.
@@ -384,6 +388,44 @@ pub fn goals(data: &[u8]) {
             (&other.name, other.jobs, other.value.map(f64::to_bits))
         );
     }
+}
+
+/// A page holds the formula as it is, and the module that it holds answers with JSON, and with the ranking of the site.
+pub fn page(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut page = Vec::new();
+    WhatIfPage { formula: &text, in_force: Some(&text), object: "server", warnings: &[], bundle: b"", module: b"" }
+        .write(&mut page)
+        .expect("the page is written to memory");
+    let page = String::from_utf8(page).expect("UTF-8");
+    let (_, settings) = page.split_once(r#"<script type="application/json" id="settings">"#).expect("settings");
+    let (settings, _) = settings.split_once("</script>").expect("the end of the element");
+    let settings: serde_json::Value = serde_json::from_str(settings).expect("JSON");
+    assert_eq!((settings["formula"].as_str(), settings["in_force"].as_str()), (Some(&*text), Some(&*text)));
+
+    let open = || {
+        Site::from_files(SiteFiles::default().with(Role::Queue, file(QUEUE)), SiteOptions::default()).expect("a site")
+    };
+    let mut what_if = WhatIf::new(open(), "ncpus");
+    if let Ok(checked) = what_if.check(&text) {
+        is_json(check_json(&text, "server", &checked));
+    }
+    let Ok(ranked) = what_if.rank(&text) else { return };
+    let values = ranked.sides.new.ranking.scores().values();
+    let submission = FormulaSubmission::to_openpbs(&text);
+    let formula = submission.formula().expect("a formula that was ranked");
+    let native = open().rank(formula).expect("a queue that was ranked");
+    let native_values = native.ranking.scores().values();
+    assert!(values.iter().map(|value| value.to_bits()).eq(native_values.iter().map(|value| value.to_bits())));
+    is_json(ranking_json(&what_if, &Shown { first: 10, search: "", is_complete: true }));
+    if let Ok(checked) = what_if.check(&text) {
+        is_json(check_json(&text, "server", &checked));
+    }
+}
+
+fn is_json(text: Option<String>) {
+    let text = text.expect("an answer");
+    serde_json::from_str::<serde::de::IgnoredAny>(&text).expect("JSON");
 }
 
 /// Three jobs in the Standard Workload Format.
