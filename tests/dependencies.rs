@@ -33,16 +33,99 @@ fn cargo(arguments: &[&str]) -> Command {
     cargo
 }
 
-/// The folder of each package of the lock file.
-fn folders() -> Option<BTreeMap<String, PathBuf>> {
+/// What the packages are for that this workspace names itself.
+const PURPOSES: [(&str, &str); 40] = [
+    ("anstream", "colour only where the terminal has it"),
+    ("anstyle", "colours"),
+    ("annotate-snippets", "findings drawn under the formula, as the Rust compiler draws its own"),
+    ("base64", "the site and the module inside a page"),
+    ("clap", "the command line"),
+    ("clap_complete", "completions of shells"),
+    ("clap_mangen", "manual pages"),
+    ("csv", "CSV as RFC 4180 has it"),
+    ("ctor", "the check before `main` whether standard output is open"),
+    ("fearless_simd", "vector instructions of the processor that it runs on, without unsafe code"),
+    ("flate2", "gzip: logs, archives, snapshots"),
+    ("hashbrown", "tables of names and ids, with a fast hash"),
+    ("itoa", "digits of integers"),
+    ("jiff", "dates and time zones"),
+    ("libm", "the same last digits of `exp`, `log`, `sin` … on every system"),
+    ("memchr", "the ends of lines and texts in large files"),
+    ("microlp", "linear programs: the constants that meet wishes"),
+    ("minijinja", "pages from a template that escapes what it is given"),
+    ("num-bigint", "Python's integers beyond 64 bits"),
+    ("num-integer", "Python's integers beyond 64 bits"),
+    ("num-traits", "conversions between numbers"),
+    ("pest", "the grammar of formulas"),
+    ("rayon", "threads: work on parts of a table"),
+    ("rayon-core", "threads: the pool that other crates share"),
+    ("rust_decimal", "`--numbers decimal`"),
+    ("rustix", "files that are replaced at once, and locks"),
+    ("ruzstd", "zstd: logs"),
+    ("serde", "JSON and TOML into types, and back"),
+    ("serde_json", "JSON"),
+    ("sha2", "the policy of a page: which script it may run"),
+    ("signal-hook", "an interrupted command removes its temporary files"),
+    ("similar", "the differences between two texts"),
+    ("tar", "archives and snapshots"),
+    ("tempfile", "temporary files beside those that they replace"),
+    ("terminal_size", "the width of the terminal"),
+    ("thiserror", "error types"),
+    ("toml", "settings and goals"),
+    ("unicode-normalization", "names in formulas as Python compares them (NFKC)"),
+    ("unicode-width", "columns of tables that align"),
+    ("zmij", "the shortest digits of a double"),
+];
+
+/// What cargo says of all packages.
+fn metadata() -> Option<Value> {
     let output = cargo(&["metadata", "--format-version", "1", "--filter-platform", TARGET]).output().ok()?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
+    serde_json::from_slice(&output.stdout).ok()
+}
+
+/// The folder of each package of the lock file.
+fn folders(metadata: &Value) -> Option<BTreeMap<String, PathBuf>> {
     let entry = |package: &Value| {
         let manifest = Path::new(package["manifest_path"].as_str()?);
         let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
         Some((name, manifest.parent()?.join("src")))
     };
     Some(metadata["packages"].as_array()?.iter().filter_map(entry).collect())
+}
+
+/// The packages that need a package in order to run, among `packages`, by name.
+fn users<'p>(metadata: &Value, package: &str, packages: &'p [String]) -> Vec<&'p str> {
+    let (wanted, _) = package.split_once(' ').unwrap_or((package, ""));
+    let named =
+        |name: &str| packages.iter().filter_map(|package| package.split_once(' ')).find(|(known, _)| *known == name);
+    let names: BTreeMap<&str, &str> = metadata["packages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|package| Some((package["id"].as_str()?, package["name"].as_str()?)))
+        .collect();
+    let nodes = metadata["resolve"]["nodes"].as_array().into_iter().flatten();
+    let needs = |node: &&Value| {
+        node["deps"].as_array().into_iter().flatten().any(|dependency| {
+            let kinds = dependency["dep_kinds"].as_array();
+            dependency["pkg"].as_str().and_then(|id| names.get(id)) == Some(&wanted)
+                && kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"].is_null()))
+        })
+    };
+    let mut users: Vec<&str> =
+        nodes.filter(needs).filter_map(|node| Some(named(names.get(node["id"].as_str()?)?)?.0)).collect();
+    users.sort_unstable();
+    users.dedup();
+    users
+}
+
+/// What a package is for: its purpose, or the packages that need it.
+fn reason(metadata: &Value, package: &str, packages: &[String]) -> String {
+    let (name, _) = package.split_once(' ').unwrap_or((package, ""));
+    match PURPOSES.iter().find(|(known, _)| *known == name) {
+        Some((_, purpose)) => (*purpose).to_owned(),
+        None => format!("`{}`", users(metadata, package, packages).join("`, `")),
+    }
 }
 
 /// The lines of Rust code with the word `unsafe`, without comments and attributes, in a folder.
@@ -65,7 +148,8 @@ fn unsafe_lines(folder: &Path) -> usize {
 
 fn document() -> Option<String> {
     let (library, command) = (packages("job-sort-formula")?, packages("jsf")?);
-    let folders = folders()?;
+    let metadata = metadata()?;
+    let folders = folders(&metadata)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut text = format!(
         "# Dependencies and unsafe code\n\n\
@@ -81,11 +165,14 @@ fn document() -> Option<String> {
     for folder in ["src", "bindings/c/src", "bindings/python/src", "bindings/wasm/src"] {
         text += &format!("| `{folder}` | {} |\n", unsafe_lines(&root.join(folder)));
     }
-    text += "\n| package | version | used by | lines with `unsafe` |\n|---|---|---|---|\n";
+    text += "\nWhat each package is for; one that others bring in has their names:\n\n\
+             | package | version | in the | for | lines with `unsafe` |\n|---|---|---|---|--:|\n";
     for package in &command {
         let (name, version) = package.split_once(' ')?;
         let user = if library.contains(package) { "library" } else { "command" };
-        text += &format!("| {name} | {version} | {user} | {} |\n", unsafe_lines(folders.get(package)?));
+        let reason = reason(&metadata, package, &command);
+        assert!(reason != "``", "{name}: the workspace names it, so that PURPOSES should say what for");
+        text += &format!("| {name} | {version} | {user} | {reason} | {} |\n", unsafe_lines(folders.get(package)?));
     }
     Some(text)
 }
