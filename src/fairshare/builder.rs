@@ -38,7 +38,7 @@ pub enum TreeError {
     /// Negative shares.
     #[error("`{name}` has negative shares, {shares}")]
     NegativeShares {
-        /// The name of the new node.
+        /// The name of the node.
         name: String,
         /// Its shares.
         shares: i64,
@@ -458,10 +458,17 @@ fn changed_total(total: f64, change: f64) -> f64 {
 }
 
 fn check_amounts(member: &Member) -> Result<(), TreeError> {
-    match member.shares {
-        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares { name: member.name.to_string(), shares }),
-        _ if is_usage(member.usage) => Ok(()),
-        _ => Err(TreeError::BadUsage { name: member.name.to_string(), usage: member.usage }),
+    check_shares(&member.name, member.shares)?;
+    match is_usage(member.usage) {
+        true => Ok(()),
+        false => Err(TreeError::BadUsage { name: member.name.to_string(), usage: member.usage }),
+    }
+}
+
+pub(super) fn check_shares(name: &str, shares: Shares) -> Result<(), TreeError> {
+    match shares {
+        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares { name: name.to_owned(), shares }),
+        _ => Ok(()),
     }
 }
 

@@ -177,6 +177,34 @@ fn only_entities_have_the_shares_of_a_job() {
 }
 
 #[test]
+fn a_tree_with_other_shares_is_the_one_that_is_built_with_them() {
+    let (mut tree, ann) = of_two_entities(Shares::Count(1));
+    let policy = FairTree::new(PolicyRules::Scheduler);
+    for shares in [Shares::Count(3), Shares::Count(0), Shares::Parent, Shares::Count(i64::MAX)] {
+        tree.set_shares(ann, shares).expect("in the tree");
+        assert_eq!(policy.assess(&tree), policy.assess(&of_two_entities(shares).0), "{shares:?}");
+    }
+    let negative = TreeError::NegativeShares { name: "ann".to_owned(), shares: -1 };
+    assert_eq!(tree.set_shares(ann, Shares::Count(-1)), Err(negative));
+    assert_eq!(tree.shares(ann), Shares::Count(i64::MAX));
+    let beyond = worked_example().find("Scott").expect("in a larger tree");
+    assert_eq!(tree.set_shares(beyond, Shares::Count(1)), Err(TreeError::UnknownNode { index: beyond.index() }));
+    assert_eq!([1, 3].map(|index| tree.node(index)), [Some(ann), None]);
+}
+
+/// A tree, and the node that has these shares.
+fn of_two_entities(shares: Shares) -> (ShareTree, NodeId) {
+    let ann = match shares {
+        Shares::Count(count) => Member::entity("ann").shares(count),
+        Shares::Parent => Member::entity("ann").shares_of_parent(),
+    };
+    let mut builder = TreeBuilder::new("root");
+    let ann = builder.add_under("root", ann.usage(7.0)).expect("sound");
+    builder.add_under("root", Member::entity("bob").usage(3.0)).expect("sound");
+    (builder.finish(), ann)
+}
+
+#[test]
 fn the_builder_refuses_nodes_that_it_does_not_have() {
     let mut larger = worked_example();
     let unknown = larger.find("Scott").expect("in the tree");

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
-use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, is_usage};
+use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, check_shares, is_usage};
 
 /// The index of a node in its [`ShareTree`]. A parent's index is lower than its children's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,7 +65,8 @@ pub(super) struct Node {
 /// A fair-share tree of groups and entities, built by a [`TreeBuilder`](crate::fairshare::TreeBuilder).
 ///
 /// # Panics
-/// The methods that take a [`NodeId`], except for [`charge`](Self::charge), panic on one that belongs to a larger tree.
+/// The methods that take a [`NodeId`], except for [`charge`](Self::charge) and [`set_shares`](Self::set_shares), panic on one
+/// that belongs to a larger tree.
 #[derive(Debug, Clone)]
 pub struct ShareTree {
     pub(super) nodes: Vec<Node>,
@@ -113,6 +114,11 @@ impl ShareTree {
     /// Every node, parents before children, else in the order they were added.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The node with this [index](NodeId::index); `None` beyond the last one.
+    pub fn node(&self, index: usize) -> Option<NodeId> {
+        (index < self.len()).then_some(NodeId(index as u32))
     }
 
     /// All nodes, each before its children, and these in their order.
@@ -167,6 +173,19 @@ impl ShareTree {
     /// The parent, its parent, and so on up to the root.
     pub fn ancestors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         iter::successors(self.parent(node), |&above| self.parent(above))
+    }
+
+    /// Changes the shares of a node; those of the root have no meaning.
+    ///
+    /// # Errors
+    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, and [`TreeError::NegativeShares`]; the tree is then
+    /// unchanged.
+    pub fn set_shares(&mut self, node: NodeId, shares: Shares) -> Result<(), TreeError> {
+        let index = node.index();
+        let changed = self.nodes.get_mut(index).ok_or(TreeError::UnknownNode { index })?;
+        check_shares(&changed.name, shares)?;
+        changed.shares = shares;
+        Ok(())
     }
 
     /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above it.

@@ -39,7 +39,7 @@
  *
  * Ownership. The caller owns every array and text that it passes; they are read or written during the call and never kept.
  * A handle that a function returns is freed with the function of its type (jsf_program_free, ...), once; a text that a
- * function returns belongs to a handle, except for that of jsf_check.
+ * function returns belongs to a handle, unless it is to be freed with jsf_string_free.
  *
  * Errors. A function that can fail returns a jsf_status. The last argument, `error`, may be null; else `*error` becomes null
  * on success and an error on failure, which the caller frees. What it held before is overwritten, not freed. Do not read
@@ -318,6 +318,28 @@ typedef struct {
 } jsf_value;
 
 /**
+ * A node that `jsf_tree_add_many` adds, or `jsf_tree_member` reads.
+ */
+typedef struct {
+    /**
+     * The name, in UTF-8, ended by a NUL.
+     */
+    const char *name;
+    /**
+     * Its shares, without a unit.
+     */
+    int64_t shares;
+    /**
+     * The number of the node above it; 0 is the root. The root itself has 0.
+     */
+    uint32_t parent;
+    /**
+     * Whether it is a group, and else an entity.
+     */
+    bool is_group;
+} jsf_member;
+
+/**
  * The fair-share numbers of an entity, as a formula sees them.
  */
 typedef struct {
@@ -334,28 +356,6 @@ typedef struct {
      */
     double factor;
 } jsf_shares;
-
-/**
- * A node that `jsf_tree_add_many` adds.
- */
-typedef struct {
-    /**
-     * The name, in UTF-8, ended by a NUL.
-     */
-    const char *name;
-    /**
-     * Its shares, without a unit.
-     */
-    int64_t shares;
-    /**
-     * The number of the node above it; 0 is the root.
-     */
-    uint32_t parent;
-    /**
-     * Whether it is a group, and else an entity.
-     */
-    bool is_group;
-} jsf_member;
 
 /**
  * One job of a ranking.
@@ -541,7 +541,7 @@ jsf_status jsf_check(const char *formula,
                      jsf_error **error);
 
 /**
- * Frees a text of `jsf_check` or `jsf_tree_write_groups`. Null is ignored.
+ * Frees a text of `jsf_check`, `jsf_logged_score` or `jsf_tree_write_groups`. Null is ignored.
  */
 void jsf_string_free(char *string);
 
@@ -685,6 +685,18 @@ jsf_status jsf_top(const double *scores,
 double jsf_round_to_float32(double score);
 
 /**
+ * The text of a score as OpenPBS's scheduler logs it: rounded as by `jsf_round_to_float32`, and printed with at most four decimals,
+ * fewer where the following three digits are zeros or nines: `50.8780`, `0.25`, `-0`, `inf`, `-nan`. `score` is as
+ * `jsf_program_score` and `jsf_program_evaluate` give it. `*text` becomes this text, of at most 40 bytes and a NUL, to be freed with
+ * `jsf_string_free`.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` if `text` is null.
+ */
+jsf_status jsf_logged_score(double score,
+                            char **text,
+                            jsf_error **error);
+
+/**
  * A tree with nothing but its root, and under the policy `pbs` the group `unknown`, which has no shares, as without `unknown_shares` in the
  * `sched_config`; an empty tree in which it has 10 is that of `jsf_tree_read_pbs("", 0, NULL, 0, "unknown_shares: 10\n", 19, ...)`. `policy` is as for `jsf_tree_read`. On success
  * `*tree` is to be freed with `jsf_tree_free`.
@@ -743,6 +755,18 @@ size_t jsf_tree_count(const jsf_tree *tree);
  */
 const char *jsf_tree_name(const jsf_tree *tree,
                           size_t node);
+
+/**
+ * Writes the name, the shares and the parent of a node, and whether it is a group, to `*member`. The root is a group whose shares
+ * have no meaning; a node that has the shares of its parent (Slurm's `FairShare=parent`) has 0. The name belongs to the tree and
+ * lives as that of `jsf_tree_name`.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` beyond the last node; `*member` is not written then.
+ */
+jsf_status jsf_tree_member(const jsf_tree *tree,
+                           uint32_t node,
+                           jsf_member *member,
+                           jsf_error **error);
 
 /**
  * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name, which the policy `pbs` does
@@ -837,6 +861,17 @@ jsf_status jsf_tree_remove(jsf_tree *tree,
                            jsf_error **error);
 
 /**
+ * Changes the shares of a node: at least 0, without a unit, and under the policy `pbs` not beyond 32 bits. A node that had the shares of its
+ * parent has these of its own then. The numbers follow with `jsf_tree_update`.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT`, also for the root, which has no shares; nothing is changed then.
+ */
+jsf_status jsf_tree_set_shares(jsf_tree *tree,
+                               uint32_t node,
+                               int64_t shares,
+                               jsf_error **error);
+
+/**
  * Writes OpenPBS's file `resource_group`: the groups, the entities and their shares, for `jsf_tree_read_pbs`. `*resource_group`
  * becomes a text, to be freed with `jsf_string_free`. The shares of the group `unknown` are not in it, but in `sched_config`.
  *
@@ -864,9 +899,11 @@ jsf_status jsf_tree_write_usage(const jsf_tree *tree,
 
 /**
  * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above it. `amount` is finite and at
- * least 0, in the unit of the tree's documents. The numbers follow with `jsf_tree_update`.
+ * least 0, in the unit of the tree's documents. The numbers follow with `jsf_tree_update`. The call takes time in proportion to the
+ * depth of the node.
  *
- * Errors: `JSF_STATUS_ARGUMENT`; nothing is changed then.
+ * Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if `amount` is negative, infinite or NaN, or if the usage of the node or of
+ * one above it would be infinite; nothing is changed then.
  */
 jsf_status jsf_tree_charge(jsf_tree *tree,
                            uint32_t node,
@@ -884,11 +921,13 @@ jsf_status jsf_tree_decay(jsf_tree *tree,
                           jsf_error **error);
 
 /**
- * Computes the numbers of all nodes again, from the usage as it is now: once per scheduling cycle, after the charges.
+ * Computes the numbers of all nodes again, from the shares and the usage as they are now: once per scheduling cycle, after the
+ * charges.
  *
  * Errors: `JSF_STATUS_ARGUMENT`.
  */
-jsf_status jsf_tree_update(jsf_tree *tree, jsf_error **error);
+jsf_status jsf_tree_update(jsf_tree *tree,
+                           jsf_error **error);
 
 /**
  * Frees a tree. Null is ignored. No thread may be using it.

@@ -7,7 +7,9 @@ use std::slice;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
-use job_sort_formula::rank::{ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, top_rows};
+use job_sort_formula::rank::{
+    ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, openpbs_logged, top_rows,
+};
 use job_sort_formula::{Program, Value};
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
@@ -106,7 +108,7 @@ pub unsafe extern "C" fn jsf_check(
     unsafe { guarded(error, work) }
 }
 
-/// Frees a text of `jsf_check` or `jsf_tree_write_groups`. Null is ignored.
+/// Frees a text of `jsf_check`, `jsf_logged_score` or `jsf_tree_write_groups`. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
     if !string.is_null() {
@@ -455,4 +457,25 @@ pub unsafe extern "C" fn jsf_top(
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_round_to_float32(score: f64) -> f64 {
     f64::from(score as f32)
+}
+
+/// The text of a score as OpenPBS's scheduler logs it: rounded as by `jsf_round_to_float32`, and printed with at most four decimals,
+/// fewer where the following three digits are zeros or nines: `50.8780`, `0.25`, `-0`, `inf`, `-nan`. `score` is as
+/// `jsf_program_score` and `jsf_program_evaluate` give it. `*text` becomes this text, of at most 40 bytes and a NUL, to be freed with
+/// `jsf_string_free`.
+///
+/// Errors: `JSF_STATUS_ARGUMENT` if `text` is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_logged_score(
+    score: f64,
+    text: *mut *mut c_char,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a pointer to a text
+        unsafe { out(text, "text") }?.write(c_text(openpbs_logged(score)).into_raw());
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
 }

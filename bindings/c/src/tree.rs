@@ -1,14 +1,15 @@
 //! Fair-share trees: read from documents, assessed by a policy, charged and decayed.
 
 use std::ffi::{CString, c_char};
+use std::iter;
 use std::mem;
 use std::ptr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
-    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, OpenPbs, Policy, PolicyRules, Release, ShareTable,
-    ShareTree, TreeBuilder, WeightedWalk,
+    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, NodeKind, OpenPbs, Policy, PolicyRules, Release,
+    ShareTable, ShareTree, Shares, TreeBuilder, WeightedWalk,
 };
 use jsf_openpbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
 use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
@@ -69,7 +70,7 @@ pub struct jsf_shares {
     pub factor: f64,
 }
 
-/// A node that `jsf_tree_add_many` adds.
+/// A node that `jsf_tree_add_many` adds, or `jsf_tree_member` reads.
 #[repr(C)]
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +79,7 @@ pub struct jsf_member {
     pub name: *const c_char,
     /// Its shares, without a unit.
     pub shares: i64,
-    /// The number of the node above it; 0 is the root.
+    /// The number of the node above it; 0 is the root. The root itself has 0.
     pub parent: u32,
     /// Whether it is a group, and else an entity.
     pub is_group: bool,
@@ -98,13 +99,16 @@ impl NewNode<'_> {
         if name.is_empty() || name.contains('\0') {
             return Err(jsf_error::argument("`name` is empty or contains a NUL"));
         }
-        if is_openpbs && i32::try_from(shares).is_err() {
-            return Err(jsf_error::argument(format!(
-                "`{name}` has {shares} shares, which OpenPBS cannot keep in 32 bits"
-            )));
-        }
+        check_shares(name, shares, is_openpbs)?;
         Ok(if is_group { Member::group(name) } else { Member::entity(name) }.shares(shares))
     }
+}
+
+/// Checks what the tree does not.
+fn check_shares(name: &str, shares: i64, is_openpbs: bool) -> Result<(), jsf_error> {
+    let message = || format!("`{name}` has {shares} shares, which OpenPBS cannot keep in 32 bits");
+    let is_kept = !is_openpbs || i32::try_from(shares).is_ok();
+    is_kept.then_some(()).ok_or_else(|| jsf_error::argument(message()))
 }
 
 impl From<EntityShares> for jsf_shares {
@@ -264,7 +268,19 @@ fn file(name: &str, bytes: &[u8]) -> FileSource {
 
 impl Assessed {
     fn node(&self, index: usize) -> Result<NodeId, jsf_error> {
-        self.tree.nodes().nth(index).ok_or_else(|| no_node(self.tree.len(), index))
+        self.tree.node(index).ok_or_else(|| no_node(self.tree.len(), index))
+    }
+
+    /// Checks that no usage becomes infinite if a node is charged.
+    fn check_overflow(&self, node: NodeId, amount: f64) -> Result<(), jsf_error> {
+        let charged = iter::once(node).chain(self.tree.ancestors(node)).map(|node| self.tree.usage(node));
+        if charged.chain([self.tree.own_usage(node)]).any(|usage| usage + amount == f64::INFINITY) {
+            let name = self.tree.name(node);
+            let message =
+                format!("cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite");
+            return Err(jsf_error::argument(message));
+        }
+        Ok(())
     }
 
     fn check_count(&self, count: usize) -> Result<(), jsf_error> {
@@ -397,6 +413,35 @@ pub unsafe extern "C" fn jsf_tree_name(tree: *const jsf_tree, node: usize) -> *c
         Ok(tree.names().names.get(node).map_or(ptr::null(), |name| name.as_ptr()))
     };
     answered(ptr::null(), name)
+}
+
+/// Writes the name, the shares and the parent of a node, and whether it is a group, to `*member`. The root is a group whose shares
+/// have no meaning; a node that has the shares of its parent (Slurm's `FairShare=parent`) has 0. The name belongs to the tree and
+/// lives as that of `jsf_tree_name`.
+///
+/// Errors: `JSF_STATUS_ARGUMENT` beyond the last node; `*member` is not written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_member(
+    tree: *const jsf_tree,
+    node: u32,
+    member: *mut jsf_member,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library, and a structure
+        let (tree, member) = unsafe { (borrow(tree, "tree")?, out(member, "member")?) };
+        let state = tree.state();
+        let node = state.node(node as usize)?;
+        member.write(jsf_member {
+            name: state.names[node.index()].as_ptr(),
+            shares: state.tree.shares(node).count(),
+            parent: state.tree.parent(node).map_or(0, NodeId::index) as u32,
+            is_group: state.tree.kind(node) != NodeKind::Entity,
+        });
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
 }
 
 /// Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name, which the policy `pbs` does
@@ -603,6 +648,32 @@ pub unsafe extern "C" fn jsf_tree_remove(tree: *mut jsf_tree, node: u32, error: 
     unsafe { guarded(error, work) }
 }
 
+/// Changes the shares of a node: at least 0, without a unit, and under the policy `pbs` not beyond 32 bits. A node that had the shares of its
+/// parent has these of its own then. The numbers follow with `jsf_tree_update`.
+///
+/// Errors: `JSF_STATUS_ARGUMENT`, also for the root, which has no shares; nothing is changed then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_set_shares(
+    tree: *mut jsf_tree,
+    node: u32,
+    shares: i64,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library
+        let tree = unsafe { borrow(tree, "tree") }?;
+        let mut state = tree.state_mut();
+        let node = state.node(node as usize)?;
+        if node == state.tree.root() {
+            return Err(jsf_error::argument("the root of the tree has no shares"));
+        }
+        check_shares(state.tree.name(node), shares, tree.is_openpbs)?;
+        state.tree.set_shares(node, Shares::Count(shares)).map_err(|error| jsf_error::argument(error.to_string()))
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
 /// Writes OpenPBS's file `resource_group`: the groups, the entities and their shares, for `jsf_tree_read_pbs`. `*resource_group`
 /// becomes a text, to be freed with `jsf_string_free`. The shares of the group `unknown` are not in it, but in `sched_config`.
 ///
@@ -676,9 +747,11 @@ pub unsafe extern "C" fn jsf_tree_write_usage(
 }
 
 /// Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above it. `amount` is finite and at
-/// least 0, in the unit of the tree's documents. The numbers follow with `jsf_tree_update`.
+/// least 0, in the unit of the tree's documents. The numbers follow with `jsf_tree_update`. The call takes time in proportion to the
+/// depth of the node.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT`; nothing is changed then.
+/// Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if `amount` is negative, infinite or NaN, or if the usage of the node or of
+/// one above it would be infinite; nothing is changed then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_charge(
     tree: *mut jsf_tree,
@@ -691,6 +764,7 @@ pub unsafe extern "C" fn jsf_tree_charge(
         let tree = unsafe { borrow(tree, "tree") }?;
         let mut state = tree.state_mut();
         let node = state.node(node as usize)?;
+        state.check_overflow(node, amount)?;
         state.tree.charge(node, amount).map_err(|error| jsf_error::argument(error.to_string()))
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -722,7 +796,8 @@ pub unsafe extern "C" fn jsf_tree_decay(tree: *mut jsf_tree, factor: f64, error:
     unsafe { guarded(error, work) }
 }
 
-/// Computes the numbers of all nodes again, from the usage as it is now: once per scheduling cycle, after the charges.
+/// Computes the numbers of all nodes again, from the shares and the usage as they are now: once per scheduling cycle, after the
+/// charges.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`.
 #[unsafe(no_mangle)]

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
 use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
-use job_sort_formula::rank::{FormulaResult, QueueWork};
+use job_sort_formula::rank::{FormulaResult, QueueWork, openpbs_logged};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
@@ -239,6 +239,10 @@ fn compare_alone(
         assert_eq!(status == jsf_status::Ok, failed == 0, "{status:?}");
         assert_eq!((score.to_bits(), jsf_error_failure(error) as u8), (expected.to_bits(), failed));
         jsf_error_free(error);
+        let mut logged = ptr::null_mut();
+        assert_eq!(jsf_logged_score(score, &mut logged, ptr::null_mut()), jsf_status::Ok);
+        assert_eq!(CStr::from_ptr(logged).to_str().unwrap(), openpbs_logged(score));
+        jsf_string_free(logged);
     }
 }
 

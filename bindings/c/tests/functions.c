@@ -343,6 +343,23 @@ static void orders(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scores` is null", jsf_top(NULL, 6, 1, order, &error));
 }
 
+/* The text is a number as C prints it, with the digits that OpenPBS chooses. */
+static void logged_scores(void)
+{
+    static const double scores[] = {58720257, 50.878, 0.25, -0.00002, 1e39, -3.4e38, 1.0 / 3, 0.99999, NAN, -INFINITY};
+    static const char *const logged[] = {"58720256", "50.8780", "0.25", "-0", "inf",
+                                         "-339999995214436424907732413799364296704", "0.3333", "1", NULL, "-inf"};
+    char *text;
+    size_t i;
+    for (i = 0; i < 10; i++) {
+        CHECK_OK(jsf_logged_score(scores[i], &text, &error));
+        CHECK(strcmp(text, logged[i] != NULL ? logged[i] : signbit(scores[i]) ? "-nan" : "nan") == 0);
+        CHECK(strlen(text) <= 40);
+        CHECK(isnan(scores[i]) || strtod(text, NULL) == jsf_round_amount(jsf_round_to_float32(scores[i]), NULL));
+        jsf_string_free(text);
+    }
+}
+
 /* A tree that begins empty is the one that is read with the same members. */
 static void grown_trees(void)
 {
@@ -491,6 +508,95 @@ static void changing_trees(void)
         }
         jsf_tree_free(tree);
         jsf_tree_free(expected);
+    }
+}
+
+/* A node that gets other shares has the numbers of a tree that was read with them, once the tree is updated. */
+static void changed_shares(void)
+{
+    static const char after[] =
+        "{\"children\":[{\"name\":\"physics\",\"shares\":90,\"children\":["
+        "{\"name\":\"ann\",\"shares\":0,\"usage\":100},{\"name\":\"bob\",\"shares\":50,\"usage\":300}]},"
+        "{\"name\":\"carl\",\"shares\":60,\"usage\":1000}]}";
+    static const char *const policies[] = {"classic", "depth-oblivious", "fair-tree", "weighted-walk", "pbs"};
+    jsf_tree *tree, *expected;
+    jsf_member member;
+    jsf_shares before, one, other;
+    uint32_t physics, ann, there, node;
+    size_t policy;
+    for (policy = 0; policy < 5; policy++) {
+        const bool is_pbs = policy == 4;
+        CHECK_OK(jsf_tree_read(TREE, JSF_NUL_TERMINATED, policies[policy], &tree, &error));
+        CHECK_OK(jsf_tree_read(after, JSF_NUL_TERMINATED, policies[policy], &expected, &error));
+        CHECK_OK(jsf_tree_find(tree, "physics", 7, &physics, &error));
+        CHECK_OK(jsf_tree_find(tree, "ann", 3, &ann, &error));
+        CHECK_OK(jsf_tree_member(tree, ann, &member, &error));
+        CHECK(member.name == jsf_tree_name(tree, ann) && member.shares == 50 && member.parent == physics && !member.is_group);
+        CHECK_OK(jsf_tree_member(tree, physics, &member, &error));
+        CHECK(strcmp(member.name, "physics") == 0 && member.shares == 40 && member.parent == 0 && member.is_group);
+        CHECK_OK(jsf_tree_member(tree, 0, &member, &error));
+        CHECK(member.name == jsf_tree_name(tree, 0) && member.parent == 0 && member.is_group);
+
+        CHECK_OK(jsf_tree_shares(tree, "ann", 3, &before, &error));
+        CHECK_OK(jsf_tree_set_shares(tree, physics, 90, &error));
+        CHECK_OK(jsf_tree_set_shares(tree, ann, 0, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ann` has negative shares, -1", jsf_tree_set_shares(tree, ann, -1, &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "the root of the tree has no shares", jsf_tree_set_shares(tree, 0, 1, &error));
+        if (is_pbs)
+            CHECK_ERROR(JSF_STATUS_ARGUMENT, "32 bits", jsf_tree_set_shares(tree, ann, INT64_C(1) << 40, &error));
+        CHECK_OK(jsf_tree_member(tree, ann, &member, &error));
+        CHECK(member.shares == 0);
+        CHECK_OK(jsf_tree_shares(tree, "ann", 3, &one, &error));
+        CHECK(one.perc == before.perc && one.factor == before.factor);
+        CHECK_OK(jsf_tree_update(tree, &error));
+        for (node = 0; node < jsf_tree_count(tree); node++) {
+            const char *name = jsf_tree_name(tree, node);
+            CHECK_OK(jsf_tree_find(expected, name, JSF_NUL_TERMINATED, &there, &error));
+            CHECK_OK(jsf_tree_shares(tree, name, JSF_NUL_TERMINATED, &one, &error));
+            CHECK_OK(jsf_tree_shares(expected, name, JSF_NUL_TERMINATED, &other, &error));
+            CHECK(one.perc == other.perc && one.tree_usage == other.tree_usage && one.factor == other.factor);
+        }
+        /* nodes that are added meanwhile have shares too */
+        CHECK_OK(jsf_tree_add(tree, physics, "dora", 4, false, 5, &node, &error));
+        CHECK_OK(jsf_tree_set_shares(tree, node, 6, &error));
+        CHECK_OK(jsf_tree_member(tree, node, &member, &error));
+        CHECK(strcmp(member.name, "dora") == 0 && member.shares == 6 && member.parent == physics && !member.is_group);
+        jsf_tree_free(tree);
+        jsf_tree_free(expected);
+    }
+    CHECK_OK(jsf_tree_read("{\"children\":[{\"name\":\"ann\",\"shares\":\"parent\"}]}", JSF_NUL_TERMINATED, "fair-tree", &tree, &error));
+    CHECK_OK(jsf_tree_member(tree, 1, &member, &error));
+    CHECK(member.shares == 0);
+    CHECK_OK(jsf_tree_set_shares(tree, 1, 7, &error));
+    CHECK_OK(jsf_tree_member(tree, 1, &member, &error));
+    CHECK(member.shares == 7);
+    jsf_tree_free(tree);
+}
+
+/* A charge that cannot be counted changes nothing. */
+static void refused_charges(void)
+{
+    static const double amounts[] = {NAN, -1, -INFINITY, INFINITY, 1e308};
+    static const char *const policies[] = {"classic", "depth-oblivious", "fair-tree", "weighted-walk", "pbs"};
+    jsf_tree *tree;
+    double before[16], after[16];
+    uint32_t ann, bob;
+    size_t policy, i, count;
+    for (policy = 0; policy < 5; policy++) {
+        CHECK_OK(jsf_tree_read(TREE, JSF_NUL_TERMINATED, policies[policy], &tree, &error));
+        CHECK_OK(jsf_tree_find(tree, "ann", 3, &ann, &error));
+        CHECK_OK(jsf_tree_find(tree, "bob", 3, &bob, &error));
+        CHECK_OK(jsf_tree_charge(tree, ann, 1.5e308, &error));
+        count = jsf_tree_count(tree);
+        CHECK_OK(jsf_tree_usage_of_all(tree, before, count, &error));
+        for (i = 0; i < 5; i++)
+            CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge ", jsf_tree_charge(tree, ann, amounts[i], &error));
+        CHECK_ERROR(JSF_STATUS_ARGUMENT, "to `bob`: its usage, or that of a node above it, would be infinite",
+                    jsf_tree_charge(tree, bob, 1e308, &error));
+        CHECK_OK(jsf_tree_usage_of_all(tree, after, count, &error));
+        CHECK(memcmp(before, after, count * sizeof *before) == 0);
+        CHECK_OK(jsf_tree_charge(tree, bob, 0, &error));
+        jsf_tree_free(tree);
     }
 }
 
@@ -643,6 +749,9 @@ int main(int argc, char **argv)
     trees();
     grown_trees();
     changing_trees();
+    changed_shares();
+    refused_charges();
+    logged_scores();
     no_options(argv[1], argv[2]);
     sites(argv[1]);
     failures_at_a_site(argv[1]);

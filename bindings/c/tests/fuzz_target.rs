@@ -125,6 +125,7 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
                     jsf_program_evaluate(program, scratch, values.as_ptr(), values.len(), &mut score, &mut error);
                 assert_eq!((score.to_bits(), jsf_error_failure(error) as u8), (scores[row].to_bits(), failed));
                 take_error(status, error, data.len());
+                logged(score);
             }
             let mut order = [0; ROWS];
             let status = jsf_top(scores.as_ptr(), ROWS, ROWS, order.as_mut_ptr(), ptr::null_mut());
@@ -132,6 +133,22 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
             assert!(status == jsf_status::Ok && order.iter().zip(0..).all(|(&row, expected)| row == expected));
         }
         jsf_scratch_free(scratch);
+    }
+}
+
+/// The text of a score is the number that is read again.
+///
+/// # Safety
+/// None: it is unsafe only because it calls the C functions.
+unsafe fn logged(score: f64) {
+    let mut text = ptr::null_mut();
+    // SAFETY: the text is the library's
+    unsafe {
+        assert_eq!(jsf_logged_score(score, &mut text, ptr::null_mut()), jsf_status::Ok);
+        let read: f64 = CStr::from_ptr(text).to_str().expect("UTF-8").parse().expect("a number");
+        let expected = jsf_round_amount(jsf_round_to_float32(score), ptr::null_mut());
+        assert!(read == expected || read.is_nan() && score.is_nan(), "{read} for {score}");
+        jsf_string_free(text);
     }
 }
 
@@ -155,6 +172,7 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
         let node = u32::from(data.last().copied().unwrap_or_default());
         let status = jsf_tree_charge(tree, node, f64::from(node) * 1e3, &mut error);
         take_error(status, error, usize::MAX);
+        change(tree, data, count);
         let mut error = ptr::null_mut();
         let status = jsf_tree_decay(tree, f64::from(node) / 255.0, &mut error);
         take_error(status, error, usize::MAX);
@@ -169,6 +187,58 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
         let status = jsf_tree_find(tree, data.as_ptr().cast(), data.len().min(64), &mut found, &mut error);
         take_error(status, error, usize::MAX);
         jsf_tree_free(tree);
+    }
+}
+
+/// Charges any amount to a node and gives it any shares. What is refused changes nothing.
+///
+/// # Safety
+/// The tree is of the library, and has `count` nodes.
+unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
+    let number = *data.last_chunk::<8>().unwrap_or(b"\x01\0\0\0\0\0\xf0\x7f");
+    let node = (data.len() % (count + 1)) as u32;
+    let (amount, shares) = (f64::from_le_bytes(number), i64::from_be_bytes(number));
+    // SAFETY: the tree is the library's
+    unsafe {
+        let (before, mut error) = (usage(tree, count), ptr::null_mut());
+        let status = jsf_tree_charge(tree, node, amount, &mut error);
+        take_error(status, error, usize::MAX);
+        let after = usage(tree, count);
+        let is_changed = |(before, after): (&f64, &f64)| before.to_bits() != after.to_bits();
+        assert!(status == jsf_status::Ok || !before.iter().zip(&after).any(is_changed), "{amount} is refused");
+        let is_finite = before.iter().all(|usage| usage.is_finite());
+        assert!(!is_finite || after.iter().all(|usage| usage.is_finite()), "{amount} is charged");
+        let (before, mut error) = (shares_of(tree, node), ptr::null_mut());
+        let status = jsf_tree_set_shares(tree, node, shares, &mut error);
+        take_error(status, error, usize::MAX);
+        assert_eq!(shares_of(tree, node), if status == jsf_status::Ok { Some(shares) } else { before });
+    }
+}
+
+/// # Safety
+/// The tree is of the library, and has `count` nodes.
+unsafe fn usage(tree: *const jsf_tree, count: usize) -> Vec<f64> {
+    let mut usage = vec![f64::NAN; count];
+    // SAFETY: as the caller promises
+    assert_eq!(unsafe { jsf_tree_usage_of_all(tree, usage.as_mut_ptr(), count, ptr::null_mut()) }, jsf_status::Ok);
+    usage
+}
+
+/// The shares of a node, whose parent is a node before it; `None` beyond the last one.
+///
+/// # Safety
+/// The tree is of the library.
+unsafe fn shares_of(tree: *const jsf_tree, node: u32) -> Option<i64> {
+    let mut member = jsf_member { name: ptr::null(), shares: 0, parent: 0, is_group: false };
+    let mut error = ptr::null_mut();
+    // SAFETY: the tree and the error are the library's
+    unsafe {
+        let status = jsf_tree_member(tree, node, &mut member, &mut error);
+        take_error(status, error, usize::MAX);
+        (status == jsf_status::Ok).then(|| {
+            assert!(member.parent < node.max(1) && member.name == jsf_tree_name(tree, node as usize));
+            member.shares
+        })
     }
 }
 

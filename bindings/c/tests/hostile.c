@@ -26,6 +26,7 @@ static void null_handles(void)
     jsf_error *reason;
     jsf_schema *schema;
     jsf_tree *tree;
+    jsf_member member;
     char *json;
     size_t length;
     uint32_t node;
@@ -74,6 +75,9 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_usage_of_all(NULL, NULL, 0, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_add(NULL, 0, "x", 1, false, 1, &node, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_remove(NULL, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_member(NULL, 0, &member, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_set_shares(NULL, 1, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`text` is null", jsf_logged_score(1, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_write_groups(NULL, &json, &error));
     CHECK(json == NULL);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_write_usage(NULL, 0, NULL, 0, &length, &error));
@@ -273,6 +277,7 @@ static void trees(void)
 {
     static const char document[] = "{\"children\":[{\"name\":\"a\",\"shares\":1},{\"name\":\"b\",\"shares\":1}]}";
     jsf_tree *tree;
+    jsf_member member;
     jsf_shares shares[2];
     double numbers[3];
     char *groups;
@@ -320,6 +325,10 @@ static void trees(void)
     CHECK(node == 77 && groups == NULL && jsf_tree_count(tree) == 3);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_charge(tree, 3, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_charge(tree, UINT32_MAX, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_set_shares(tree, 3, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_member(tree, UINT32_MAX, &member, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`member` is null", jsf_tree_member(tree, 1, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`a` has negative shares", jsf_tree_set_shares(tree, 1, INT64_MIN, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge -1 to `a`", jsf_tree_charge(tree, 1, -1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge NaN to `a`", jsf_tree_charge(tree, 1, NAN, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge inf to `a`", jsf_tree_charge(tree, 1, INFINITY, &error));

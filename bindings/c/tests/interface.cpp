@@ -55,6 +55,8 @@ static void one_job()
     std::optional<jsf::error> why;
     CHECK(program.evaluate(scratch, std::vector{jsf::pbs_amount(4.00001)}) == 2);
     CHECK(program.evaluate(scratch, std::array{jsf::real(0.25)}, &why) == 0.5 && !why);
+    const std::unique_ptr<char, void (*)(char *)> logged(jsf::result<char *>(jsf_logged_score, 50.878), jsf_string_free);
+    CHECK(std::strcmp(logged.get(), "50.8780") == 0);
     CHECK(moved.evaluate(scratch, std::array{jsf::integer(0)}, &why) == 0);
     CHECK(why && why->failure() == JSF_FAILURE_ZERO_DIVISION && why->status() == JSF_STATUS_EVALUATION);
     try {
@@ -87,6 +89,18 @@ static void trees()
     const std::vector<double> factors = tree.factors();
     CHECK(first == 1 && factors.size() == 3 && factors[1] < factors[2]);
     CHECK(jsf::result<jsf_shares>(jsf_tree_shares, tree.get(), "ann", JSF_NUL_TERMINATED).perc == 0.75);
+    const jsf_member ann = jsf::result<jsf_member>(jsf_tree_member, tree.get(), first);
+    CHECK(std::strcmp(ann.name, "ann") == 0 && ann.shares == 3 && ann.parent == 0 && !ann.is_group);
+    jsf::call(jsf_tree_set_shares, tree.get(), first, 1);
+    jsf::call(jsf_tree_update, tree.get());
+    CHECK(jsf::result<jsf_shares>(jsf_tree_shares, tree.get(), "ann", JSF_NUL_TERMINATED).perc == 0.5);
+    try {
+        tree.charge(first, 1e308);
+        tree.charge(first, 1e308);
+        CHECK(false);
+    } catch (const jsf::error &error) {
+        CHECK(error.status() == JSF_STATUS_ARGUMENT && std::strstr(error.what(), "would be infinite") != nullptr);
+    }
     try {
         tree.find("carl");
         CHECK(false);

@@ -65,6 +65,7 @@ static void *run(void *first)
     jsf_scratch *scratch = jsf_scratch_new();
     double scores[ROWS];
     jsf_shares shares;
+    jsf_member member;
     uint32_t guest;
     int round;
     nested(1);
@@ -76,6 +77,7 @@ static void *run(void *first)
         CHECK(memcmp(scores, expected, sizeof scores) == 0);
         if (first != NULL) {
             CHECK_OK(jsf_tree_charge(tree, 1, 10, &error));
+            CHECK_OK(jsf_tree_set_shares(tree, 1, 1, &error));
             CHECK_OK(jsf_tree_update(tree, &error));
             /* the others ask for numbers that are to be computed */
             CHECK_OK(jsf_tree_add(tree, 0, "guest", 5, false, 0, &guest, &error));
@@ -83,6 +85,8 @@ static void *run(void *first)
         }
         CHECK_OK(jsf_tree_shares(tree, "a", 1, &shares, &error));
         CHECK(shares.perc == 0.5);
+        CHECK_OK(jsf_tree_member(tree, 1, &member, &error));
+        CHECK(strcmp(member.name, "a") == 0 && member.shares == 1);
     }
     jsf_scratch_free(scratch);
     return NULL;
