@@ -326,7 +326,8 @@ typedef struct {
      */
     const char *name;
     /**
-     * Its shares, without a unit.
+     * Its shares, at least 0 and without a unit. OpenPBS keeps 32 bits. Under `classic`, `depth-oblivious` and `fair-tree` they are
+     * kept as in Slurm: in 32 bits, of which 2147483647 is `FairShare=parent`, and larger ones become 1.
      */
     int64_t shares;
     /**
@@ -758,8 +759,7 @@ const char *jsf_tree_name(const jsf_tree *tree,
 
 /**
  * Writes the name, the shares and the parent of a node, and whether it is a group, to `*member`. The root is a group whose shares
- * have no meaning; a node that has the shares of its parent (Slurm's `FairShare=parent`) has 0. The name belongs to the tree and
- * lives as that of `jsf_tree_name`.
+ * have no meaning. The name belongs to the tree and lives as that of `jsf_tree_name`.
  *
  * Errors: `JSF_STATUS_ARGUMENT` beyond the last node; `*member` is not written then.
  */
@@ -861,10 +861,10 @@ jsf_status jsf_tree_remove(jsf_tree *tree,
                            jsf_error **error);
 
 /**
- * Changes the shares of a node: at least 0, without a unit, and under the policy `pbs` not beyond 32 bits. A node that had the shares of its
- * parent has these of its own then. The numbers follow with `jsf_tree_update`.
+ * Changes the shares of a node, to what `shares` of a `jsf_member` can be. The numbers follow with `jsf_tree_update`.
  *
- * Errors: `JSF_STATUS_ARGUMENT`, also for the root, which has no shares; nothing is changed then.
+ * Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if it is the root, which has no shares, or if the shares are negative, or
+ * beyond 32 bits under the policy `pbs`; nothing is changed then.
  */
 jsf_status jsf_tree_set_shares(jsf_tree *tree,
                                uint32_t node,

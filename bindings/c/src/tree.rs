@@ -77,7 +77,8 @@ pub struct jsf_shares {
 pub struct jsf_member {
     /// The name, in UTF-8, ended by a NUL.
     pub name: *const c_char,
-    /// Its shares, without a unit.
+    /// Its shares, at least 0 and without a unit. OpenPBS keeps 32 bits. Under `classic`, `depth-oblivious` and `fair-tree` they are
+    /// kept as in Slurm: in 32 bits, of which 2147483647 is `FairShare=parent`, and larger ones become 1.
     pub shares: i64,
     /// The number of the node above it; 0 is the root. The root itself has 0.
     pub parent: u32,
@@ -258,6 +259,14 @@ fn no_policy(name: &str) -> jsf_error {
     jsf_error::argument(format!("`{name}` is not a policy of this function, {expected}"))
 }
 
+/// The shares as Slurm keeps them.
+fn number_of_shares(shares: Shares) -> i64 {
+    match shares {
+        Shares::Count(count) => count,
+        Shares::Parent => i64::from(i32::MAX),
+    }
+}
+
 fn no_node(count: usize, index: usize) -> jsf_error {
     jsf_error::argument(format!("the tree has {count} nodes, but none at {index}"))
 }
@@ -416,8 +425,7 @@ pub unsafe extern "C" fn jsf_tree_name(tree: *const jsf_tree, node: usize) -> *c
 }
 
 /// Writes the name, the shares and the parent of a node, and whether it is a group, to `*member`. The root is a group whose shares
-/// have no meaning; a node that has the shares of its parent (Slurm's `FairShare=parent`) has 0. The name belongs to the tree and
-/// lives as that of `jsf_tree_name`.
+/// have no meaning. The name belongs to the tree and lives as that of `jsf_tree_name`.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT` beyond the last node; `*member` is not written then.
 #[unsafe(no_mangle)]
@@ -434,7 +442,7 @@ pub unsafe extern "C" fn jsf_tree_member(
         let node = state.node(node as usize)?;
         member.write(jsf_member {
             name: state.names[node.index()].as_ptr(),
-            shares: state.tree.shares(node).count(),
+            shares: number_of_shares(state.tree.shares(node)),
             parent: state.tree.parent(node).map_or(0, NodeId::index) as u32,
             is_group: state.tree.kind(node) != NodeKind::Entity,
         });
@@ -648,10 +656,10 @@ pub unsafe extern "C" fn jsf_tree_remove(tree: *mut jsf_tree, node: u32, error: 
     unsafe { guarded(error, work) }
 }
 
-/// Changes the shares of a node: at least 0, without a unit, and under the policy `pbs` not beyond 32 bits. A node that had the shares of its
-/// parent has these of its own then. The numbers follow with `jsf_tree_update`.
+/// Changes the shares of a node, to what `shares` of a `jsf_member` can be. The numbers follow with `jsf_tree_update`.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT`, also for the root, which has no shares; nothing is changed then.
+/// Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if it is the root, which has no shares, or if the shares are negative, or
+/// beyond 32 bits under the policy `pbs`; nothing is changed then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_set_shares(
     tree: *mut jsf_tree,

@@ -564,13 +564,33 @@ static void changed_shares(void)
         jsf_tree_free(tree);
         jsf_tree_free(expected);
     }
-    CHECK_OK(jsf_tree_read("{\"children\":[{\"name\":\"ann\",\"shares\":\"parent\"}]}", JSF_NUL_TERMINATED, "fair-tree", &tree, &error));
-    CHECK_OK(jsf_tree_member(tree, 1, &member, &error));
-    CHECK(member.shares == 0);
-    CHECK_OK(jsf_tree_set_shares(tree, 1, 7, &error));
-    CHECK_OK(jsf_tree_member(tree, 1, &member, &error));
-    CHECK(member.shares == 7);
-    jsf_tree_free(tree);
+}
+
+/* `FairShare=parent` is a number, as in Slurm. */
+static void shares_of_parent(void)
+{
+    static const char document[] =
+        "{\"children\":[{\"name\":\"ann\",\"shares\":\"parent\",\"usage\":5},{\"name\":\"bob\",\"shares\":3,\"usage\":7}]}";
+    static const char *const policies[] = {"classic", "depth-oblivious", "fair-tree"};
+    jsf_tree *tree;
+    jsf_member member;
+    double perc[3][3], usage[3][3], factor[3][3];
+    size_t policy, i;
+    for (policy = 0; policy < 3; policy++) {
+        const int64_t shares[] = {INT32_MAX, 7, INT32_MAX};
+        CHECK_OK(jsf_tree_read(document, JSF_NUL_TERMINATED, policies[policy], &tree, &error));
+        for (i = 0; i < 3; i++) {
+            if (i > 0)
+                CHECK_OK(jsf_tree_set_shares(tree, 1, shares[i], &error));
+            CHECK_OK(jsf_tree_update(tree, &error));
+            CHECK_OK(jsf_tree_member(tree, 1, &member, &error));
+            CHECK(member.shares == shares[i]);
+            CHECK_OK(jsf_tree_shares_of_all(tree, perc[i], usage[i], factor[i], 3, &error));
+        }
+        CHECK(memcmp(perc[0], perc[1], sizeof perc[0]) != 0 && memcmp(perc[0], perc[2], sizeof perc[0]) == 0);
+        CHECK(memcmp(usage[0], usage[2], sizeof usage[0]) == 0 && memcmp(factor[0], factor[2], sizeof factor[0]) == 0);
+        jsf_tree_free(tree);
+    }
 }
 
 /* A charge that cannot be counted changes nothing. */
@@ -750,6 +770,7 @@ int main(int argc, char **argv)
     grown_trees();
     changing_trees();
     changed_shares();
+    shares_of_parent();
     refused_charges();
     logged_scores();
     no_options(argv[1], argv[2]);

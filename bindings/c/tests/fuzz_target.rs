@@ -190,28 +190,35 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
     }
 }
 
-/// Charges any amount to a node and gives it any shares. What is refused changes nothing.
+/// Charges amounts to a node and gives it shares. What is refused changes nothing.
 ///
 /// # Safety
 /// The tree is of the library, and has `count` nodes.
 unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
-    let number = *data.last_chunk::<8>().unwrap_or(b"\x01\0\0\0\0\0\xf0\x7f");
+    const AMOUNTS: [f64; 7] = [f64::NAN, -1.0, f64::INFINITY, f64::MAX, 1e308, 5e-324, f64::MAX];
+    const SHARES: [i64; 6] = [i64::MIN, -1, i64::MAX, 1 << 31, 7, 0];
     let node = (data.len() % (count + 1)) as u32;
-    let (amount, shares) = (f64::from_le_bytes(number), i64::from_be_bytes(number));
-    // SAFETY: the tree is the library's
-    unsafe {
-        let (before, mut error) = (usage(tree, count), ptr::null_mut());
-        let status = jsf_tree_charge(tree, node, amount, &mut error);
-        take_error(status, error, usize::MAX);
-        let after = usage(tree, count);
-        let is_changed = |(before, after): (&f64, &f64)| before.to_bits() != after.to_bits();
-        assert!(status == jsf_status::Ok || !before.iter().zip(&after).any(is_changed), "{amount} is refused");
-        let is_finite = before.iter().all(|usage| usage.is_finite());
-        assert!(!is_finite || after.iter().all(|usage| usage.is_finite()), "{amount} is charged");
-        let (before, mut error) = (shares_of(tree, node), ptr::null_mut());
-        let status = jsf_tree_set_shares(tree, node, shares, &mut error);
-        take_error(status, error, usize::MAX);
-        assert_eq!(shares_of(tree, node), if status == jsf_status::Ok { Some(shares) } else { before });
+    for amount in AMOUNTS {
+        // SAFETY: the tree is the library's
+        unsafe {
+            let (before, mut error) = (usage(tree, count), ptr::null_mut());
+            let status = jsf_tree_charge(tree, node, amount, &mut error);
+            take_error(status, error, usize::MAX);
+            let after = usage(tree, count);
+            let is_changed = before.iter().zip(&after).any(|(before, after)| before.to_bits() != after.to_bits());
+            assert!(status == jsf_status::Ok || !is_changed, "{amount} is refused");
+            let is_finite = |usage: &[f64]| usage.iter().all(|usage| usage.is_finite());
+            assert!(!is_finite(&before) || is_finite(&after), "{amount} is charged");
+        }
+    }
+    for shares in SHARES.into_iter().cycle().skip(data.len() % SHARES.len()).take(SHARES.len()) {
+        // SAFETY: the tree is the library's
+        unsafe {
+            let (before, mut error) = (shares_of(tree, node), ptr::null_mut());
+            let status = jsf_tree_set_shares(tree, node, shares, &mut error);
+            take_error(status, error, usize::MAX);
+            assert_eq!(shares_of(tree, node), if status == jsf_status::Ok { Some(shares) } else { before });
+        }
     }
 }
 
