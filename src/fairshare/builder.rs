@@ -59,6 +59,14 @@ pub enum TreeError {
         /// The amount.
         amount: f64,
     },
+    /// A charge that would make usage infinite.
+    #[error("cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite")]
+    UsageOverflow {
+        /// The name of the node.
+        name: String,
+        /// The amount.
+        amount: f64,
+    },
     /// The root cannot be removed.
     #[error("`{name}` is the root of the tree and cannot be removed")]
     RemovedRoot {

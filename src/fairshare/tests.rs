@@ -229,3 +229,15 @@ fn the_builder_refuses_nodes_that_it_does_not_have() {
     let nameless = larger.add_under("root", Member::entity("")).expect_err("no name");
     assert_eq!(nameless.to_string(), "a node cannot be added under `root`: its name is empty");
 }
+
+#[test]
+fn a_charge_that_overflows_changes_nothing() {
+    let mut builder = TreeBuilder::new("root");
+    let root = builder.root();
+    let [ann, bob] = ["ann", "bob"].map(|name| builder.add(root, Member::entity(name)).expect("a new name"));
+    let mut tree = builder.finish();
+    tree.charge(ann, 1e308).expect("a usage");
+    let refused = tree.charge(bob, 1e308);
+    assert!(matches!(refused, Err(TreeError::UsageOverflow { .. })), "{refused:?}");
+    assert_eq!([tree.usage(bob), tree.own_usage(bob), tree.usage(root)], [0.0, 0.0, 1e308]);
+}

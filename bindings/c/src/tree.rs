@@ -1,7 +1,6 @@
 //! Fair-share trees: read from documents, assessed by a policy, charged and decayed.
 
 use std::ffi::{CString, c_char};
-use std::iter;
 use std::mem;
 use std::ptr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -278,18 +277,6 @@ fn file(name: &str, bytes: &[u8]) -> FileSource {
 impl Assessed {
     fn node(&self, index: usize) -> Result<NodeId, jsf_error> {
         self.tree.node(index).ok_or_else(|| no_node(self.tree.len(), index))
-    }
-
-    /// Checks that no usage becomes infinite if a node is charged.
-    fn check_overflow(&self, node: NodeId, amount: f64) -> Result<(), jsf_error> {
-        let charged = iter::once(node).chain(self.tree.ancestors(node)).map(|node| self.tree.usage(node));
-        if charged.chain([self.tree.own_usage(node)]).any(|usage| usage + amount == f64::INFINITY) {
-            let name = self.tree.name(node);
-            let message =
-                format!("cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite");
-            return Err(jsf_error::argument(message));
-        }
-        Ok(())
     }
 
     fn check_count(&self, count: usize) -> Result<(), jsf_error> {
@@ -772,7 +759,6 @@ pub unsafe extern "C" fn jsf_tree_charge(
         let tree = unsafe { borrow(tree, "tree") }?;
         let mut state = tree.state_mut();
         let node = state.node(node as usize)?;
-        state.check_overflow(node, amount)?;
         state.tree.charge(node, amount).map_err(|error| jsf_error::argument(error.to_string()))
     };
     // SAFETY: the caller passes null or a pointer to a handle
