@@ -63,6 +63,19 @@ pyarrow, or anything that exports Arrow."""
 
 _Path = Union[str, PathLike[str]]
 
+@type_check_only
+class _ReadableFile(Protocol):
+    def read(self) -> str | bytes: ...
+
+_Document = Union[_Path, bytes, bytearray, _ReadableFile]
+"""The path of a file, or what would be in it: bytes, a text with a line break (without one it is a path), or an open file, which is read to its
+end. What gzip or zstd has compressed is decompressed. Messages call bytes and texts by the name of their argument, such as ``log``."""
+
+_Logs = Union[_Document, Sequence[_Document]]
+_Goals = Union[_Document, Mapping[str, Any]]
+"""Goals in TOML, or a dict with what it would say, as ``tomllib`` reads it: ``{"goal": [{"name": …, "measure": "wait", "statistic": "p95",
+"at_most": "4h"}]}``. In messages about a dict, the line is the number of the goal."""
+
 _Duration = Union[int, str, timedelta]
 """Seconds, a text such as ``"24h"``, ``"7d"`` or ``"12:30:00"``, or a ``datetime.timedelta``, of which whole seconds count."""
 
@@ -204,7 +217,8 @@ class Scores:
 class Table:
     """Rows of jobs or nodes: its columns by their names, as those of a data frame, so that ``len(table)`` is the number of rows. Exports Arrow:
     ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``pandas.DataFrame(table)`` makes floats of integers with None, such as ``rank``;
-    ``table.to_pandas()`` keeps them, and is faster: ``pandas.DataFrame`` makes an object of each row. It can be pickled."""
+    ``table.to_pandas()`` keeps them, and is ten times as fast: of what is not a dict, ``pandas.DataFrame`` makes an object of each row. ``dict(table)`` is
+    one, and pandas 3 has ``pandas.DataFrame.from_arrow(table)``, which copies no numbers. It can be pickled."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -250,7 +264,7 @@ class Queue(Table):
 
     @staticmethod
     def read(
-        path: _Path, inputs: Sequence[str] | None = None, resources: dict[str, str] | None = None
+        path: _Document, inputs: Sequence[str] | None = None, resources: dict[str, str] | None = None
     ) -> Queue:
         """Reads ``qstat -f`` as JSON, dsv or text, native JSON or NDJSON, also compressed. The columns are ``id``, ``entity``,
         ``queue``, ``state`` and ``inputs``, or every numeric name that OpenPBS, ``resources`` or the jobs define. As in the
@@ -614,7 +628,7 @@ class Site:
     ) -> Trajectory:
         """The values and ranks of waiting jobs over the next hours, all jobs ageing alike, and who overtakes whom when, as
         ``jsf trajectory --format json`` answers. A job that does not wait for the scheduler is left out."""
-    def replay(self, log: _Path, formula: Formula | str | None = None) -> Replay:
+    def replay(self, log: _Document, formula: Formula | str | None = None) -> Replay:
         """The values in a log of ``pbs_sched`` against those of the queue, and what explains the differences, as ``jsf replay --format json``
         answers. OSError if the log cannot be read, ValueError if it has no values."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:
@@ -628,9 +642,9 @@ class Site:
         self,
         formula: Formula | str | None = None,
         *,
-        workload: Workload | _Path | Sequence[_Path],
+        workload: Workload | _Logs,
         processors: SupportsIndex | None = None,
-        goals: _Path | None = None,
+        goals: _Goals | None = None,
         usage: Literal["start", "fresh"] | None = None,
         backfill: Literal["easy", "greedy", "none"] | None = None,
         warm_up: _Duration | None = None,
@@ -643,9 +657,9 @@ class Site:
         """Runs a log of jobs through time under a formula, by the rules of the site's scheduler, as ``jsf simulate`` does. Other
         threads of Python run meanwhile, and Ctrl-C ends it with KeyboardInterrupt.
 
-        ``workload`` is a log, a folder of logs, a list of them, or a ``Workload`` that was read for this site. ``processors`` is the
-        size of the machine as one pool, instead of the site's nodes or what the log says. ``goals`` is a file of goals in TOML.
-        ``usage`` is the one that entities begin with: that of the tree, or ``"fresh"``. ``backfill`` replaces the site's rules.
+        ``workload`` is a log, as a path or in memory, a folder of logs, a list of them, or a ``Workload`` that was read for this site.
+        ``processors`` is the size of the machine as one pool, instead of the site's nodes or what the log says. ``goals`` are in TOML, as a
+        path or in memory, or a dict. ``usage`` is the one that entities begin with: that of the tree, or ``"fresh"``. ``backfill`` replaces the site's rules.
         ``warm_up`` is the time after the first submission whose jobs do not count; by default until usage that starts fresh has
         decayed once, but at most half of the log. ``decay`` and ``decay_factor`` replace those of the sched_config. ``cancelled`` (jobs
         that were cancelled before they ran), ``overrun`` (runs beyond the requested time) and ``processors_of`` (which number of
@@ -657,10 +671,10 @@ class Site:
         self,
         template: Template | str,
         *,
-        wishes: Iterable[str] | Iterable[Iterable[str]] | Mapping[str, float] | _Path | None = None,
+        wishes: Iterable[str] | Iterable[Iterable[str]] | Mapping[str, float] | _Document | None = None,
         prefer: Iterable[Iterable[str]] | None = None,
-        goals: _Path | None = None,
-        workload: Workload | _Path | Sequence[_Path] | None = None,
+        goals: _Goals | None = None,
+        workload: Workload | _Logs | None = None,
         old: Formula | str | None = None,
         seed: int = 1,
         evaluations: int | None = None,
@@ -681,10 +695,10 @@ class Site:
         meet goals about the waits of a log. Other threads of Python run meanwhile, and Ctrl-C ends it with KeyboardInterrupt.
 
         ``wishes``: ids of jobs, the best first; a list of groups of ids, within which nothing is wished; a dict with a score
-        for each id, to which the values are brought as near as they can be; or the path of a file with one of these. ``prefer``: pairs of
+        for each id, to which the values are brought as near as they can be; or a file with one of these. ``prefer``: pairs of
         ids, of which the first job is to be before the second.
 
-        ``goals``: a file of goals in TOML, with ``[objective]`` for what is to be as small as possible once they are met. ``workload``
+        ``goals`` are those of ``simulate``, with ``[objective]`` for what is to be as small as possible once they are met. ``workload``
         is what ``simulate`` takes; a ``Workload`` is read with the names of the template, of ``old`` and of the goals. ``old`` is the
         formula with which the answer is compared, by default the one in force. ``held_out`` is the part of the log that is not searched,
         and ``force`` fits a log of less than eight weeks or 2000 jobs. The other arguments are those of ``simulate``.
@@ -699,8 +713,8 @@ class Site:
         self,
         template: Template | str,
         *,
-        goals: _Path,
-        workload: Workload | _Path | Sequence[_Path],
+        goals: _Goals,
+        workload: Workload | _Logs,
         old: Formula | str | None = None,
         held_out: float = 0.33,
         force: bool = False,
@@ -882,17 +896,17 @@ class Workload:
 
     @staticmethod
     def read(
-        paths: _Path | Sequence[_Path],
+        paths: _Logs,
         *,
         site: Site | None = None,
         formulas: Sequence[Formula | str] | None = None,
-        goals: _Path | None = None,
+        goals: _Goals | None = None,
         cancelled: Literal["leave-out", "keep"] | None = None,
         overrun: Literal["cut", "keep"] | None = None,
         processors_of: Literal["requested", "allocated"] | None = None,
     ) -> Workload:
-        """Reads the Standard Workload Format, PBS or Torque accounting records, ``sacct -P`` or NDJSON, also compressed: a file, a folder of
-        them, or a list. Of each job it keeps what ``formulas`` (by default the one in force) and the conditions of ``goals``
+        """Reads the Standard Workload Format, PBS or Torque accounting records, ``sacct -P`` or NDJSON, also compressed: a file, its
+        content, a folder of files, or a list. Of each job it keeps what ``formulas`` (by default the one in force) and the conditions of ``goals``
         read: a formula that reads more is a ValueError when it is simulated. Without ``site`` the resources are those that
         OpenPBS or a ``Formula`` among ``formulas`` declares.
 
@@ -933,11 +947,11 @@ class Simulation:
         """What ``jsf simulate --format json`` answers, with the jobs and with the numbers of entities, groups, queues, sizes and lengths."""
 
 def simulate(
-    workload: Workload | _Path | Sequence[_Path],
+    workload: Workload | _Logs,
     formula: Formula | str | None = None,
     *,
     processors: SupportsIndex | None = None,
-    goals: _Path | None = None,
+    goals: _Goals | None = None,
     usage: Literal["start", "fresh"] | None = None,
     backfill: Literal["easy", "greedy", "none"] | None = None,
     warm_up: _Duration | None = None,

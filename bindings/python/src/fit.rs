@@ -1,7 +1,5 @@
 //! `Fit`: the constants of a template that meet wishes or goals, as the command `jsf fit` finds them.
 
-use std::path::PathBuf;
-
 use job_sort_formula::formula::Template as Parsed;
 use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
@@ -17,6 +15,7 @@ use crate::goals::{read_goals, read_text};
 use crate::need::in_python;
 use crate::simulation::{Options, Request};
 use crate::site::{Site, json, texts, written};
+use crate::source::optional_source;
 use crate::template::{Template, values_of};
 use crate::watch::{Watch, watched};
 use crate::workload::Workload;
@@ -122,8 +121,8 @@ impl Site {
     ) -> PyResult<Asked> {
         self.check_simulated()?;
         let site = self.shared();
-        let path: PathBuf = given.goals.clone().ok_or_else(|| PyValueError::new_err("no goals: give a file"))?;
-        let goals = read_goals(path, &site)?;
+        let goals = given.goals.as_ref().ok_or_else(|| PyValueError::new_err("no goals are given"))?;
+        let goals = read_goals(goals, &site)?;
         let in_force = match &search.old {
             Some(old) => Some(self.given(Some(old))?.text),
             None => site.formula_text().ok().map(|formula| formula.text),
@@ -217,8 +216,8 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
         let lines: PyResult<Vec<String>> = lines.collect();
         return Ok(("wishes".to_owned(), lines?.join("\n")));
     }
-    if let Ok(path) = given.extract::<PathBuf>() {
-        return read_text(path, MAX_WISHES_BYTES);
+    if let Some(source) = optional_source("wishes", given)? {
+        return read_text(source, MAX_WISHES_BYTES);
     }
     let wrong = |_| {
         PyTypeError::new_err(

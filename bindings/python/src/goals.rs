@@ -1,34 +1,51 @@
-//! The files of goals and wishes.
-
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+//! The goals and wishes that a caller gives.
 
 use jsf_simulate::{Goals, MAX_GOALS_BYTES};
-use jsf_site::{Site, SiteError};
-use pyo3::PyResult;
+use jsf_site::{FileSource, Site};
 use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+use serde_json::Value;
 
 use crate::error::site_error;
-use crate::site::file;
+use crate::source::source;
 
-/// Reads the goals by which simulations are judged.
-pub fn read_goals(path: PathBuf, site: &Site) -> PyResult<Goals> {
-    let (name, text) = read_text(path, MAX_GOALS_BYTES)?;
+/// The goals by which simulations are judged: a document in TOML, or a dict with what it would say.
+pub fn read_goals(given: &Bound<'_, PyAny>, site: &Site) -> PyResult<Goals> {
+    let name = "goals";
+    let (name, text) = match given.cast::<PyMapping>() {
+        Ok(goals) => (name.to_owned(), document(goals)?),
+        Err(_) => read_text(source(name, given, "a path, a dict, a text, bytes or an open file")?, MAX_GOALS_BYTES)?,
+    };
     Goals::parse(&name, &text, site.schema()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The name of a file and its text; of a longer one than that, what is too long for its reader.
-pub fn read_text(path: PathBuf, max_bytes: usize) -> PyResult<(String, String)> {
-    let path = file(path);
-    let name = path.display().to_string();
-    let bytes = read(&path, max_bytes).map_err(|error| site_error(&SiteError::Read { path: path.clone(), error }))?;
+/// The name of a document and its text.
+pub fn read_text(source: FileSource, max_bytes: usize) -> PyResult<(String, String)> {
+    let bytes = source.read_up_to(max_bytes as u64).map_err(|error| site_error(&error))?;
+    let name = source.name();
     let text = String::from_utf8(bytes).map_err(|_| PyValueError::new_err(format!("`{name}` is not UTF-8 text")))?;
     Ok((name, text))
 }
 
-fn read(path: &Path, max_bytes: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(max_bytes as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// A dict as TOML, an entry a line.
+fn document(goals: &Bound<'_, PyMapping>) -> PyResult<String> {
+    let py = goals.py();
+    let entries = py.get_type::<pyo3::types::PyDict>().call1((goals,))?;
+    let json: String = py.import("json")?.call_method1("dumps", (entries,))?.extract()?;
+    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("`goals`: {error}"));
+    let entries: serde_json::Map<String, Value> = serde_json::from_str(&json).map_err(wrong)?;
+    Ok(entries.iter().map(|(key, value)| format!("{} = {}\n", Value::from(&**key), toml(value))).collect())
+}
+
+/// A value as TOML, whose texts and numbers are those of JSON.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(",\n")),
+        Value::Object(entries) => {
+            let entries = entries.iter().map(|(key, value)| format!("{} = {}", Value::from(&**key), toml(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
 }

@@ -17,6 +17,7 @@ mod ranked;
 mod scores;
 mod simulation;
 mod site;
+mod source;
 mod table;
 mod template;
 mod tree;

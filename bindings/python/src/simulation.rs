@@ -1,7 +1,6 @@
 //! `Simulation`: a log of jobs run through time under a formula, as the command `jsf simulate` does.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -64,7 +63,7 @@ struct Run {
 /// The arguments of a simulation besides the formula and the workload.
 pub struct Options<'py> {
     pub processors: Option<Bound<'py, PyAny>>,
-    pub goals: Option<PathBuf>,
+    pub goals: Option<Bound<'py, PyAny>>,
     pub usage: Option<&'py str>,
     pub backfill: Option<&'py str>,
     pub warm_up: Option<Bound<'py, PyAny>>,
@@ -86,7 +85,7 @@ pub fn simulate<'py>(
     workload: &Bound<'py, PyAny>,
     formula: Option<&Bound<'py, PyAny>>,
     processors: Option<Bound<'py, PyAny>>,
-    goals: Option<PathBuf>,
+    goals: Option<Bound<'py, PyAny>>,
     usage: Option<&'py str>,
     backfill: Option<&'py str>,
     warm_up: Option<Bound<'py, PyAny>>,
@@ -124,7 +123,7 @@ impl Site {
     ) -> PyResult<Simulation> {
         self.check_simulated()?;
         let given = self.given(formula)?;
-        let goals = options.goals.clone().map(|path| read_goals(path, &self.shared())).transpose()?;
+        let goals = options.goals.as_ref().map(|goals| read_goals(goals, &self.shared())).transpose()?;
         let request = Request::new(options)?;
         let formulas = std::slice::from_ref(&given.parsed);
         let workload = Workload::given(py, workload, self, formulas, goals.as_ref(), options.rules)?;

@@ -18,7 +18,7 @@ use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
 use jsf_report::trajectory::{TrajectoryReport, eligible_times};
 use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
-    CompareRequest, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
+    CompareRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
     Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,
 };
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -31,6 +31,7 @@ use crate::formula::{Compiled, Formula, declared, python_version, resource_types
 use crate::need::in_python;
 use crate::ranked::list_of;
 use crate::simulation::{Options, Simulation};
+use crate::source::source;
 use crate::table::{Table, TableBuilder};
 use crate::template::Template;
 use crate::workload::GivenRules;
@@ -73,12 +74,13 @@ impl Queue {
     #[pyo3(signature = (path, inputs = None, resources = None))]
     fn read(
         py: Python<'_>,
-        path: PathBuf,
+        path: &Bound<'_, PyAny>,
         inputs: Option<Vec<String>>,
         resources: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Self>> {
         let resources = resource_types(&declared(resources)?)?;
-        let table = py.detach(|| read_queue(&file(path), inputs, resources))?;
+        let jobs = source("path", path, "a path, a text, bytes or an open file")?;
+        let table = py.detach(|| read_queue(jobs, inputs, resources))?;
         Py::new(py, PyClassInitializer::from(table).add_subclass(Self))
     }
 }
@@ -267,12 +269,13 @@ impl Site {
     fn replay<'py>(
         &self,
         py: Python<'py>,
-        log: PathBuf,
+        log: &Bound<'py, PyAny>,
         formula: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = self.given(formula)?;
+        let log = source("log", log, "a path, a text, bytes or an open file")?;
         let document = py.detach(|| {
-            let compared = self.site.replay(&file(log), &given.parsed).map_err(|error| site_error(&error))?;
+            let compared = self.site.replay(log, &given.parsed).map_err(|error| site_error(&error))?;
             written(|out| write_replay(&compared.replay, &given.text, self.site.python().0, out))
         });
         result(py, "Replay", &document?)
@@ -293,8 +296,8 @@ impl Site {
         py.detach(|| shares(&self.site, &SharesRequest { policies, ..SharesRequest::default() }))
     }
 
-    /// Runs a log of jobs through time under a formula, by the rules of the site's scheduler. `workload` is a path, a list of
-    /// paths, or a `Workload` that was read for this site.
+    /// Runs a log of jobs through time under a formula, by the rules of the site's scheduler. `workload` is a log (a path, or its
+    /// content), a list of them, or a `Workload` that was read for this site.
     #[pyo3(signature = (
         formula = None, *, workload, processors = None, goals = None, usage = None, backfill = None, warm_up = None,
         decay = None, decay_factor = None, cancelled = None, overrun = None, processors_of = None,
@@ -306,7 +309,7 @@ impl Site {
         formula: Option<&Bound<'py, PyAny>>,
         workload: &Bound<'py, PyAny>,
         processors: Option<Bound<'py, PyAny>>,
-        goals: Option<PathBuf>,
+        goals: Option<Bound<'py, PyAny>>,
         usage: Option<&'py str>,
         backfill: Option<&'py str>,
         warm_up: Option<Bound<'py, PyAny>>,
@@ -336,7 +339,7 @@ impl Site {
         template: &Bound<'py, PyAny>,
         wishes: Option<Bound<'py, PyAny>>,
         prefer: Option<Bound<'py, PyAny>>,
-        goals: Option<PathBuf>,
+        goals: Option<Bound<'py, PyAny>>,
         workload: Option<&Bound<'py, PyAny>>,
         old: Option<Bound<'py, PyAny>>,
         seed: u64,
@@ -384,7 +387,7 @@ impl Site {
         &self,
         py: Python<'py>,
         template: &Bound<'py, PyAny>,
-        goals: PathBuf,
+        goals: Bound<'py, PyAny>,
         workload: &Bound<'py, PyAny>,
         old: Option<Bound<'py, PyAny>>,
         held_out: f64,
@@ -668,8 +671,8 @@ fn float(value: &serde_json::Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn read_queue(path: &Path, wanted: Option<Vec<String>>, declared: Vec<(String, InputType)>) -> PyResult<Table> {
-    let files = SiteFiles::default().declaring(declared).with(Role::Queue, path);
+fn read_queue(jobs: FileSource, wanted: Option<Vec<String>>, declared: Vec<(String, InputType)>) -> PyResult<Table> {
+    let files = SiteFiles::default().declaring(declared).with(Role::Queue, jobs);
     let site = OpenedSite::from_files(files, SiteOptions::default()).map_err(|error| site_error(&error))?;
     let read = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -12,8 +12,9 @@ use arrow_schema::{DataType, Field, Schema};
 use job_sort_formula::Value;
 use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple, PyType};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::need::in_python;
@@ -190,9 +191,10 @@ impl Table {
         _ = (dtype, copy);
         let row = row_class(py, &self.column_names())?;
         let objects = PyList::empty(py);
+        let new = row.getattr("__new__")?;
         for cells in self.to_pylist(py)? {
-            let object = row.call_method1("__new__", (&row,))?;
-            object.getattr("__dict__")?.call_method1("update", (cells,))?;
+            let object = new.call1((&row,))?;
+            object.setattr(intern!(py, "__dict__"), cells)?;
             objects.append(object)?;
         }
         py.import("numpy")?.call_method1("fromiter", (objects, "object"))
@@ -262,11 +264,12 @@ impl Table {
 
     /// The rows as dicts.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let (names, rows) = (self.column_names(), PyList::empty(py));
-        let columns = self.batch.columns().iter().map(|column| list(py, column)).collect::<PyResult<Vec<_>>>()?;
+        let rows = PyList::empty(py);
+        let columns = self.items(py)?.into_iter().map(|(name, values)| (PyString::new(py, &name), values));
+        let columns: Vec<_> = columns.collect();
         for row in 0..self.batch.num_rows() {
             let cells = PyDict::new(py);
-            names.iter().zip(&columns).try_for_each(|(name, column)| cells.set_item(name, column.get_item(row)?))?;
+            columns.iter().try_for_each(|(name, values)| cells.set_item(name, values.get_item(row)?))?;
             rows.append(cells)?;
         }
         Ok(rows)

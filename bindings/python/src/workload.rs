@@ -1,6 +1,5 @@
 //! `Workload`: a log of jobs that is read once and simulated many times.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use job_sort_formula::{Formula as Parsed, PythonVersion};
@@ -12,7 +11,8 @@ use pyo3::prelude::*;
 use crate::error::site_error;
 use crate::formula::{Formula, resource_types};
 use crate::goals::read_goals;
-use crate::site::{Opened, Site, file, unknown};
+use crate::site::{Opened, Site, unknown};
+use crate::source::{optional_source, source};
 
 /// A log of jobs, read for the names in some formulas. Simulations share it.
 #[pyclass(frozen, module = "job_sort_formula")]
@@ -35,7 +35,7 @@ pub struct GivenRules<'a> {
 
 #[pymethods]
 impl Workload {
-    /// Reads a log, or several: a path, a folder, or a list of them. `formulas` (by default the one in force) and `goals` say
+    /// Reads a log, or several: a path, a folder, the content of a log, or a list of them. `formulas` (by default the one in force) and `goals` say
     /// which amounts of the jobs are kept.
     #[staticmethod]
     #[pyo3(signature = (paths, *, site = None, formulas = None, goals = None, cancelled = None, overrun = None, processors_of = None))]
@@ -45,7 +45,7 @@ impl Workload {
         paths: &Bound<'_, PyAny>,
         site: Option<&Bound<'_, Site>>,
         formulas: Option<Vec<Bound<'_, PyAny>>>,
-        goals: Option<PathBuf>,
+        goals: Option<Bound<'_, PyAny>>,
         cancelled: Option<&str>,
         overrun: Option<&str>,
         processors_of: Option<&str>,
@@ -55,14 +55,14 @@ impl Workload {
             Some(site) => site.get().clone(),
             None => Site::without_files(&formulas)?,
         };
-        let goals = goals.map(|path| read_goals(path, &site.shared())).transpose()?;
+        let goals = goals.map(|goals| read_goals(&goals, &site.shared())).transpose()?;
         let formulas = formulas.iter().map(|formula| Ok(site.given(Some(formula))?.parsed));
         let mut formulas = formulas.collect::<PyResult<Vec<Parsed>>>()?;
         if formulas.is_empty() {
             formulas.extend(site.given(None).ok().map(|in_force| in_force.parsed));
         }
         let rules = GivenRules { cancelled, overrun, processors_of };
-        Self::open(py, paths_of(paths)?, site, &formulas, goals.as_ref(), rules)
+        Self::open(py, logs_of(paths)?, site, &formulas, goals.as_ref(), rules)
     }
 
     /// What is doubtful about the log, one sentence each.
@@ -112,7 +112,7 @@ impl Workload {
         rules: GivenRules<'_>,
     ) -> PyResult<Self> {
         let Ok(workload) = given.cast::<Self>() else {
-            return Self::open(py, paths_of(given)?, site.clone(), formulas, goals, rules);
+            return Self::open(py, logs_of(given)?, site.clone(), formulas, goals, rules);
         };
         let workload = workload.get();
         rules.check_absent()?;
@@ -127,7 +127,7 @@ impl Workload {
 
     pub fn open(
         py: Python<'_>,
-        paths: Vec<PathBuf>,
+        logs: Vec<FileSource>,
         site: Site,
         formulas: &[Parsed],
         goals: Option<&Goals>,
@@ -136,7 +136,6 @@ impl Workload {
         let rules = rules.parsed()?;
         let opened = site.shared();
         let formulas = with_conditions(formulas, goals);
-        let logs: Vec<FileSource> = paths.into_iter().map(|path| FileSource::from(file(path))).collect();
         let log = py.detach(|| opened.open_workload(&logs, &formulas, rules)).map_err(|error| site_error(&error))?;
         py.check_signals()?;
         let names = opened.names_in_log(&formulas).into_iter().map(str::to_owned).collect();
@@ -224,19 +223,15 @@ fn with_conditions<'a>(formulas: &'a [Parsed], goals: Option<&'a Goals>) -> Vec<
     formulas.iter().chain(goals.into_iter().flat_map(Goals::conditions)).collect()
 }
 
-/// The paths of logs: one, or several.
-fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
-    if let Ok(path) = paths.extract::<PathBuf>() {
-        return Ok(vec![path]);
+/// The logs that a caller gives: one, or several.
+fn logs_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<FileSource>> {
+    let (name, expected) = ("log", "a path, a text, bytes, an open file, a list of them or a Workload");
+    if let Some(log) = optional_source(name, given)? {
+        return Ok(vec![log]);
     }
-    match paths.extract::<Vec<PathBuf>>() {
-        Ok(paths) if paths.is_empty() => Err(PyValueError::new_err("there is no path in the list of logs")),
-        Ok(paths) => Ok(paths),
-        Err(_) => {
-            let kind = paths.get_type().name()?;
-            Err(PyTypeError::new_err(format!(
-                "the log is of type `{kind}`, expected a path, a list of paths or a Workload"
-            )))
-        }
+    match given.extract::<Vec<Bound<'_, PyAny>>>() {
+        Ok(logs) if logs.is_empty() => Err(PyValueError::new_err("the list of logs is empty")),
+        Ok(logs) => logs.iter().map(|log| source(name, log, expected)).collect(),
+        Err(_) => Ok(vec![source(name, given, expected)?]),
     }
 }

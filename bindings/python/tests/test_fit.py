@@ -86,7 +86,8 @@ def test_wishes_are_met_as_by_the_command(tmp_path, ids, template, options):
 
     some = ids[3:40:6]
     check_equal(site.fit(template, wishes=some, **options), written("\n".join(some)))
-    check_equal(site.fit(template, wishes=str(tmp_path / "wishes"), **options), written("\n".join(some)))
+    for wishes in [str(tmp_path / "wishes"), "\n".join(some), "\n".join(some).encode()]:
+        check_equal(site.fit(template, wishes=wishes, **options), written("\n".join(some)))
     groups = [ids[0:3], ids[20:24]]
     check_equal(site.fit(template, wishes=groups, **options), written("\n\n".join("\n".join(group) for group in groups)))
     scores = {name: 100 - 1.1 * place for place, name in enumerate(ids[:9])}
@@ -147,7 +148,9 @@ def test_goals_are_met_as_by_the_command(goals, log):
 def test_an_objective_has_the_values_of_the_search(goals, log):
     site = Site.open(SITE)
     fit = site.fit(LINEAR, goals=goals, workload=log, processors=64, force=True, evaluations=4)
-    objective = site.objective(LINEAR, goals=goals, workload=log, processors=64, force=True)
+    given = {"goals": goals.read_text(), "workload": log.read_bytes()}
+    assert site.fit(LINEAR, **given, processors=64, force=True, evaluations=4).document == fit.document
+    objective = site.objective(LINEAR, **given, processors=64, force=True)
     for point in fit.document["points"][:2]:
         evaluated = objective.evaluate(point["values"])
         assert evaluated.pop("loss") == evaluated["objective"]

@@ -1,6 +1,7 @@
 """Simulations against the command `jsf simulate`, whose path is in `JSF_BINARY`, bit by bit."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import threading
 import time
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas
 import polars
@@ -88,6 +90,47 @@ def test_a_simulation_without_a_site_is_that_of_the_command(tmp_path):
     check_equal(simulation, jsf("ngpus", workload=log, processors=4, resource="ngpus=long"))
     assert simulation.jobs["start"] == [360, 180, 0, 420, 240, 60, 480, 300, 120]
     assert simulation.failed == 0 and simulate(log, "1 / (ncpus - 4)", processors=4).failed == 9
+
+
+@pytest.mark.parametrize("given", [SWF.read_bytes(), bytearray(SWF.read_bytes()), SWF.read_text(), gzip.compress(SWF.read_bytes())])
+def test_a_log_is_read_from_memory(given):
+    expected = simulate(SWF, "-ncpus", processors=64).document
+    opened = io.StringIO(given) if isinstance(given, str) else io.BytesIO(given)
+    for log in [given, [given], opened]:
+        assert simulate(log, "-ncpus", processors=64).document == expected
+    assert len(Workload.read([given, SWF])) == len(Workload.read(given)) == 400
+
+
+def test_a_file_that_is_open_has_its_name(tmp_path):
+    (tmp_path / "empty.log").touch()
+    for mode in ["r", "rb"]:
+        with open(SWF, mode) as log, open(GOALS, mode) as goals, open(tmp_path / "empty.log", mode) as empty:
+            assert simulate(log, "-ncpus", processors=64, goals=goals).document == simulate(SWF, "-ncpus", processors=64, goals=GOALS).document
+            with pytest.raises(ValueError, match="empty.log` has no job"):
+                Workload.read(empty)
+
+    class Wrong:
+        def read(self):
+            return 7
+
+    with pytest.raises(TypeError, match="`log`: the file gives neither bytes nor text"):
+        Workload.read(Wrong())
+
+
+def test_goals_are_read_from_memory():
+    expected = simulate(SWF, "-ncpus", processors=64, goals=GOALS).document
+    text = GOALS.read_text()
+    for goals in [text, text.encode(), io.StringIO(text)]:
+        assert simulate(SWF, "-ncpus", processors=64, goals=goals).document == expected
+    goal = {"name": 'a "quoted"\\ µ\u2028😀\n', "jobs": "walltime <= 3600", "measure": "wait", "statistic": {"within": "1h"}, "at_least": 1e-7}
+    other = {"name": "mean", "measure": "wait", "statistic": "mean", "at_most": 3600}
+    for given in [{"goal": [goal, other]}, MappingProxyType({"goal": (goal, other)})]:
+        names = [found["name"] for found in simulate(SWF, "-ncpus", processors=64, goals=given).goals]
+        assert names == [goal["name"], "mean"]
+    workload = Workload.read(SWF.read_bytes(), goals={"goal": [goal], "objective": {"minimise": "mean wait"}})
+    assert simulate(workload, "-ncpus", processors=64, goals={"goal": [goal]}).goals[0]["limit"] == 1e-7
+    with pytest.raises(ValueError, match="`goals`, line 2: "):
+        simulate(SWF, "-ncpus", processors=64, goals={"goal": [goal, {**other, "measure": "nothing"}]})
 
 
 def test_a_workload_is_read_once_for_many_runs(tmp_path):
@@ -177,8 +220,19 @@ def test_what_is_doubtful_is_said():
         ({"goals": "/nowhere/goals.toml"}, FileNotFoundError, "/nowhere/goals.toml"),
         ({"goals": SWF}, ValueError, "w1.swf"),
         ({"workload": "/nowhere/log"}, FileNotFoundError, "/nowhere/log"),
-        ({"workload": []}, ValueError, "there is no path in the list of logs"),
-        ({"workload": 7}, TypeError, "the log is of type `int`, expected a path, a list of paths or a Workload"),
+        ({"goals": 7}, TypeError, "`goals` is of type `int`, expected a path, a dict, a text, bytes or an open file"),
+        ({"goals": {"goal": [{"name": "a", "measure": "wait", "statistic": "p95", "at_most": "soon"}]}}, ValueError, "`goals`, line 1: .*soon"),
+        ({"goals": {"goal": []}}, ValueError, "`goals` has no goal"),
+        ({"goals": {"goal": [{"at_most": None}]}}, ValueError, "`goals`, line 1"),
+        ({"goals": {1: {2}}}, TypeError, "set is not JSON serializable"),
+        ({"goals": b"\xff"}, ValueError, "`goals` is not UTF-8 text"),
+        ({"goals": "\n" * (1 << 20) + " "}, ValueError, "`goals` is larger"),
+        ({"workload": []}, ValueError, "the list of logs is empty"),
+        ({"workload": 7}, TypeError, "`log` is of type `int`, expected a path, a text, bytes, an open file, a list of them or a Workload"),
+        ({"workload": [SWF, 7]}, TypeError, "`log` is of type `int`"),
+        ({"workload": b"nothing"}, ValueError, "`log` is .*expected a log of jobs"),
+        ({"workload": "1 2\n"}, ValueError, "`log`"),
+        ({"workload": b""}, ValueError, "`log` has no job"),
         ({"workload": __file__}, ValueError, "expected a log of jobs"),
         ({"formula": "1 +"}, SyntaxError, "expected"),
         ({"formula": "'a' + 'b'"}, ValueError, "arithmetic"),

@@ -1,5 +1,7 @@
 """Sites and queues against the command `jsf`, whose path is in `JSF_BINARY`, bit by bit; the programs of the documentation."""
 
+import gzip
+import io
 import json
 import os
 import re
@@ -64,11 +66,16 @@ def test_trajectories_and_replays_are_those_of_the_command():
     assert site.trajectory(["184598"]) == jsf("trajectory", "--job", "184598")
     expected = jsf("replay", SITE / "sched.log")
     assert expected["lines"] > 0 and site.replay(SITE / "sched.log") == expected
+    log = (SITE / "sched.log").read_bytes()
+    for given in [log, log.decode(), io.BytesIO(log), gzip.compress(log)]:
+        assert site.replay(given) == expected
     for call, error, message in [
         (lambda: site.trajectory(["99"]), ValueError, "no job is called"),
         (lambda: site.trajectory(["184598"], hours=0), ValueError, "`hours` is 0, expected from a minute"),
         (lambda: Site.open(SITE, numbers="decimal").trajectory(["184598"]), ValueError, "not with decimals"),
         (lambda: site.replay("/nowhere/log"), FileNotFoundError, "/nowhere/log"),
+        (lambda: site.replay(b"nothing"), ValueError, "`log` is not a log with values"),
+        (lambda: site.replay(7), TypeError, "`log` is of type `int`, expected a path, a text, bytes or an open file"),
         (lambda: site.replay(SITE / "qstat.json"), ValueError, "is not a log with values"),
     ]:
         with pytest.raises(error, match=message):

@@ -52,7 +52,8 @@ def test_a_table_is_a_data_frame(ranking):
     # what is not pyarrow's own is a column for this function, whatever it exports
     assert polars.from_arrow(ranking).struct.unnest().equals(ranking.to_polars())
     shares = Site.open(SITE).shares()
-    assert list(pandas.DataFrame(shares)["path"]) == shares["path"]
+    for frame in [pandas.DataFrame(shares), pandas.DataFrame(dict(shares))]:
+        assert list(frame["path"]) == shares["path"]
 
 
 def test_a_notebook_shows_a_table():
@@ -67,6 +68,7 @@ def test_a_notebook_shows_a_table():
 def test_a_table_of_the_package_is_evaluated(ranking):
     formula = Formula("ncpus + eligible_time")
     queue = Queue.read(SITE / "qstat.json")
+    assert Queue.read((SITE / "qstat.json").read_bytes()) == queue
     assert formula.evaluate(queue).to_pylist() == formula.evaluate(queue.to_pydict()).to_pylist()
 
 

@@ -1,6 +1,7 @@
 """A program that mypy checks and nobody runs: what the stubs promise has these types."""
 
 from datetime import timedelta
+from io import BytesIO, StringIO
 
 import numpy
 import pandas
@@ -75,4 +76,8 @@ span: tuple[int, int] = refused.span
 filled = template.fill(numpy.array([1.0, 2.0]))
 fit = site.fit(template, wishes=(id for id in ids), prefer=[["1", "2"]])
 simulation = site.simulate(workload=workload, warm_up=timedelta(days=1), decay=timedelta(hours=12))
+site.simulate(workload=b"", goals={"goal": [{"measure": "wait", "at_most": "4h"}]})
+with open("accounting", "rb") as log, open("goals.toml") as goals:
+    simulation = simulate([log, "1 0\n", BytesIO()], formula, goals=goals)
+replay = site.replay(StringIO("log"))
 same: bool = ranking == ordered and tree == ShareTree(least_usage=True)

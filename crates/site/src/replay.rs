@@ -1,7 +1,5 @@
 //! Compares the values in a scheduler's log with those of a site's queue.
 
-use std::path::Path;
-
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::formula::Formula;
@@ -32,7 +30,7 @@ impl Site {
     /// # Errors
     /// The log cannot be read or has no values, the numbers are not OpenPBS's, or the queue cannot be ranked, see
     /// [`rank`](Self::rank).
-    pub fn replay(&self, log: &Path, formula: &Formula) -> Result<LogReplay, SiteError> {
+    pub fn replay(&self, log: impl Into<FileSource>, formula: &Formula) -> Result<LogReplay, SiteError> {
         self.replay_within(log, formula, SEARCH_WORK)
     }
 
@@ -40,11 +38,16 @@ impl Site {
     ///
     /// # Errors
     /// As for [`replay`](Self::replay).
-    pub fn replay_within(&self, log: &Path, formula: &Formula, work: u64) -> Result<LogReplay, SiteError> {
+    pub fn replay_within(
+        &self,
+        log: impl Into<FileSource>,
+        formula: &Formula,
+        work: u64,
+    ) -> Result<LogReplay, SiteError> {
         if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
             return Err(SiteError::missing("a scheduler's log has OpenPBS's numbers: ", Need::OpenPbsNumbers));
         }
-        let log = FileSource::from(log);
+        let log = log.into();
         let bytes = log.read_unless_binary(Role::Log)?;
         if logged_values(&bytes).next().is_none() {
             return Err(SiteError::content(format!(

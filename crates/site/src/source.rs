@@ -49,7 +49,7 @@ impl<P: Into<PathBuf>> From<P> for FileSource {
 
 impl FileSource {
     /// The name in messages.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Path(path) if is_stdin(path) => "standard input".into(),
             Self::Path(path) => path.display().to_string(),
