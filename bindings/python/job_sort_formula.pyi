@@ -63,7 +63,6 @@ pyarrow, or anything that exports Arrow."""
 
 _Path = Union[str, PathLike[str]]
 
-@type_check_only
 class _ReadableFile(Protocol):
     def read(self) -> str | bytes: ...
 

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use job_sort_formula::rank::OnError;
-use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::simulation::SimulationReport;
-use jsf_report::{FailingJobs, waiting_time};
+use jsf_report::{FailingJobs, too_short, waiting_time};
 use jsf_simulate::{
     Backfill, EvaluationErrors, Goals, JudgedGoal, Observer, Results, WarmUp, Workload as Log, bounded_slowdown,
 };
@@ -347,9 +346,9 @@ impl Run {
 
     /// For which jobs the formula fails.
     fn failing(&self) -> Option<String> {
-        let reads_shares = self.given.parsed.names().iter().any(|name| FairshareInput::from_name(name).is_some());
-        let shares = self.simulated.shares.as_deref().filter(|_| reads_shares);
-        let failing = FailingJobs::new(&self.log, &self.simulated.schedule.errors, shares, OnError::default())?;
+        let SimulatedQueue { schedule, shares, .. } = &self.simulated;
+        let shares = shares.as_deref();
+        let failing = FailingJobs::new(&self.given.parsed, &self.log, &schedule.errors, shares, OnError::default())?;
         Some(failing.clause("the formula"))
     }
 }
@@ -435,16 +434,6 @@ fn seconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
 
 fn whole_second(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     py.import("datetime")?.getattr("timedelta")?.call1((0, 1))
-}
-
-/// The warning that the first waits are those of usage that has not decayed.
-fn too_short(warm_up: WarmUp) -> Option<String> {
-    let WarmUp::LogTooShort(period) = warm_up else { return None };
-    Some(format!(
-        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those of \
-         equal usage",
-        waiting_time(period)
-    ))
 }
 
 /// Ends a simulation when Python has an exception for a signal, such as Ctrl-C.

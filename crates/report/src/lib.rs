@@ -68,7 +68,7 @@ pub use shares_document::{SharesHead, shares_document};
 pub use simulation_document::{failing_clauses, simulated_change_document, simulation_document};
 pub use simulation_failures::FailingJobs;
 pub use without::without_words;
-pub use words::waiting_time;
+pub use words::{too_short, waiting_time};
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{Program, Summand};

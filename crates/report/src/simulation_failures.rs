@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use job_sort_formula::Formula;
 use job_sort_formula::rank::{Consequence, OnError};
+use job_sort_formula::schema::FairshareInput;
 use jsf_simulate::{ErrorKind, EvaluationErrors, Workload};
 
 use crate::words::count;
@@ -20,9 +22,9 @@ pub struct FailingJobs {
 }
 
 impl FailingJobs {
-    /// The jobs for which a formula fails; `None` if there are none. `shares` are those of the entities, by index, if the formula
-    /// reads numbers of fair share.
+    /// The jobs for which a formula fails; `None` if there are none. `shares` are those of the entities, by index.
     pub fn new(
+        formula: &Formula,
         workload: &Workload,
         errors: &EvaluationErrors,
         shares: Option<&[Option<f64>]>,
@@ -30,7 +32,8 @@ impl FailingJobs {
     ) -> Option<Self> {
         let first = errors.kinds().max_by_key(|(_, error)| error.jobs)?;
         let are_all = errors.jobs() == workload.jobs().len();
-        let jobs = failing_jobs(workload, errors, shares);
+        let reads_shares = formula.names().iter().any(|name| FairshareInput::from_name(name).is_some());
+        let jobs = failing_jobs(workload, errors, shares.filter(|_| reads_shares));
         let (verb, error) = match first {
             ("division by zero", _) if errors.kinds().count() == 1 => ("divides by zero", String::new()),
             (_, ErrorKind { message, job, .. }) => {

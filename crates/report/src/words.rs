@@ -1,5 +1,7 @@
 //! Numbers and times in words, as every report writes them.
 
+use jsf_simulate::WarmUp;
+
 /// `1 job`, `2 jobs`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -106,6 +108,16 @@ pub fn waiting_time(seconds: i64) -> String {
     let shown =
         units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
     shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The warning that the first waits are those of usage that has not decayed.
+pub fn too_short(warm_up: WarmUp) -> Option<String> {
+    let WarmUp::LogTooShort(period) = warm_up else { return None };
+    Some(format!(
+        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those of \
+         equal usage",
+        waiting_time(period)
+    ))
 }
 
 /// The numbers of a text with their digits in groups of three, if they have more than four before the point. Digits that are

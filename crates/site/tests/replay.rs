@@ -161,7 +161,7 @@ fn decayed_usage_is_found() {
     for (row, score) in ranked.ranking.scores().iter() {
         let _ = writeln!(log, "pbs_sched;Job;{};Formula Evaluation = {}", ranked.table.id(row), logged(score.value));
     }
-    let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+    let replay = site.replay(folder.put("sched.log", &log), &formula).expect("replayed").replay;
     assert!(replay.different.len() > 10, "{}", replay.different.len());
     for different in &replay.different {
         assert_eq!(different.explanations[0], Explanation::Decayed(2), "{different:?}");
@@ -223,7 +223,7 @@ fn a_usage_that_other_jobs_of_the_entity_contradict_explains_nothing() {
         (start.to_owned() + &line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), true),
         (line(first, "12.vm", equal) + &line(first, "0.vm", equal) + &line(first, "0.vm", "0.1234"), false),
     ] {
-        let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+        let replay = site.replay(folder.put("sched.log", &log), &formula).expect("replayed").replay;
         assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{log}");
         assert_eq!(replay.different[0].rejected.is_empty(), is_contradicted, "{log}: {replay:?}");
     }
@@ -247,7 +247,7 @@ fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
     for (row, score) in ranked.ranking.scores().iter().filter(|(row, _)| ranked.table.entity(*row) == "Scott") {
         let _ = writeln!(log, "pbs_sched;Job;{};Formula Evaluation = {}", ranked.table.id(row), logged(score.value));
     }
-    let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+    let replay = site.replay(folder.put("sched.log", &log), &formula).expect("replayed").replay;
     let usage_of = |different: &Difference| {
         different.rejected.iter().find_map(|(found, _)| match found {
             Explanation::Usage { logged, .. } => Some(*logged),
@@ -322,7 +322,7 @@ fn what_nothing_explains_is_counted() {
     let found: Vec<_> = replay.different.iter().map(|different| (&*different.job, different.why())).collect();
     let digits = Some("the last digit is rounded differently".to_owned());
     assert_eq!(found, [("3.vm", digits), ("4.vm", None)]);
-    let error = site.replay(&golden::path("openpbs/qstat/qstat_Bf.txt"), &Formula::parse("1").expect("a formula"));
+    let error = site.replay(golden::path("openpbs/qstat/qstat_Bf.txt"), &Formula::parse("1").expect("a formula"));
     let message = error.expect_err("no log").to_string();
     assert!(message.contains("is not a log with values") && message.contains("log_events"), "{message}");
     assert!(site.replay(Path::new("/nonexistent"), &Formula::parse("1").expect("a formula")).is_err());
@@ -354,7 +354,7 @@ fn the_moment_of_a_cycle_is_that_of_most_of_its_lines() {
         lines.collect::<String>()
     };
     let causes = |log: &str| {
-        let replay = site.replay(&folder.put("sched.log", log), &formula).expect("replayed").replay;
+        let replay = site.replay(folder.put("sched.log", log), &formula).expect("replayed").replay;
         let causes: Vec<_> =
             replay.causes.iter().map(|cause| (cause.kind.clone(), cause.lines, cause.seconds)).collect();
         (causes, replay.unexplained)
@@ -387,7 +387,7 @@ fn each_cycle_has_its_own_moment_which_the_times_of_the_log_tell() {
     }
     // a search for each line would take some times as much
     let work = 30_000_000;
-    let replay = site.replay_within(&folder.put("sched.log", &log), &formula, work).expect("replayed").replay;
+    let replay = site.replay_within(folder.put("sched.log", &log), &formula, work).expect("replayed").replay;
     assert!(replay.lines > 3000 && replay.equal == 0, "{} lines", replay.lines);
     assert_eq!((replay.not_searched, replay.unexplained), (0, 0));
     let [cause] = &replay.causes[..] else { panic!("{:?}", replay.causes) };
@@ -410,13 +410,13 @@ fn a_formula_of_the_site_s_files_or_of_a_server_s_log_explains_the_log() {
         (&with_file, log(&recorded), "sched_formula"),
         (&without_file, of_server + &log(&recorded), "which a server's log line names"),
     ] {
-        let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+        let replay = site.replay(folder.put("sched.log", &log), &formula).expect("replayed").replay;
         let [cause] = &replay.causes[..] else { panic!("{:?}", replay.causes) };
         let CauseKind::Formula { origin: found, text } = &cause.kind else { panic!("{cause:?}") };
         assert!(found.contains(origin) && *text == recorded.formula, "{cause:?}");
         assert_eq!((cause.lines, replay.unexplained), (recorded.values.len() - replay.equal, 0));
     }
-    let replay = without_file.replay(&folder.put("sched.log", &log(&recorded)), &formula).expect("replayed").replay;
+    let replay = without_file.replay(folder.put("sched.log", &log(&recorded)), &formula).expect("replayed").replay;
     assert_eq!(replay.unexplained, recorded.values.len() - replay.equal);
 }
 
@@ -426,8 +426,7 @@ fn damaged_lines_are_counted() {
     let site = folder.site(&queue(), |files| files);
     let log = "pbs_sched;Job;0.vm;Formula Evaluation = 1\npbs_sched;Job;1.vm;Formula Evaluation\n\
         pbs_sched;Job;;Formula Evaluation = 1\npbs_sched;Job;2.vm;Formula Eval";
-    let replay =
-        site.replay(&folder.put("sched.log", log), &Formula::parse("1").expect("a formula")).expect("replayed");
+    let replay = site.replay(folder.put("sched.log", log), &Formula::parse("1").expect("a formula")).expect("replayed");
     assert_eq!((replay.replay.lines, replay.replay.equal, replay.replay.damaged), (1, 1, 2));
 }
 

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{OldNew, OnError};
-use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -17,7 +16,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::simulated_change::SimulatedChangeReport;
 use jsf_report::simulation::SimulationReport;
 use jsf_report::{
-    FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, waiting_time,
+    FailingJobs, failing_clauses, printable, simulated_change_document, simulation_document, too_short, waiting_time,
     without_words,
 };
 use jsf_simulate::{
@@ -342,13 +341,7 @@ fn default_warm_up(
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     let usage = starting_usage(&arguments.site).unwrap_or_default();
     let warm_up = site.warm_up(&formulas, workload, usage, arguments.log.decay)?;
-    if let WarmUp::LogTooShort(period) = warm_up {
-        warn(format_args!(
-            "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those \
-             of equal usage",
-            waiting_time(period)
-        ));
-    }
+    too_short(warm_up).iter().for_each(warn);
     Ok(warm_up)
 }
 
@@ -445,9 +438,8 @@ fn simulate(
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
     }
     let errors = &simulated.schedule.errors;
-    let reads_shares = formula.names().iter().any(|name| FairshareInput::from_name(name).is_some());
-    let of_entities = simulated.shares.as_deref().filter(|_| reads_shares);
-    let failing = FailingJobs::new(log.shown(), errors, of_entities, arguments.site.on_error);
+    let shares = simulated.shares.as_deref();
+    let failing = FailingJobs::new(formula, log.shown(), errors, shares, arguments.site.on_error);
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
     let results = simulated.results(log.shown(), log.warm_up);
