@@ -83,6 +83,50 @@ pub(super) fn random_case(generator: &mut Generator) -> Case {
 fn random_workloads_start_as_in_the_reference() {
     let mut generator = Generator(setting("JSF_SIMULATE_SEED", 1));
     let cases: Vec<Case> = (0..setting("JSF_SIMULATE_CASES", 600)).map(|_| random_case(&mut generator)).collect();
+    compare_with_the_reference(&cases);
+}
+
+/// `JSF_SIMULATE_JOBS` is the number of jobs of each log.
+#[test]
+fn long_logs_start_as_in_the_reference() {
+    let mut generator = Generator(setting("JSF_SIMULATE_SEED", 2));
+    let jobs = setting("JSF_SIMULATE_JOBS", 1000);
+    let cases =
+        [("eligible_time / walltime", "easy"), (FORMULAS[15], "easy"), ("ncpus + eligible_time / 3600", "greedy")];
+    let cases = cases.map(|(formula, backfill)| {
+        let tree = formula.contains("fairshare").then(|| random_tree(&mut generator));
+        Case {
+            workload: long_log(&mut generator, jobs),
+            processors: PROCESSORS,
+            formula: formula.to_owned(),
+            backfill: backfill.to_owned(),
+            decay: tree.is_some().then_some(86_400),
+            decay_factor: tree.is_some().then_some(0.5),
+            tree,
+        }
+    });
+    compare_with_the_reference(&cases);
+}
+
+const PROCESSORS: u32 = 256;
+
+/// A log of jobs that need nearly all of the processors together, more at noon than at midnight.
+fn long_log(generator: &mut Generator, jobs: u64) -> String {
+    let mut log = String::new();
+    let mut submit = 0;
+    for id in 1..=jobs {
+        let is_day = submit / 43_200 % 2 == 0;
+        submit += generator.below(if is_day { 320 } else { 640 });
+        let size = generator.pick(&[1, 1, 2, 4, 8, 16, 32, 64]);
+        let run = generator.below(7200);
+        let estimate = run + generator.below(7200);
+        let user = generator.below(6);
+        log += &format!("{id} {submit} -1 {run} {size} -1 -1 {size} {estimate} -1 1 {user} -1 -1 1 -1 -1 -1\n");
+    }
+    log
+}
+
+fn compare_with_the_reference(cases: &[Case]) {
     let input: String = cases.iter().map(|case| serde_json::to_string(case).expect("a case") + "\n").collect();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.py");
     let Some(python) = python::any() else { return };
@@ -102,9 +146,11 @@ fn random_workloads_start_as_in_the_reference() {
         }
         let workload = read(&case.workload);
         let found: BTreeMap<String, i64> = starts(&workload, &case.run(&workload, &mut ())).into_iter().collect();
+        let first = expected.iter().find(|(id, start)| found.get(*id) != Some(start));
         assert!(
             found == expected,
-            "{}\nexpected {expected:?}\nfound    {found:?}",
+            "{first:?} is expected, found {:?}\n{}",
+            first.map(|(id, _)| found.get(id)),
             serde_json::to_string(case).expect("a case")
         );
         jobs += expected.len();

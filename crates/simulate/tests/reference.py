@@ -102,10 +102,10 @@ def simulate(case):
     entities = sorted({job.entity for job in jobs}, key=str)
     tree = Tree(case["tree"], entities) if case.get("tree") else None
     formula = compile(case["formula"], "formula", "eval")
-    pending, waiting, running = list(jobs), [], []
+    pending, waiting, running = sorted(jobs, key=lambda job: -job.submit), [], []
     clock = None
     while pending or running:
-        now = min([job.submit for job in pending] + [job.end() for job in running])
+        now = min([job.submit for job in pending[-1:]] + [job.end() for job in running])
         if tree:
             clock = now if clock is None else clock
 
@@ -123,8 +123,8 @@ def simulate(case):
             charge(now)
             clock = now
         running = [job for job in running if job.end() > now]
-        waiting += [job for job in pending if job.submit == now]
-        pending = [job for job in pending if job.submit > now]
+        while pending and pending[-1].submit == now:
+            waiting.append(pending.pop())
         cycle(case, formula, machine, now, waiting, running, tree)
         waiting = [job for job in waiting if job.start is None]
     return {str(job.id): job.start for job in jobs}
