@@ -49,7 +49,7 @@ const PURPOSES: [(&str, &str); 40] = [
     ("hashbrown", "tables of names and ids, with a fast hash"),
     ("itoa", "digits of integers"),
     ("jiff", "dates and time zones"),
-    ("libm", "the same last digits of `exp`, `log`, `sin` … on every system"),
+    ("libm", "powers in fair-share policies, and remainders, the same on every system"),
     ("memchr", "the ends of lines and texts in large files"),
     ("microlp", "linear programs: the constants that meet wishes"),
     ("minijinja", "pages from a template that escapes what it is given"),
@@ -166,7 +166,7 @@ fn document() -> Option<String> {
         text += &format!("| `{folder}` | {} |\n", unsafe_lines(&root.join(folder)));
     }
     text += "\nWhat each package is for; one that others bring in has their names:\n\n\
-             | package | version | in the | for | lines with `unsafe` |\n|---|---|---|---|--:|\n";
+             | package | version | part of | for | lines with `unsafe` |\n|---|---|---|---|--:|\n";
     for package in &command {
         let (name, version) = package.split_once(' ')?;
         let user = if library.contains(package) { "library" } else { "command" };

@@ -25,7 +25,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span `start..end`. Both fit, because a text is at most 64 KiB long.
+    /// The span `start..end`, of a text of at most 64 KiB.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
     }

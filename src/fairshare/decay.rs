@@ -34,7 +34,8 @@ impl IntervalDecay {
         if decayed < Self::FLOOR { Self::FLOOR } else { decayed }
     }
 
-    /// The number of whole intervals in a time, 0 if the interval is 0; a remainder counts towards the next.
+    /// The number of whole intervals in a time, 0 if the interval is 0. The caller keeps the remainder for the
+    /// next call.
     pub fn intervals(&self, seconds: u64) -> u64 {
         seconds.checked_div(self.seconds).unwrap_or(0)
     }

@@ -244,7 +244,8 @@ impl fmt::Debug for ErrorGroup<'_> {
 }
 
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
-/// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know.
+/// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know,
+/// `""` among them if there are jobs without an entity.
 ///
 /// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in. An entity whose jobs
 /// have all left is neither asked for nor returned.
