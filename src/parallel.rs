@@ -89,7 +89,7 @@ fn in_pool<T: Send, R: Send>(input: T, parallel: impl FnOnce(T) -> R + Send, ser
 }
 
 /// Applies `work` to each item in parallel; the results are in the order of the items.
-pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() < 2 {
         return items.into_iter().map(work).collect();
     }

@@ -34,7 +34,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// What the packages are for that this workspace names itself.
-const PURPOSES: [(&str, &str); 40] = [
+const PURPOSES: [(&str, &str); 39] = [
     ("anstream", "colour only where the terminal has it"),
     ("anstyle", "colours"),
     ("annotate-snippets", "findings drawn under the formula, as the Rust compiler draws its own"),
@@ -57,7 +57,6 @@ const PURPOSES: [(&str, &str); 40] = [
     ("num-integer", "Python's integers beyond 64 bits"),
     ("num-traits", "conversions between numbers"),
     ("pest", "the grammar of formulas"),
-    ("rayon", "threads: work on parts of a table"),
     ("rayon-core", "threads: the pool that other crates share"),
     ("rust_decimal", "`--numbers decimal`"),
     ("rustix", "files that are replaced at once, and locks"),

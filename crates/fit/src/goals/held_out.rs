@@ -1,8 +1,8 @@
 //! What a formula does on the part of a log that the search did not see.
 
+use job_sort_formula::parallel;
 use jsf_simulate::{Difference, MeanChange, Objective, Validation};
 use jsf_site::SimulatedQueue;
-use rayon::prelude::*;
 
 use super::score::GoalValue;
 use super::search::EvaluatedPoint;
@@ -62,9 +62,8 @@ impl HeldOut {
         let named = [(fitted, "fitted")].into_iter().chain(BASELINES);
         let others: Vec<(&str, &str)> =
             named.filter(|(formula, name)| *name == "fitted" || *formula != in_force).collect();
-        let runs: Result<Vec<Runs>, FitError> =
-            others.par_iter().map(|(formula, _)| run(formula, Some(&current))).collect();
-        let runs = runs?;
+        let runs = parallel::map(others.clone(), |(formula, _)| run(formula, Some(&current)));
+        let runs: Vec<Runs> = runs.into_iter().collect::<Result<_, _>>()?;
         let mut described = others.iter().zip(&runs).map(|((formula, name), runs)| described(formula, name, runs));
         let fitted_formula = described.next().ok_or(FitError::Interrupted)?;
         let baselines = described.collect();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use job_sort_formula::formula::{Formula, Template};
+use job_sort_formula::parallel;
 use jsf_simulate::{Goals, Workload};
 use jsf_site::Site;
-use rayon::prelude::*;
 
 use super::held_out::FIRST_COME_FIRST_SERVED;
 use super::search::Search;
@@ -107,6 +107,6 @@ fn warm_up(simulator: &Simulator<'_>, workload: &Workload, formulas: &[&str]) ->
 /// The jobs that are searched, and the same jobs with moved submissions.
 fn searched_part(workload: &Workload, split: &Split) -> Part {
     let own = workload.submitted_before(split.searched_until);
-    let copies = (0..COPIES).into_par_iter().map(|copy| if copy == 0 { own.clone() } else { own.shaken(copy) });
-    Part { copies: copies.collect(), warm_up: split.counted_from - split.begin, is_interruptible: true }
+    let copies = parallel::map((0..COPIES).collect(), |copy| if copy == 0 { own.clone() } else { own.shaken(copy) });
+    Part { copies, warm_up: split.counted_from - split.begin, is_interruptible: true }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
 use job_sort_formula::formula::Template;
-use rayon::prelude::*;
+use job_sort_formula::parallel;
 
 use super::score::{GoalValue, Score};
 use super::simulator::{Part, Runs, Simulator};
@@ -113,10 +113,8 @@ impl<'a> Search<'a> {
                 new.push((formula, values));
             }
         }
-        let evaluated: Vec<Result<Option<EvaluatedPoint>, FitError>> = new
-            .into_par_iter()
-            .map(|(formula, values)| Ok(self.evaluate(formula, values)?.map(|(point, _)| point)))
-            .collect();
+        let evaluated: Vec<Result<Option<EvaluatedPoint>, FitError>> =
+            parallel::map(new, |(formula, values)| Ok(self.evaluate(formula, values)?.map(|(point, _)| point)));
         let mut is_complete = true;
         for point in evaluated {
             match point {

@@ -1,6 +1,6 @@
 //! How exactly constants matter: which digits may be rounded away, and which range does as well.
 
-use rayon::prelude::*;
+use job_sort_formula::parallel;
 
 use super::search::{EvaluatedPoint, Search, rounded};
 use super::simulator::Runs;
@@ -56,7 +56,9 @@ impl Search<'_> {
             own.map(|(rounded, (value, start))| if value == start { *value } else { rounded }).collect::<Vec<f64>>()
         });
         let evaluated: Result<Vec<Option<Fitted>>, FitError> =
-            candidates.par_iter().map(|values| self.fitted(self.template.fill(values), values)).collect();
+            parallel::map(candidates.to_vec(), |values| self.fitted(self.template.fill(&values), &values))
+                .into_iter()
+                .collect();
         let reference = self.reference(&exact, block_seconds);
         let found = evaluated?.into_iter().flatten().find(|rounded| self.is_as_good(&reference, rounded));
         Ok(Some(found.unwrap_or(exact)))
@@ -74,9 +76,8 @@ impl Search<'_> {
         let places = places(evaluations, count);
         let tried: Vec<(usize, f64)> = (0..count).flat_map(|index| self.tried(index, places)).collect();
         let reference = self.reference(fitted, block_seconds);
-        let is_as_good: Result<Vec<Option<bool>>, FitError> =
-            tried.par_iter().map(|&(index, value)| self.is_as_good_with(&reference, index, value)).collect();
-        let is_as_good = is_as_good?;
+        let is_as_good = parallel::map(tried.clone(), |(index, value)| self.is_as_good_with(&reference, index, value));
+        let is_as_good: Vec<Option<bool>> = is_as_good.into_iter().collect::<Result<_, _>>()?;
         let of_constant = |index: usize| {
             let own = tried.iter().zip(&is_as_good).filter(|((other, _), _)| *other == index);
             let own: Vec<(f64, Option<bool>)> = own.map(|((_, value), is_as_good)| (*value, *is_as_good)).collect();

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::Formula;
+use job_sort_formula::parallel;
 use jsf_simulate::{Goals, JudgedGoal, JudgedRun, MeanChange, Observer, Results, Statistics, Workload};
 use jsf_site::{SimulateRequest, SimulatedQueue, Site, SiteError};
-use rayon::prelude::*;
 
 use super::score::{GoalValue, mean};
 use super::{FitError, FitObserver, FitOptions};
@@ -57,9 +57,9 @@ impl Simulator<'_> {
             let old = old.map(|old: &Runs| &*old.0[copy].goals);
             self.run_copy(&formula, text, workload, part, old)
         };
-        let runs: Result<Option<Vec<Run>>, FitError> =
-            part.copies.par_iter().enumerate().map(run).map(Result::transpose).collect::<Option<_>>().transpose();
-        Ok(runs?.map(Runs))
+        let runs = parallel::map(part.copies.iter().enumerate().collect(), run);
+        let runs: Option<Vec<Run>> = runs.into_iter().collect::<Result<_, _>>()?;
+        Ok(runs.map(Runs))
     }
 
     fn run_copy(

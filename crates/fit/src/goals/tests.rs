@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicUsize;
 
+use job_sort_formula::Threads;
 use job_sort_formula::schema::InputType;
 use jsf_simulate::{LogInputs, LoggedAmount, LoggedJob, WorkloadBuilder, WorkloadJob, WorkloadModel, generate};
 use jsf_site::{SiteFiles, SiteOptions};
@@ -156,9 +157,9 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     let template =
         "eligible_time - {short=1:0..50}*walltime + {size=0:-100..100}*ncpus + {random=1:0.1..9:log}*first_priority";
     let run = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let threads = Threads::new(threads).expect("threads");
         let options = FitOptions { seed, ..forced(30) };
-        pool.install(|| fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit"))
+        threads.run(|| fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit"))
     };
     let fitted = [1, 2, 8].map(|threads| run(threads, 1));
     let printed = fitted.each_ref().map(|fitted| format!("{fitted:?}"));

@@ -1,7 +1,6 @@
 //! `jsf fit`
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -18,7 +17,7 @@ use jsf_report::document::Document;
 use jsf_report::fit_json;
 use jsf_report::goal_fit::GoalFitReport;
 use jsf_report::wish_fit::WishFitReport;
-use jsf_site::{FormulaText, Role, Site};
+use jsf_site::{FileSource, FormulaText, Role, Site};
 
 use super::args::{FitArgs, FitFormatName, FormulaArgs, is_stdin, require_one_reader, simulated_files, starting_usage};
 use super::document::{write_as_markdown, write_text};
@@ -199,14 +198,8 @@ fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
         wishes.prefer(&pair[0], &pair[1]).map_err(wish_error)?;
     }
     if let Some(path) = &arguments.wishes {
-        let name = path.display().to_string();
-        let failed = |error: std::io::Error| CliError::content(format!("cannot read `{name}`: {error}"));
-        let mut bytes = Vec::new();
-        let mut source: Box<dyn Read> =
-            if is_stdin(path) { Box::new(std::io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
-        source.by_ref().take(MAX_WISHES_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        let text = String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{name}` is not UTF-8 text")))?;
-        wishes.read(&name, &text).map_err(wish_error)?;
+        let source = FileSource::Path(path.clone());
+        wishes.read(&source.name(), &log::read_text(&source, MAX_WISHES_BYTES)?).map_err(wish_error)?;
     }
     Ok(wishes)
 }
@@ -230,11 +223,12 @@ fn fit_error(error: FitError) -> CliError {
 fn readers(arguments: &FitArgs) -> Vec<&'static str> {
     let FormulaArgs { formula, formula_file } = &arguments.formula;
     let is_template = formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
-    let is_wishes = arguments.wishes.as_deref().is_some_and(is_stdin);
     let template = is_template.then_some("the template");
-    let wishes = is_wishes.then_some("--wishes");
+    let wishes = arguments.wishes.iter().filter(|path| is_stdin(path)).map(|_| "--wishes");
+    let goals = arguments.goals.iter().filter(|path| is_stdin(path)).map(|_| "--goals");
     let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
-    template.into_iter().chain(wishes).chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
+    let wanted = wishes.chain(goals);
+    template.into_iter().chain(wanted).chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
 }
 
 /// The files that are read besides those of the site.

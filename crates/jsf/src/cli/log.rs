@@ -1,25 +1,25 @@
 //! The log of the commands that simulate, and the goals that they judge it by.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use job_sort_formula::Formula;
 use jsf_simulate::{Goals, MAX_GOALS_BYTES, Workload};
-use jsf_site::Site;
+use jsf_site::{FileSource, Site};
 
 use super::args::LogArgs;
 use super::{CliError, Progress, warn};
 
 /// Reads the goals that simulations are judged by.
 pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
-    let name = path.display().to_string();
-    let failed = |error: std::io::Error| CliError::content(format!("cannot read `{name}`: {error}"));
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(MAX_GOALS_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    let text = String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{name}` is not UTF-8 text")))?;
-    Goals::parse(&name, &text, site.schema()).map_err(CliError::content)
+    let source = FileSource::Path(path.to_owned());
+    let text = read_text(&source, MAX_GOALS_BYTES as u64)?;
+    Goals::parse(&source.name(), &text, site.schema()).map_err(CliError::content)
+}
+
+/// Reads a file of at most `limit` bytes, which must be text.
+pub(super) fn read_text(source: &FileSource, limit: u64) -> Result<String, CliError> {
+    let bytes = source.read_up_to(limit)?;
+    String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{}` is not UTF-8 text", source.name())))
 }
 
 /// Reads a log with what the formulas and the conditions of the goals need.

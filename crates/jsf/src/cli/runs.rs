@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use job_sort_formula::parallel;
 use jsf_simulate::Observer;
-use rayon::prelude::*;
 
 use super::simulate::IS_INTERRUPTED;
 use super::{CliError, Progress};
@@ -17,7 +17,7 @@ pub(super) fn on_all_cores<T: Send>(
 ) -> Result<Vec<T>, CliError> {
     let progress = Progress::start(what);
     let ended = AtomicUsize::new(0);
-    let runs = (0..count).into_par_iter().map(|index| {
+    let runs = parallel::map((0..count).collect(), |index| {
         if IS_INTERRUPTED.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -25,7 +25,7 @@ pub(super) fn on_all_cores<T: Send>(
         progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, count);
         result
     });
-    let runs: Vec<Option<T>> = runs.collect::<Result<_, _>>()?;
+    let runs: Vec<Option<T>> = runs.into_iter().collect::<Result<_, _>>()?;
     Ok(runs.into_iter().flatten().collect())
 }
 

@@ -521,7 +521,8 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
         .filter(|(_, text, file)| text.as_deref() == Some(STDIN) || file.as_deref().is_some_and(is_stdin))
         .map(|(name, ..)| name);
     let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
-    formulas.chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
+    let goals = arguments.goals.iter().filter(|path| is_stdin(path)).map(|_| "--goals");
+    formulas.chain(arguments.site.files_from(is_stdin)).chain(workloads).chain(goals).collect()
 }
 
 /// The files that are read besides those of the site.

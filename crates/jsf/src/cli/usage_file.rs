@@ -27,7 +27,7 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 /// The usage file of a folder, which no other process changes through this type until the value is dropped.
 pub(super) struct LockedUsage {
     // dropped first, because its path leads through the folder that is held open
-    _lock: Option<Lock>,
+    _lock: Lock,
     folder: Folder,
     /// The file itself, if `usage` is a symbolic link to it.
     file: Place,
@@ -57,7 +57,6 @@ impl LockedUsage {
         if touch.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             return Err(io::Error::other(format!("`{TOUCH}` is a folder")));
         }
-        let _held = HeldSignals::new();
         let new = TemporaryFile::write(&temporary_path(&self.file.path, "new"), bytes, old.as_ref())?;
         let new_touch = TemporaryFile::write(&temporary_path(&touch, "new"), b"", None)?;
         if old.is_some() {
@@ -99,10 +98,11 @@ impl LockedUsage {
     }
 }
 
-/// A lock file, which exists while a process holds the lock.
+/// A lock file, which exists while a process holds the lock; until then, signals that would leave it behind wait.
 struct Lock {
     path: PathBuf,
     _file: File,
+    _held: HeldSignals,
 }
 
 impl Drop for Lock {
@@ -113,18 +113,22 @@ impl Drop for Lock {
 }
 
 impl Lock {
-    /// Waits for the lock; `None` if the file system has no locks.
-    fn wait(path: &Path, limit: Duration) -> io::Result<Option<Self>> {
+    /// Waits for the lock, which is no more than a file if the file system has no locks.
+    fn wait(path: &Path, limit: Duration) -> io::Result<Self> {
         let begin = Instant::now();
         loop {
+            let held = HeldSignals::new();
             let file = open_lock(path).map_err(|error| {
                 io::Error::new(error.kind(), format!("the lock `{}` cannot be opened: {error}", file_name(path)))
             })?;
             match file.try_lock() {
-                Ok(()) if is_at(&file, path)? => return Ok(Some(Self { path: path.to_owned(), _file: file })),
+                Ok(()) if is_at(&file, path)? => return Ok(Self { path: path.to_owned(), _file: file, _held: held }),
                 // its last holder has removed it
                 Ok(()) => continue,
-                Err(TryLockError::WouldBlock) if begin.elapsed() < limit => std::thread::sleep(LOCK_INTERVAL),
+                Err(TryLockError::WouldBlock) if begin.elapsed() < limit => {
+                    drop(held);
+                    std::thread::sleep(LOCK_INTERVAL);
+                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(io::Error::other(format!(
                         "another process has held the lock `{}` for {} s: wait until it has ended, then try again",
@@ -137,7 +141,7 @@ impl Lock {
                         "the file system of `{}` has no locks: what another process writes now may be lost",
                         file_name(path)
                     ));
-                    return Ok(None);
+                    return Ok(Self { path: path.to_owned(), _file: file, _held: held });
                 }
                 Err(TryLockError::Error(error)) => return Err(error),
             }

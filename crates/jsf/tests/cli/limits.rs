@@ -237,6 +237,7 @@ fn an_endless_file_is_refused_early() {
 fn a_named_pipe_is_not_waited_for() {
     let folder = Folder::new();
     folder.write("group", "u0 10 root 10\n");
+    folder.write("jobs", jobs(2));
     let made = Command::new("mkfifo").current_dir(folder.0.path()).arg("pipe").status();
     assert!(made.expect("mkfifo").success());
     for line in [
@@ -247,6 +248,8 @@ fn a_named_pipe_is_not_waited_for() {
         "rank ncpus --queue pipe",
         "check -f pipe",
         "check ncpus --server pipe",
+        "simulate ncpus --generate 1 --processors 1 --goals pipe",
+        "fit {a=1:0..5}*ncpus --queue jobs --wishes pipe",
     ] {
         let message = stderr(&folder.run_with_code(2, line));
         assert!(message.contains("it is a named pipe"), "{line}: {message}");
@@ -340,6 +343,25 @@ fn what_a_small_file_expands_to_takes_bounded_memory() {
     }
     let output = folder.run_in(300_000, "rank ncpus --queue keys.gz");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn simulations_beside_each_other_need_no_thread() {
+    let folder = Folder::new();
+    folder.write("log.swf", "; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n".repeat(50));
+    folder.write("goals", "[[goal]]\nmeasure = \"wait\"\nstatistic = \"max\"\nat_most = \"1h\"\n");
+    let starts = |memory: &u32| folder.run_in(*memory, "--version").status.success();
+    let least = (20_000..MAX_MEMORY).step_by(1000).find(starts).expect("a limit with which jsf starts");
+    // with some of these limits the process starts, and a thread does not
+    for memory in (least..least + 10_000).step_by(500) {
+        for line in [
+            "simulate ncpus*{a} --param a=1,2 --workload log.swf",
+            "fit {a=1:0..5}*ncpus --evaluations 3 --goals goals --workload log.swf",
+        ] {
+            let output = folder.run_in(memory, line);
+            assert!(matches!(output.status.code(), Some(0..=2)), "{line}, {memory} KiB: {output:?}");
+        }
+    }
 }
 
 #[test]

@@ -186,6 +186,24 @@ fn a_kill_at_any_system_call_leaves_whole_files() {
     assert!(kills > 10 && replaced < kills, "{replaced} of {kills}");
 }
 
+#[test]
+fn a_signal_at_any_system_call_leaves_whole_files_and_nothing_else() {
+    let case = Case::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let Some(calls) = case.system_calls(&log) else { return skipped::without_tool("strace") };
+    let points = calls.iter().flat_map(|(name, &count)| (1..=count).map(move |number| (name, number)));
+    let points = calls.get_key_value("flock").map(|(name, _)| (name, 1)).into_iter().chain(points.step_by(step()));
+    for (signal, (name, number)) in ["SIGTERM", "SIGINT", "SIGHUP"].into_iter().cycle().zip(points) {
+        case.reset();
+        let what = format!("{signal} at call {number} of {name}");
+        let _ = case.traced(&log, &["-e".into(), format!("inject={name}:signal={signal}:when={number}")]);
+        case.check(&what);
+        let names = names_in(case.folder.path());
+        assert!(names.iter().all(|name| LEFT.contains(&&**name)), "{what}: {names:?}");
+    }
+}
+
 /// The system calls on files that this program makes; one of the C library that fails at the start ends any program.
 const ON_FILES: [&str; 14] = [
     "openat",
