@@ -97,22 +97,22 @@ impl<'a> JobReader<'a> {
             let kind = ReadErrorKind::TooManyNames { names };
             return Err(ReadError { source_name: self.options.source_name.to_owned(), kind });
         }
-        let read = if self.is_fast && !self.options.cycle_jobs {
-            self.read_in_chunks(source)
-        } else {
-            self.read_whole(source)
-        };
+        let read = if self.is_fast { self.read_by_head(source) } else { self.read_whole(source) };
         let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
         read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
     }
 
-    fn read_in_chunks(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    /// Reads a document in the way that its first bytes suggest: in chunks, or as a whole.
+    fn read_by_head(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let mut head = Vec::new();
         source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         let is_complete = head.len() < HEAD;
         if is_binary(&head) {
             let found = "binary data".to_owned();
             return Ok(Err(ReadErrorKind::Unrecognised { found, expected: EXPECTED }));
+        }
+        if self.options.cycle_jobs {
+            return self.read_whole(source);
         }
         let format = DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_complete);
         head.drain(..head.len() - strip_byte_order_mark(&head).len());

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs `jsf` with hostile input, kills it, fills its disk, starts many writers of one file, and refuses it memory.
 
-    python3 tests/under_fire.py PATH_TO_JSF [--seed N] [--processes 10000] [--kills 600] [--parts 1,2,3,4,5]
+    python3 tests/faults.py PATH_TO_JSF [--seed N] [--processes 10000] [--kills 600] [--parts 1,2,3,4,5]
         [--case NUMBER] [--python INTERPRETER] [--c-prefix DIR]
 
 The parts, each of which prints a line of figures:
