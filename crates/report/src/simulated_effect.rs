@@ -7,7 +7,10 @@ use jsf_simulate::{Classes, ClassesTogether, Difference, GroupDifference, MeanCh
 
 use crate::simulation_failures::listed;
 use crate::verdict::capitalised;
-use crate::words::{duration, grouped, grouped_count, percent, rough_duration, signed_rough_duration};
+use crate::words::{
+    duration, grouped, grouped_count, percent, rough_duration, signed_duration, signed_rough_duration,
+    signed_significant,
+};
 
 /// The most names in a sentence.
 const MAX_NAMES: usize = 3;
@@ -74,7 +77,7 @@ pub(super) fn effect(difference: &Difference) -> String {
     }
 }
 
-/// The change of the mean of all jobs, where no class of them stands out.
+/// The change of the means of all jobs, where no class of them stands out.
 fn without_classes(difference: &Difference) -> String {
     let Difference { jobs, longer, shorter, wait, .. } = difference;
     let alike = jobs - longer - shorter;
@@ -85,11 +88,27 @@ fn without_classes(difference: &Difference) -> String {
             format!("All {all} on average{}, and no class of them stands out: {counts}.", interval(wait))
         }
         Some([low, high]) => format!(
-            "No change is more than chance: {all} on average ({} to {}); {counts}.",
+            "{}: {all} on average ({} to {}); {counts}.",
+            other_means(difference),
             signed_rough_duration(low),
             signed_rough_duration(high)
         ),
         None => format!("The log is too short to tell an effect from chance: {all} on average; {counts}."),
+    }
+}
+
+/// Which other mean of all jobs changes by more than chance, where the mean wait does not.
+fn other_means(difference: &Difference) -> String {
+    let Difference { wait_per_core_hour, bounded_slowdown, .. } = difference;
+    let of_core_hours =
+        || format!("the mean wait per core hour ({})", signed_duration(wait_per_core_hour.difference()));
+    let of_slowdown = || format!("the mean bounded slowdown ({})", signed_significant(bounded_slowdown.difference()));
+    let of_core_hours = wait_per_core_hour.is_significant().then(of_core_hours);
+    let of_slowdown = bounded_slowdown.is_significant().then(of_slowdown);
+    match (of_core_hours, of_slowdown) {
+        (None, None) => "No change is more than chance".to_owned(),
+        (Some(one), Some(other)) => format!("Only {one} and {other} change by more than chance"),
+        (Some(one), None) | (None, Some(one)) => format!("Only {one} changes by more than chance"),
     }
 }
 
@@ -434,6 +453,16 @@ mod tests {
             "No change is more than chance: 100 jobs wait 1 h 24 min more on average (-4 d 3 h to +4 d 5 h); 50 wait longer, 25 \
              less, 25 alike."
         );
+        let jobs =
+            "100 jobs wait 1 h 24 min more on average (-4 d 3 h to +4 d 5 h); 50 wait longer, 25 less, 25 alike.";
+        difference.wait_per_core_hour = class("", 100, 19.1, 1.0).wait;
+        let first = "Only the mean wait per core hour (+19 h 6 min) changes by more than chance: ";
+        assert_eq!(effect(&difference), format!("{first}{jobs}"));
+        let slowdown =
+            MeanChange { old: 100.0, new: 39.4, low: -108.0, high: -13.2, jobs: 100, blocks: 28, level: 0.05 };
+        difference.bounded_slowdown = slowdown;
+        let first = "Only the mean wait per core hour (+19 h 6 min) and the mean bounded slowdown (-60.6) change by more than chance: ";
+        assert_eq!(effect(&difference), format!("{first}{jobs}"));
         difference.wait.blocks = 5;
         let text = effect(&difference);
         assert!(

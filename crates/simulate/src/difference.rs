@@ -198,6 +198,13 @@ struct BlockSums {
     new: f64,
 }
 
+/// The greatest p-values that are more than chance.
+#[derive(Debug, Clone, Copy)]
+struct Levels {
+    of_means: f64,
+    of_classes: f64,
+}
+
 /// The index of the class that a job belongs to.
 type IndexOf = fn(&WorkloadJob) -> usize;
 
@@ -236,14 +243,17 @@ impl Difference {
             by_class(|job| size_class(job.processors), size_class_name),
             by_class(|job| length_class(job.duration()), length_class_name),
         ];
-        let level = level_of_all(kinds.iter().flat_map(|(_, groups)| groups).map(|(_, group)| &group.wait));
-        let [entities, groups, queues, sizes, lengths] =
-            kinds.map(|(index, groups)| classes(&paired, index, groups, level));
         let mut of_all = [PairedJob::wait, PairedJob::wait_of_core_hours, PairedJob::slowdown]
             .map(|quantity| mean_change(&paired, quantity));
-        let level = level_of_all(&of_all);
-        of_all.iter_mut().for_each(|change| change.level = level);
+        let level_of_means = level_of_all(&of_all);
+        of_all.iter_mut().for_each(|change| change.level = level_of_means);
         let [wait, wait_per_core_hour, bounded_slowdown] = of_all;
+        // a class of all jobs is tested among the means
+        let tested = kinds.iter().flat_map(|(_, groups)| groups).filter(|(_, group)| group.jobs < paired.len());
+        let level = level_of_all(tested.map(|(_, group)| &group.wait));
+        let levels = Levels { of_means: level_of_means, of_classes: level };
+        let [entities, groups, queues, sizes, lengths] =
+            kinds.map(|(index, groups)| classes(&paired, index, groups, levels));
         Self {
             jobs: paired.len(),
             longer: paired.iter().filter(|job| job.waits[1] > job.waits[0]).count(),
@@ -330,11 +340,13 @@ fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {
 }
 
 /// The classes, and those that win and those that lose taken together.
-fn classes(jobs: &[PairedJob], index: IndexOf, mut groups: Vec<(usize, GroupDifference)>, level: f64) -> Classes {
-    groups.iter_mut().for_each(|(_, group)| group.wait.level = level);
+fn classes(jobs: &[PairedJob], index: IndexOf, mut groups: Vec<(usize, GroupDifference)>, levels: Levels) -> Classes {
+    for (_, group) in &mut groups {
+        group.wait.level = if group.jobs == jobs.len() { levels.of_means } else { levels.of_classes };
+    }
     let sum = |jobs: &[&PairedJob]| {
         let mut together = group_difference(String::new(), jobs);
-        together.wait.level = level;
+        together.wait.level = levels.of_classes;
         together
     };
     let together = |is_one: fn(&MeanChange) -> bool| {
