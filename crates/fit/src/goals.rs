@@ -269,8 +269,8 @@ impl FittedObjective {
         if self.is_minimised { -change } else { change }
     }
 
-    /// By how much less the objective improves on the held-out part than on the searched one: what was fitted to chance. Negative if it
-    /// improves more there.
+    /// By how much less the objective improves on the held-out part than on the searched one: what was fitted to chance, and what
+    /// differs between the two parts, such as the load. Negative if it improves more there.
     pub fn optimism(&self) -> Option<f64> {
         let searched = self.fitted? - self.current?;
         let held_out = self.held_out? - self.held_out_current?;

@@ -80,6 +80,7 @@ struct JsonObjective<'a> {
     name: &'a str,
     current: Option<f64>,
     fitted: Option<f64>,
+    optimism: Option<f64>,
     held_out: JsonHeldOut,
     baselines: Vec<JsonBaseline<'a>>,
 }
@@ -275,6 +276,7 @@ fn objective<'a>(objective: &'a FittedObjective, baselines: &'a [HeldOutFormula]
         name: &objective.name,
         current: objective.current,
         fitted: objective.fitted,
+        optimism: objective.optimism(),
         held_out: JsonHeldOut {
             current: objective.held_out_current,
             fitted: objective.held_out,

@@ -213,8 +213,14 @@ fn range_in_words(constant: &FittedConstant) -> Option<String> {
     let name = &constant.name;
     Some(match constant.hardly_matters {
         true => format!("{name} hardly matters"),
-        false => format!("{name} {} to {}", significant(low), significant(high)),
+        false => format!("{name} {}", ends_in_words([low, high])),
     })
+}
+
+/// `25 to 70`; `100 alone` if no other value that was tried does as well.
+fn ends_in_words(ends: [f64; 2]) -> String {
+    let [low, high] = ends.map(significant);
+    if low == high { format!("{low} alone") } else { format!("{low} to {high}") }
 }
 
 fn limit_in_words(goal: &FittedGoal) -> String {
@@ -363,7 +369,7 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
             Cell::prose(match constant.within {
                 None => "–".to_owned(),
                 Some(_) if constant.hardly_matters => "all: this number hardly matters".to_owned(),
-                Some([low, high]) => format!("{} to {}", significant(low), significant(high)),
+                Some(ends) => ends_in_words(ends),
             }),
             Cell::prose(format!("{} to {}", significant(range.low), significant(range.high))),
         ]

@@ -63,7 +63,7 @@ pub struct FitArgs {
     pub wishes: Option<PathBuf>,
     /// The goals for the waits of a log
     ///
-    /// TOML as for `jsf simulate --goals`, with `[objective] minimise = \"mean bounded_slowdown\"` for what is to be as small
+    /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"` for what is to be as small
     /// as possible once the goals are met
     #[arg(long, value_name = "FILE", requires = "workload")]
     pub goals: Option<PathBuf>,
