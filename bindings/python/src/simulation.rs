@@ -323,6 +323,8 @@ impl Run {
             fairness: self.results.fairness.as_ref(),
             validation: None,
             shake: None,
+            policy: self.simulated.policy,
+            decay: self.simulated.decay,
             processors: self.simulated.processors,
             processors_source: self.simulated.processors_source,
             goals: &self.goals,

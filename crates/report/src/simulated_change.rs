@@ -11,8 +11,21 @@ use super::csv_writer::{guarded, write_csv};
 use super::simulation::{SimulationReport, core_seconds, number, shake_json, validation_json};
 
 /// The header of the comma-separated values.
-const CSV_HEADER: [&str; 10] =
-    ["id", "entity", "queue", "processors", "submit", "old_start", "new_start", "old_wait", "new_wait", "difference"];
+const CSV_HEADER: [&str; 13] = [
+    "id",
+    "entity",
+    "queue",
+    "processors",
+    "submit",
+    "old_start",
+    "new_start",
+    "old_wait",
+    "new_wait",
+    "difference",
+    "old_end",
+    "new_end",
+    "warm_up",
+];
 
 /// Two simulated sides, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +102,8 @@ impl SimulatedChangeReport<'_> {
             let old_wait = job.start - job.submit;
             let new_wait = new_start - job.submit;
             let times = [job.submit, job.start, new_start, old_wait, new_wait, new_wait - old_wait];
-            Some((names, job.processors, times))
+            let ends = [job.end, new_start + (job.end - job.start)];
+            Some((names, job.processors, times, ends, old.is_warm_up(job.submit)))
         });
         write_csv(&CSV_HEADER, records, out)
     }

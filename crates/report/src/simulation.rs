@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use crate::goals::goals_json;
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, SHAKE_SECONDS, Schedule, Shake, Spread,
-    Statistics, Summary, Validation, Workload, WorkloadJob,
+    Decay, Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, SHAKE_SECONDS, Schedule, Shake,
+    Spread, Statistics, Summary, Validation, Workload, WorkloadJob,
 };
-use jsf_site::{LeftOut, ProcessorsSource};
+use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -36,6 +36,10 @@ pub struct SimulationReport<'a> {
     pub validation: Option<&'a Validation>,
     /// What moved submissions make of the means, if that was asked for.
     pub shake: Option<&'a Shake>,
+    /// The fair-share policy; `None` without a tree.
+    pub policy: Option<PolicyName>,
+    /// How usage decays.
+    pub decay: Option<Decay>,
     /// The number of processors of the machine.
     pub processors: u32,
     /// Where that number is from.
@@ -62,7 +66,7 @@ pub(super) struct JobLine<'a> {
     pub(super) processors: u32,
     pub(super) submit: i64,
     pub(super) start: i64,
-    end: i64,
+    pub(super) end: i64,
 }
 
 impl<'a> SimulationReport<'a> {
@@ -113,6 +117,8 @@ impl<'a> SimulationReport<'a> {
         });
         let parts = [
             ("processors", json!({"total": self.processors, "from": self.processors_source.name()})),
+            ("policy", json!(self.policy)),
+            ("decay", self.decay.filter(|_| self.policy.is_some()).map_or(Json::Null, decay_json)),
             ("warnings", warnings_json(self.warnings)),
             ("warm_up", json!(statistics.warm_up)),
             ("summary", summary_json(&statistics.summary)),
@@ -164,9 +170,15 @@ impl<'a> SimulationReport<'a> {
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
         let records = self.jobs().map(|(_, job)| {
             let names = [job.id, job.entity, job.queue].map(|name| guarded(name, for_spreadsheets));
-            (names, job.processors, job.submit, job.start, job.end, job.start - job.submit)
+            let wait = job.start - job.submit;
+            (names, job.processors, job.submit, job.start, job.end, wait, self.is_warm_up(job.submit))
         });
-        write_csv(&["id", "entity", "queue", "processors", "submit", "start", "end", "wait"], records, out)
+        write_csv(&["id", "entity", "queue", "processors", "submit", "start", "end", "wait", "warm_up"], records, out)
+    }
+
+    /// Whether a job with this time of submission is left out of the statistics.
+    pub(super) fn is_warm_up(&self, submit: i64) -> bool {
+        submit < self.first_submission().saturating_add(self.statistics.warm_up)
     }
 
     /// Writes the jobs that start in the Standard Workload Format, with their simulated waits and run times. Ids and names that are not
@@ -176,7 +188,9 @@ impl<'a> SimulationReport<'a> {
     /// `out` cannot be written.
     pub fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
-        writeln!(out, "; Version: 2.2\n; Note: simulated by jsf under `{}`", printable(self.formula.trim_end()))?;
+        writeln!(out, "; Version: 2.2\n; MaxProcs: {}", self.processors)?;
+        workload.clock().iter().try_for_each(|line| writeln!(out, "; {}", printable(line)))?;
+        writeln!(out, "; Note: simulated by jsf under `{}`", printable(self.formula.trim_end()))?;
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
         let [entities, groups, queues] = [workload.entities(), workload.groups(), workload.queues()].map(swf_numbers);
         for (index, line) in self.jobs() {
@@ -215,6 +229,10 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
 /// The warnings without the word that a terminal shows before each.
 fn warnings_json(warnings: &[String]) -> Json {
     warnings.iter().map(|warning| warning.strip_prefix("warning ").unwrap_or(warning)).collect()
+}
+
+fn decay_json(decay: Decay) -> Json {
+    json!({"seconds": decay.period, "factor": decay.factor})
 }
 
 fn fairness_json(fairness: &Fairness) -> Json {

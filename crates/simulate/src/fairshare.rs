@@ -1,7 +1,7 @@
 //! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers that a formula gets.
 
 use job_sort_formula::fairshare::policy::normalization::{share_fraction, sibling_sums};
-use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, ShareTree};
+use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased};
 use jsf_openpbs::number_format;
 use jsf_openpbs::share_tree::SharePath;
 
@@ -63,6 +63,8 @@ impl UsageMeasure {
 pub enum FairsharePolicy {
     /// PP-718 as it is documented, in doubles.
     Documented,
+    /// Slurm's ticket-based one, which gives tickets to the entities with waiting jobs.
+    TicketBased(PolicyRules),
     /// Any other one.
     Other(Box<dyn Policy>),
 }
@@ -287,23 +289,28 @@ impl Fairshare {
     }
 
     fn assess_exactly(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
-        match &self.policy {
-            FairsharePolicy::Documented => self.assess_documented(needs_factor, is_waiting),
-            FairsharePolicy::Other(policy) => {
-                for (index, node) in self.tree.nodes().enumerate() {
-                    let change = self.own_usage[index] - self.tree.own_usage(node);
-                    if change != 0.0 {
-                        self.tree.add_usage(node, change);
-                    }
-                }
-                let shares = policy.assess(&self.tree);
-                for (entity, node) in self.nodes.iter().enumerate() {
-                    let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
-                    self.numbers.perc[entity] = numbers.fairshare_perc;
-                    self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
-                    self.numbers.factor[entity] = numbers.fairshare_factor;
-                }
+        let waiting: Box<dyn Policy>;
+        let policy = match &self.policy {
+            FairsharePolicy::Documented => return self.assess_documented(needs_factor, is_waiting),
+            FairsharePolicy::TicketBased(rules) => {
+                let nodes = self.nodes.iter().enumerate().filter(|(entity, _)| is_waiting(*entity));
+                waiting = Box::new(TicketBased::new(*rules, nodes.filter_map(|(_, node)| *node)));
+                &waiting
             }
+            FairsharePolicy::Other(policy) => policy,
+        };
+        for (index, node) in self.tree.nodes().enumerate() {
+            let change = self.own_usage[index] - self.tree.own_usage(node);
+            if change != 0.0 {
+                self.tree.add_usage(node, change);
+            }
+        }
+        let shares = policy.assess(&self.tree);
+        for (entity, node) in self.nodes.iter().enumerate() {
+            let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
+            self.numbers.perc[entity] = numbers.fairshare_perc;
+            self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
+            self.numbers.factor[entity] = numbers.fairshare_factor;
         }
     }
 
@@ -394,6 +401,20 @@ mod tests {
             }
         }
         assert_eq!(documented.unknown_entities().collect::<Vec<_>>(), [5]);
+    }
+
+    #[test]
+    fn entities_with_waiting_jobs_get_tickets() {
+        let mut fairshare = fairshare(FairsharePolicy::TicketBased(PolicyRules::Scheduler), None);
+        fairshare.assess(true, |entity| entity == 0 || entity == 4);
+        let factors = &fairshare.numbers.factor;
+        assert_eq!(
+            factors.iter().map(|factor| *factor > 0.0).collect::<Vec<_>>(),
+            [true, false, false, false, true, false]
+        );
+        assert_eq!(factors.iter().fold(0.0, |most: f64, factor| most.max(*factor)), 1.0);
+        fairshare.assess(true, |entity| entity == 2);
+        assert_eq!(fairshare.numbers.factor, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]

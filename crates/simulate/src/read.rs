@@ -82,6 +82,9 @@ pub fn read_workload(
         if let Some(processors) = swf::max_procs(text) {
             builder.note_machine(processors);
         }
+        if let Some(entry) = swf::clock(text) {
+            builder.note_clock(entry);
+        }
         if reader.is_none() && !is_blank {
             reader = Reader::detect(line);
             if reader.is_none() {

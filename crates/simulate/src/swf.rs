@@ -20,6 +20,8 @@ pub(super) const FIELDS: usize = 18;
 const PARTIAL: std::ops::RangeInclusive<i64> = 2..=4;
 /// The status of a job that was cancelled.
 const CANCELLED: i64 = 5;
+/// The keys of the header that say which moment a time is.
+const CLOCK: [&str; 3] = ["UnixStartTime", "TimeZone", "TimeZoneString"];
 
 /// Whether a line that is not a comment is in this format: at least eleven numbers.
 pub(super) fn is_swf(line: &str) -> bool {
@@ -127,9 +129,20 @@ fn nearest(number: f64) -> i64 {
 
 /// The processors of the machine in a line of the header, `; MaxProcs: 128`.
 pub(super) fn max_procs(line: &str) -> Option<u32> {
-    let comment = line.trim_start_matches([';', ' ', '\t']);
-    let value = comment.strip_prefix("MaxProcs:").filter(|_| line.starts_with(';'))?;
-    value.trim().parse().ok().filter(|processors| *processors > 0)
+    let (_, value) = header_entry(line).filter(|(key, _)| *key == "MaxProcs")?;
+    value.parse().ok().filter(|processors| *processors > 0)
+}
+
+/// What a line of the header says of the clock, `; UnixStartTime: 0`: the key and the value.
+pub(super) fn clock(line: &str) -> Option<(&str, &str)> {
+    header_entry(line).filter(|(key, _)| CLOCK.contains(key))
+}
+
+/// The key and the value of a line of the header.
+fn header_entry(line: &str) -> Option<(&str, &str)> {
+    let comment = line.starts_with(';').then(|| line.trim_start_matches([';', ' ', '\t']))?;
+    let (key, value) = comment.split_once(':')?;
+    Some((key, value.trim()))
 }
 
 /// A whole number; of a decimal one what stands before the point.
@@ -151,6 +164,15 @@ fn decimal(field: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_header_says_the_size_and_the_clock() {
+        assert_eq!(max_procs("; MaxProcs: 128"), Some(128));
+        assert_eq!([max_procs("MaxProcs: 128"), max_procs("; MaxProcs: 0"), max_procs("; MaxNodes: 4")], [None; 3]);
+        assert_eq!(clock(";UnixStartTime: 870\r"), Some(("UnixStartTime", "870")));
+        assert_eq!(clock(";\tTimeZoneString: Europe/Berlin"), Some(("TimeZoneString", "Europe/Berlin")));
+        assert_eq!([clock("; Note: TimeZone"), clock("UnixStartTime: 1"), clock(";")], [None; 3]);
+    }
 
     #[test]
     fn fractions_are_rounded_as_moments() {

@@ -244,6 +244,7 @@ pub struct Workload {
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
     machine_processors: Option<u32>,
+    clock: Vec<Box<str>>,
     assumed: AssumedWalltimes,
     notes: Vec<String>,
     faults: Faults,
@@ -318,6 +319,11 @@ impl Workload {
     /// The number of processors of the machine that wrote the logs, where they say it; of several the most.
     pub fn machine_processors(&self) -> Option<u32> {
         self.machine_processors
+    }
+
+    /// What the headers of the logs say of their clock, such as `UnixStartTime: 0`; of several logs the first one counts.
+    pub fn clock(&self) -> &[Box<str>] {
+        &self.clock
     }
 
     /// The most processors that jobs held at one time according to the log; `None` if it does not say when jobs started.
@@ -441,6 +447,7 @@ pub struct WorkloadBuilder {
     default_walltimes: BTreeMap<String, i64>,
     pub(super) rules: LogRules,
     machine_processors: Option<u32>,
+    clock: Vec<Box<str>>,
     assumed: AssumedWalltimes,
     notes: Vec<String>,
     faults: Faults,
@@ -482,6 +489,14 @@ impl WorkloadBuilder {
     /// Notes the number of processors of the machine that wrote the log.
     pub(super) fn note_machine(&mut self, processors: u32) {
         self.machine_processors = self.machine_processors.max(Some(processors));
+    }
+
+    /// Notes what the header of the log says of its clock: a key and a value.
+    pub(super) fn note_clock(&mut self, (key, value): (&str, &str)) {
+        let is_known = self.clock.iter().any(|line| line.split_once(':').is_some_and(|(known, _)| known == key));
+        if !is_known {
+            self.clock.push(format!("{key}: {value}").into());
+        }
     }
 
     /// Notes what a line says of a job besides its end. `time` orders the lines.
@@ -663,6 +678,7 @@ impl WorkloadBuilder {
             inputs: self.inputs,
             amounts: self.amounts,
             machine_processors: self.machine_processors,
+            clock: self.clock,
             assumed: self.assumed,
             notes: self.notes,
             faults: self.faults,

@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::Need;
+use job_sort_formula::fairshare::decay::HalfLife;
 use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
@@ -43,9 +44,10 @@ pub struct SimulateRequest<'a> {
     pub backfill: Option<Backfill>,
     /// The usage that every entity begins with.
     pub usage: StartingUsage,
-    /// The seconds between two decays of usage; `None`: as in the `sched_config`, and no decay without one.
+    /// The seconds between two decays of usage; `None`: as in the `slurm.conf` under a policy of Slurm, else as in the
+    /// `sched_config`, and no decay without one.
     pub decay_period: Option<u64>,
-    /// The factor of a decay; `None`: as in the `sched_config`, else 0.5.
+    /// The factor of a decay; `None`: as in the file that the period is from, else 0.5.
     pub decay_factor: Option<f64>,
     /// Follows the simulation.
     pub observer: &'a mut dyn Observer,
@@ -96,6 +98,8 @@ pub struct SimulatedQueue {
     pub processors_source: ProcessorsSource,
     /// What a cycle starts, in words.
     pub backfilling: String,
+    /// The fair-share policy; `None` without a tree.
+    pub policy: Option<PolicyName>,
     /// How usage decays.
     pub decay: Option<Decay>,
     /// The limits of running jobs that matter to the workload, in words: the queue or the server, and the limit.
@@ -230,6 +234,7 @@ impl Site {
             processors,
             processors_source,
             backfilling,
+            policy: self.tree.as_ref().map(|_| self.policy.name),
             decay,
             limits,
             left_out,
@@ -252,14 +257,32 @@ impl Site {
         described.collect()
     }
 
-    /// How usage decays: as the request says, else as in the `sched_config`.
-    pub(super) fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
-        let config = &self.config;
-        let is_configured = self.files.has(Role::SchedConfig) && config.fairshare_decay_time > 0;
-        let configured = is_configured.then(|| (config.fairshare_decay_time, f64::from(config.fairshare_decay_factor)));
-        let period = period.or(configured.map(|(period, _)| period))?;
-        let factor = factor.or(configured.map(|(_, factor)| factor)).unwrap_or(0.5);
-        Some(Decay { period, factor })
+    /// How usage decays: as the request says, else as in the `slurm.conf` or the `sched_config`.
+    fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
+        let conf = &self.policy.conf;
+        let is_of_slurm = self.decays_as_in_slurm_conf();
+        if is_of_slurm && conf.decay_half_life > 0 && period.is_none() && factor.is_none() {
+            let half_life = HalfLife::new(conf.decay_half_life);
+            return Some(Decay { period: conf.calc_period.into(), factor: half_life.factor(conf.calc_period) });
+        }
+        let configured = f64::from(self.config.fairshare_decay_factor);
+        let configured = (self.files.has(Role::SchedConfig) && !is_of_slurm).then_some(configured);
+        Some(Decay { period: self.decay_period(period)?, factor: factor.or(configured).unwrap_or(0.5) })
+    }
+
+    /// The time in which usage decays once, in seconds: as the request says, else the half-life of the `slurm.conf` or the
+    /// interval of the `sched_config`.
+    pub(super) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
+        let configured = match self.decays_as_in_slurm_conf() {
+            true => self.policy.conf.decay_half_life.into(),
+            false if self.files.has(Role::SchedConfig) => self.config.fairshare_decay_time,
+            false => 0,
+        };
+        given.or(Some(configured).filter(|seconds| *seconds > 0))
+    }
+
+    fn decays_as_in_slurm_conf(&self) -> bool {
+        self.policy.name != PolicyName::Pbs && self.files.has(Role::SlurmConf)
     }
 
     /// The share of the machine of each entity of a workload.
@@ -313,6 +336,7 @@ impl Site {
         let tree = self.simulated_tree(tree, workload)?;
         let policy = match (name, self.policy.rules) {
             (PolicyName::Pbs, PolicyRules::Documented) => FairsharePolicy::Documented,
+            (PolicyName::TicketBased, rules) => FairsharePolicy::TicketBased(rules),
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
         let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);

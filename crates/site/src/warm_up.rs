@@ -47,6 +47,6 @@ impl Site {
         let mut leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
         let has_usage = leaves.any(|node| tree.usage(node) > FRESH);
         let is_fresh = usage == StartingUsage::Fresh || !has_usage;
-        Ok(self.simulated_decay(decay_period, None).filter(|_| is_fresh).map(|decay| decay.period))
+        Ok(self.decay_period(decay_period).filter(|_| is_fresh))
     }
 }

@@ -237,6 +237,8 @@ fn side_report<'a>(
         fairness: side.results.fairness.as_ref(),
         validation: None,
         shake: None,
+        policy: side.simulated.policy,
+        decay: side.simulated.decay,
         processors: side.simulated.processors,
         processors_source: side.simulated.processors_source,
         goals: &side.goals,
@@ -607,7 +609,8 @@ fn rules(
                 format!("usage decays by the factor {factor} every {every}")
             },
         );
-        rules.push(("fair share", format!("by the rules of {whose} (--rules); {decay}")));
+        let policy = site.policy().as_str();
+        rules.push(("fair share", format!("policy {policy} by the rules of {whose} (--rules); {decay}")));
     }
     if log.warm_up > 0 {
         let reason = if log.is_until_decay { ", until usage decays" } else { "" };

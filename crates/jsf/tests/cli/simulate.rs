@@ -76,6 +76,9 @@ fn the_policy_is_that_of_slurm_conf() {
     let folder = tempfile::tempdir().expect("a folder");
     let conf = folder.path().join("slurm.conf").display().to_string();
     std::fs::write(&conf, "PriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\n").expect("written");
+    let no_decay = folder.path().join("no-decay.conf").display().to_string();
+    let text = "PriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\nPriorityDecayHalfLife=0\n                PriorityUsageResetPeriod=YEARLY\n";
+    std::fs::write(&no_decay, text).expect("written");
     let job = |(index, user): (usize, &str)| {
         format!(r#"{{"id":{index},"entity":"{user}","submit":{index},"run":100,"resources":{{"ncpus":1}}}}"#)
     };
@@ -89,9 +92,25 @@ fn the_policy_is_that_of_slurm_conf() {
         let tree = ["--tree", "examples/slurm/sshare.txt", "--usage", "fresh"];
         success(&jsf(&[&jobs[..], &tree, options].concat()))
     };
-    let by_conf = simulate(&["--slurm-conf", &conf]);
+    let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+    let by_conf = simulate(&["--slurm-conf", &no_decay]);
     assert_eq!(by_conf, simulate(&["--policy", "classic"]));
     assert_ne!(by_conf, simulate(&[]));
+    let decay = |options: &[&str]| read(&simulate(options))["decay"].clone();
+    assert_eq!(decay(&["--slurm-conf", &no_decay]), Value::Null);
+    let half_life = decay(&["--slurm-conf", &conf]);
+    assert_eq!(half_life["seconds"], 300);
+    // 7 days have 2016 steps of 5 minutes
+    assert!((half_life["factor"].as_f64().expect("a factor").powi(2016) - 0.5).abs() < 1e-3, "{half_life}");
+    let given = decay(&["--slurm-conf", &conf, "--decay", "1d"]);
+    assert_eq!(given, serde_json::json!({"seconds": 86400, "factor": 0.5}));
+    let given = decay(&["--slurm-conf", &conf, "--decay-factor", "0.25"]);
+    assert_eq!(given, serde_json::json!({"seconds": 7 * 86400, "factor": 0.25}));
+    // tickets are of the entities with waiting jobs
+    let by_tickets = read(&simulate(&["--policy", "ticket-based"]));
+    assert_eq!(by_tickets["policy"], "ticket-based");
+    let jobs = by_tickets["jobs"].as_array().expect("jobs");
+    assert!(!jobs.is_sorted_by_key(|job| job["start"].as_i64()), "in the order of submission: {by_tickets}");
 }
 
 #[test]
@@ -237,6 +256,7 @@ fn what_is_left_out_and_cut_is_told() {
     let log = folder.path().join("log.swf").display().to_string();
     let lines = "\
 ; MaxProcs: 8
+; UnixStartTime: 870
 1 0 0 100 4 -1 -1 4 60 -1 1 7 3 -1 2 -1 -1 -1
 2 1 9 0 0 -1 -1 4 60 -1 5 7 3 -1 2 -1 -1 -1
 3 2 9 50 16 -1 -1 16 60 -1 1 7 3 -1 2 -1 -1 -1
@@ -275,6 +295,19 @@ fn what_is_left_out_and_cut_is_told() {
     }
     let swf = simulated(&["--format", "swf"]);
     assert!(stdout(&swf).contains("\n1 0 0 60 4 -1 -1 4 60 "), "{}", stdout(&swf));
+    assert!(
+        stdout(&swf).starts_with("; Version: 2.2\n; MaxProcs: 8\n; UnixStartTime: 870\n; Note: "),
+        "{}",
+        stdout(&swf)
+    );
+    let written = folder.path().join("simulated.swf").display().to_string();
+    std::fs::write(&written, stdout(&swf)).expect("a log");
+    let again = success(&jsf(&["simulate", "eligible_time", "--workload", &written, "--format", "swf"]));
+    assert_eq!(again, stdout(&swf));
+    let csv = |more: &[&str]| success(&simulated(&[&["--format", "csv"], more].concat()));
+    let expected =
+        "id,entity,queue,processors,submit,start,end,wait,warm_up\n1,7,2,4,0,0,60,0,true\n5,7,2,8,4,60,110,56,false\n";
+    assert_eq!(csv(&["--warm-up", "3"]), expected);
     assert!(stderr(&swf).contains("left out of the log: 1 cancelled before they ran, 1 without processors"));
     // the compressed log in a folder
     let folder = tempfile::tempdir().expect("a folder");

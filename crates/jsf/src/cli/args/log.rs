@@ -40,10 +40,11 @@ pub struct LogArgs {
     /// sched_config]
     #[arg(long, value_enum, value_name = "MODE")]
     pub backfill: Option<Backfill>,
-    /// The interval of the decay of usage [default: as in the sched_config; without one, nothing decays]
+    /// The interval of the decay of usage [default: as in the sched_config or the slurm.conf; without one, nothing decays]
     #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
     pub decay: Option<u64>,
-    /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
+    /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5; --slurm-conf alone: its half-life, in
+    /// steps of its PriorityCalcPeriod]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
     /// Leave out the first jobs

@@ -29,7 +29,8 @@ NDJSON. queue_priority is that of --queues. What the log does not have is 0, wit
 
 Usage begins with that of the site, or of --usage, and grows by fairshare_usage_res; without a sched_config by the processors \
 times the seconds that jobs hold them. At every multiple of --decay it is multiplied by --decay-factor, but does not fall \
-below 1.
+below 1. Under a policy of Slurm, --slurm-conf says instead how it decays: by PriorityDecayHalfLife, at every \
+PriorityCalcPeriod. The policy ticket-based gives tickets to the entities with waiting jobs.
 
 A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
 `sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
@@ -44,7 +45,7 @@ correlated, so that a block counts once, however many jobs it has. Where the que
 the mean wait of a core hour, but at most a sixth of a log of twelve weeks, and less of a longer one. There is no interval for fewer than 20 jobs, nor for jobs from \
 fewer than six blocks, and so none for a log of less than six weeks. A change is more than chance (a star) if its interval \
 does not contain 0 and it remains so by the procedure of Benjamini and Hochberg, with a rate of false discoveries of 5 %: the \
-three means of all jobs are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
+three means of all jobs (wait, wait per core hour, bounded slowdown) are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
 far to trust that.
 
 --shake N simulates N times more, with every submission moved by up to 30 s: what then changes by more than the formula does \
@@ -59,6 +60,13 @@ In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of 
 the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
 interval; p95 is the least wait that 95 % of the jobs do not exceed; within_hour is the fraction of the jobs that wait for an hour \
 at most; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
+
+CSV has a line for each job that starts: id, entity, queue, processors, submit, start, end, wait (seconds), and warm_up, which \
+says that the job is left out of the statistics; of two formulas id, entity, queue, processors, submit, old_start, new_start, \
+old_wait, new_wait, difference (new_wait - old_wait), old_end, new_end, warm_up; with --param a line for each run. \
+--format swf keeps of a log what a simulation knows: the numbers of job, user, group and queue, the submission, and the times and \
+processors requested; wait and run time are the simulated ones, the allocated processors those requested, and every job has the status \
+1 (completed). The header has MaxProcs, and of the log UnixStartTime and TimeZone. All else is -1.
 
 Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
 cannot be read.
