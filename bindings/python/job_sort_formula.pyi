@@ -660,7 +660,7 @@ class Site:
         ``processors`` is the size of the machine as one pool, instead of the site's nodes or what the log says. ``goals`` are in TOML, as a
         path or in memory, or a dict. ``usage`` is the one that entities begin with: that of the tree, or ``"fresh"``. ``backfill`` replaces the site's rules.
         ``warm_up`` is the time after the first submission whose jobs do not count; by default until usage that starts fresh has
-        decayed once, but at most half of the log. ``decay`` and ``decay_factor`` replace those of the sched_config. ``cancelled`` (jobs
+        decayed once, but at most half of the log. ``decay`` and ``decay_factor`` replace those of the sched_config or slurm.conf. ``cancelled`` (jobs
         that were cancelled before they ran), ``overrun`` (runs beyond the requested time) and ``processors_of`` (which number of
         processors counts) say what is made of a log; for a ``Workload`` they belong to ``Workload.read``.
 
