@@ -20,8 +20,12 @@ use super::document::{Shown, write_as_markdown, write_text};
 use super::queue::draw_submitted;
 use super::rank::report_errors;
 use super::{
-    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula, report, show_site, warn_all,
+    CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula_of, report,
+    show_site, warn_all,
 };
+
+pub(super) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
+pub(super) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";
 
 pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let sides = Sides::new(arguments);
@@ -242,12 +246,12 @@ impl Sides {
     /// differs, and `fairshare_factor` if no formula is given and fair share differs.
     fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<OldNew<FormulaText>, CliError> {
         let OldNew { old, new } = &self.formulas;
-        let mut old = match read_formula(old, Some(old_site)) {
+        let old = match read_formula_of(FormulaOptions::OLD, old, Some(old_site)) {
             Err(CliError::Site(SiteError::Missing(_))) if new.is_given() && self.differ_otherwise() => {
-                read_formula(new, Some(new_site))?
+                read_formula_of(FormulaOptions::NEW, new, Some(new_site))?
             }
             Err(CliError::Site(SiteError::Missing(_))) if new.is_given() => {
-                return Err(no_formula("no formula to compare --new with: give --old FORMULA"));
+                return Err(no_formula(NO_OLD_FORMULA));
             }
             Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => {
                 FormulaText::new("fairshare_factor")?
@@ -263,23 +267,19 @@ impl Sides {
                  --new-sched-config FILE or --new-threshold X",
             ));
         }
-        let mut new = match read_formula(new, Some(new_site)) {
+        let new = match read_formula_of(FormulaOptions::NEW, new, Some(new_site)) {
             Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => old.clone(),
             Err(CliError::Site(SiteError::Missing(_))) => {
-                return Err(no_formula("no formula to compare --old with: give --new FORMULA"));
+                return Err(no_formula(NO_NEW_FORMULA));
             }
             read => read?,
         };
-        for (text, option) in [(&mut old, "--old"), (&mut new, "--new")] {
-            if text.origin == "FORMULA" {
-                option.clone_into(&mut text.origin);
-            }
-        }
         Ok(OldNew { old, new })
     }
 }
 
-fn no_formula(given: &str) -> CliError {
+/// The error that one of two formulas is missing, which `given` says.
+pub(super) fn no_formula(given: &str) -> CliError {
     let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
     SiteError::Missing(format!("{given}, or {in_force}").into()).into()
 }

@@ -23,9 +23,12 @@ use super::args::{FitArgs, FitFormatName, FormulaArgs, is_stdin, require_one_rea
 use super::document::{write_as_markdown, write_text};
 use super::simulate::{IS_INTERRUPTED, end_simulation_at_interrupt};
 use super::{
-    CliError, Outcome, Progress, STDIN, draw, draw_all, log, open_site, page, read_formula, show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, page, read_formula,
+    read_formula_of, show_site, warn, warn_all,
 };
 
+/// How the formula in force is given.
+const OLD: FormulaOptions = FormulaOptions { text: "--old", file: "--old \"$(cat FILE)\"" };
 /// With what the codes of findings about names begin.
 const OF_NAMES: &str = "JSF2";
 /// The longest file of wishes, in bytes.
@@ -95,7 +98,10 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     }
     let goals = log::read_goals(path, &site)?;
     let in_force = match &arguments.old {
-        Some(old) => Some(FormulaText::new(old.clone())?.text),
+        Some(old) => {
+            let given = FormulaArgs { formula: Some(old.clone()), formula_file: None };
+            Some(read_formula_of(OLD, &given, None)?.text)
+        }
         None => site.formula_text().ok().map(|formula| formula.text),
     };
     let formulas = formulas_read(template, in_force.as_deref());

@@ -169,24 +169,54 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     Ok(outcome)
 }
 
+/// The arguments that give a formula: its text, and its file.
+#[derive(Debug, Clone, Copy)]
+struct FormulaOptions {
+    text: &'static str,
+    file: &'static str,
+}
+
+impl FormulaOptions {
+    const POSITIONAL: Self = Self { text: "FORMULA", file: "-f" };
+    const OLD: Self = Self { text: "--old", file: "--old-file" };
+    const NEW: Self = Self { text: "--new", file: "--new-file" };
+}
+
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
+    read_formula_of(FormulaOptions::POSITIONAL, arguments, site)
+}
+
+/// The same for a formula that these options give.
+fn read_formula_of(
+    options: FormulaOptions,
+    arguments: &FormulaArgs,
+    site: Option<&Site>,
+) -> Result<FormulaText, CliError> {
+    let FormulaOptions { text: option, file } = options;
     match (&arguments.formula, &arguments.formula_file, site) {
         (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
         (Some(text), ..) if looks_like_an_option(text) => Err(CliError::usage(format!(
             "unexpected argument `{text}`: no such option; a formula cannot begin with `--` here, put it into brackets"
         ))),
+        // the text of an option is often the output of another command, which has failed then
+        (Some(text), ..) if option.starts_with("--") && text.trim().is_empty() => {
+            Err(CliError::usage(format!("the formula of {option} is empty: give its text")))
+        }
         (Some(text), ..) => {
             if names_a_file(text) {
-                report("help", format_args!("a file `{text}` exists; to read the formula from it, use -f"));
+                report("help", format_args!("a file `{text}` exists; to read the formula from it, use {file}"));
             } else if looks_like_a_path(text) {
                 report(
                     "help",
-                    format_args!("`{text}` is read as a formula; -f reads one from a file, but no such file exists"),
+                    format_args!(
+                        "`{text}` is read as a formula; {file} reads one from a file, but no such file exists"
+                    ),
                 );
             }
-            Ok(FormulaText::new(text)?)
+            let formula = FormulaText::new(text)?;
+            Ok(FormulaText { origin: option.to_owned(), ..formula })
         }
         (None, Some(_), Some(site)) => Ok(site.formula_text()?),
         (None, Some(path), None) => Ok(FormulaText::read(path)?),

@@ -31,13 +31,17 @@ use super::args::{
     FormulaArgs, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle, refuse_idle, require_one_reader,
     simulated_files, starting_usage,
 };
+use super::compare::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use super::document::{write_as_markdown, write_text};
 use super::log;
 use super::page::{self, drawn};
 use super::queue::draw_submitted;
 use super::shake::{shaken_change, shaken_side};
 use super::sweep::{Sweep, filled};
-use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, warn, warn_all};
+use super::{
+    CliError, FormulaOptions, Outcome, Progress, STDIN, parsed_formula, read_formula, read_formula_of, report, warn,
+    warn_all,
+};
 
 /// Whether Ctrl-C was pressed.
 pub(super) static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -304,14 +308,25 @@ fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<FormulaText>
     if has_both && formula.is_given() {
         return Err(CliError::usage("give two formulas: a third one has no effect beside --old and --new"));
     }
-    let [old, new] = [(old, old_file), (new, new_file)].map(|(text, file)| {
-        let given = FormulaArgs { formula: text.clone(), formula_file: file.clone() };
-        match given.is_given() {
-            true => read_formula(&given, None),
-            false => read_formula(formula, Some(site)),
-        }
-    });
-    Ok(OldNew { old: old?, new: new? })
+    let given_old = FormulaArgs { formula: old.clone(), formula_file: old_file.clone() };
+    let given_new = FormulaArgs { formula: new.clone(), formula_file: new_file.clone() };
+    let old = side_formula(FormulaOptions::OLD, &given_old, formula, site);
+    let new = side_formula(FormulaOptions::NEW, &given_new, formula, site);
+    match (old, new) {
+        (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
+        (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
+        (old, new) => Ok(OldNew { old: old?, new: new? }),
+    }
+}
+
+/// The formula that the options of a side give, else that of the command or the site's.
+fn side_formula(
+    options: FormulaOptions,
+    given: &FormulaArgs,
+    formula: &FormulaArgs,
+    site: &Site,
+) -> Result<FormulaText, CliError> {
+    if given.is_given() { read_formula_of(options, given, None) } else { read_formula(formula, Some(site)) }
 }
 
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
@@ -417,13 +432,14 @@ fn simulate(
     let interrupted = before.map(|before| &before.simulated).filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
     let found = site.lint(formula, workload);
-    if !arguments.format.is_document() || arguments.text.full {
-        draw_submitted(source, &submitted, found.iter().cloned());
-    }
     end_simulation_at_interrupt();
     let mut counter = Counter { progress: Progress::start("simulating"), jobs: workload.jobs().len(), most };
     let simulated = site.simulate(request(arguments, formula, workload, &mut counter));
     drop(counter);
+    let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
+    if is_refused || !arguments.format.is_document() || arguments.text.full {
+        draw_submitted(source, &submitted, found.iter().cloned());
+    }
     let simulated = match simulated {
         Err(SiteError::NotArithmetic) => return Ok(None),
         simulated => simulated?,

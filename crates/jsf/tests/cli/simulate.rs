@@ -70,6 +70,65 @@ fn a_file_that_gives_something_twice_is_refused_with_strict_and_a_queue_always()
     assert_eq!(stderr(&queue), "jsf: --queue has no effect in a simulation, whose jobs are those of --workload\n");
 }
 
+/// The findings are drawn as by `rank` and `compare`, wherever the formula is given: the exit code 1 alone would look like a
+/// goal that is missed.
+#[test]
+fn a_formula_that_is_not_arithmetic_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = ["simulate", "--workload", "tests/golden/simulate/w1.swf", "--processors", "64"];
+    let file = folder.path().join("formula.txt").display().to_string();
+    for (formula, code) in [
+        ("math.log(ncpus)", "JSF208"),
+        ("Resource_List.ncpus", "JSF201"),
+        ("ncpus.x + 1", "JSF104"),
+        ("lambda: 1", "JSF401"),
+        ("new.txt", "JSF104"),
+    ] {
+        std::fs::write(&file, formula).expect("written");
+        for (given, origin) in [
+            (&[formula][..], "FORMULA"),
+            (&["-f", &file], &file),
+            (&["--old", "ncpus", "--new", formula], "--new"),
+            (&["--old", formula, "--new", "ncpus"], "--old"),
+            (&["--old", "ncpus", "--new-file", &file], &file),
+            (&["--old-file", &file, "--new", "ncpus"], &file),
+        ] {
+            for format in ["human", "json"] {
+                let output = jsf(&[&log[..], given, &["--format", format]].concat());
+                assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()), "{given:?}");
+                let drawn = stderr(&output);
+                assert!(drawn.contains(&format!("error[{code}]: ")), "{given:?}: {drawn}");
+                assert_eq!(drawn.matches(&format!("error[{code}]: ")).count(), 1, "{given:?}: {drawn}");
+                assert!(drawn.contains(&format!(" --> {origin}:1:1\n")), "{given:?}: {drawn}");
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_about_one_of_two_formulas_name_its_option() {
+    let log = ["--workload", "tests/golden/simulate/w1.swf", "--processors", "64"];
+    let message = |arguments: &[&str]| {
+        let output = jsf(&[arguments, &log[..]].concat());
+        (output.status.code(), stderr(&output))
+    };
+    let in_force = ", or the one in force with --server FILE, --sched-priv DIR or --site PATH\n";
+    let no_old = format!("jsf: no formula to compare --new with: give --old FORMULA{in_force}");
+    assert_eq!(message(&["simulate", "--new", "ncpus"]), (Some(2), no_old));
+    let no_new = format!("jsf: no formula to compare --old with: give --new FORMULA{in_force}");
+    assert_eq!(message(&["simulate", "--old", "ncpus"]), (Some(2), no_new));
+    for (option, other) in [("--old", "--new"), ("--new", "--old")] {
+        let empty = (Some(2), format!("jsf: the formula of {option} is empty: give its text\n"));
+        assert_eq!(message(&["simulate", option, "", other, "ncpus"]), empty);
+        assert_eq!(message(&["simulate", option, " \n", other, "ncpus"]), empty);
+        let compared = jsf(&["compare", option, "", other, "ncpus", "--site", "examples/site"]);
+        assert_eq!((compared.status.code(), stderr(&compared)), empty);
+    }
+    let compared = jsf(&["compare", "--new", "README.md", "--site", "examples/site"]);
+    let hint = "jsf: help: a file `README.md` exists; to read the formula from it, use --new-file\n";
+    assert!(stderr(&compared).starts_with(hint), "{}", stderr(&compared));
+}
+
 /// The jobs of an association that has used more of its shares come later under the policy of `slurm.conf`.
 #[test]
 fn the_policy_is_that_of_slurm_conf() {
