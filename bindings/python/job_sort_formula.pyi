@@ -55,7 +55,8 @@ pyarrow; elsewhere NaN is a number. The index of pandas is ignored: rows are cou
 
 An integer stays one, as in PBS: ``7 / 2`` is 3.5 and ``7 // 2`` is 3 for both, but ``&``, ``%`` of large numbers, ``factorial`` and ``comb``
 differ for floats or refuse them. pandas makes floats of a column of integers of which some are missing: ``ncpus & 1`` is then an error of
-each row, and ``series.astype("Int64")`` keeps integers. So does polars and pyarrow. A list with ints and floats is a column of floats."""
+each row, and ``series.astype("Int64")`` keeps integers, and polars and pyarrow always do. In a list, in a column of pandas with the type ``object``, and in a ``Table``,
+some numbers may be ints and others floats, and each stays what it is. Every other column has one type: ``pandas.Series([3, 3.5])`` are floats."""
 
 _TableLike = Union[Mapping[str, Any], _ArrowArray, _ArrowStream]
 """A dict of columns, of which those that the formula does not read may be anything, a DataFrame of pandas or polars, a table or record batch of
@@ -82,7 +83,7 @@ _Duration = Union[int, str, timedelta]
 # nothing to import at run time.
 
 class FormulaError(ValueError):
-    """A formula is Python but not arithmetic."""
+    """A formula is Python but not arithmetic: in a ``Formula``, and wherever a ``Site`` takes the text of one."""
 
     span: tuple[int, int]
     """The place in characters: ``text[span[0]:span[1]]``."""
@@ -164,7 +165,8 @@ class Formula:
 
 def openpbs_digits(amounts: _Column) -> list[int | float | None]:
     """The numbers that OpenPBS passes to a formula for these amounts of a resource, which it prints with four decimals at most: ``0.33333`` gives
-    ``0.3333``, and ``0.99999`` gives ``1``, an int. ``formula.evaluate(frame.assign(gpus=openpbs_digits(frame["gpus"])))`` has the scheduler's value.
+    ``0.3333``, and ``0.99999`` gives ``1``, an int. ``formula.evaluate({**frame, "gpus": openpbs_digits(frame["gpus"])})`` has the scheduler's value. A
+    column of a data frame has one type and makes floats of all, for which ``&``, ``%`` of large numbers, ``factorial`` and ``comb`` may differ.
     Amounts of ``Queue.read`` and of a ``Site`` have these digits already. Fair-share numbers have six: ``ShareTree.shares(…, numbers="openpbs")``.
     What is missing is None. TypeError if one is no number."""
 
@@ -217,7 +219,10 @@ class Table:
     """Rows of jobs or nodes: its columns by their names, as those of a data frame, so that ``len(table)`` is the number of rows. Exports Arrow:
     ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``pandas.DataFrame(table)`` makes floats of integers with None, such as ``rank``;
     ``table.to_pandas()`` keeps them, and is ten times as fast: of what is not a dict, ``pandas.DataFrame`` makes an object of each row. ``dict(table)`` is
-    one, and pandas 3 has ``pandas.DataFrame.from_arrow(table)``, which copies no numbers. It can be pickled."""
+    a dict of its columns, and pandas 3 has ``pandas.DataFrame.from_arrow(table)``, which copies no numbers. It can be pickled.
+
+    An input that is whole for some jobs and fractional for others is an int for the former and a float for the latter, as in the scheduler: in the
+    lists of the table, and for ``formula.evaluate(table)``. The data frames and Arrow arrays that are made of it have floats."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -551,8 +556,10 @@ class ShareTree:
         self, parent: str, name: str, *, shares: SupportsIndex = 1, group: bool = False, usage: float | None = None
     ) -> None:
         """Adds an entity, or a group, under a group. ``usage`` is what it has used before, such as a line of ``pbsfs -p``: it counts for the groups
-        above too, and takes the place of the 1 of ``least_usage``, to which ``charge`` would add. ValueError if the parent is unknown or no
-        group, or the name is there already."""
+        above too, and takes the place of the 1 of ``least_usage``, to which ``charge`` would add. ``shares`` are from 0 to 2147483647, which is
+        what the daemons keep. They sum the shares of siblings in 32 bits too, and so does this tree: sums beyond 2147483647 wrap and make
+        ``perc`` negative, as in the scheduler. ValueError if the parent is unknown or no group, the name is there already, or a number is
+        out of its range."""
     @overload
     def charge(self, name: str, amount: float) -> None:
         """Adds to the usage of a node, and so to that of the groups above it. KeyError if it is unknown, ValueError for a negative amount."""
@@ -564,7 +571,9 @@ class ShareTree:
         """Multiplies every usage by a number from 0 to 1; with ``least_usage`` by the C ``float`` nearest to it, and none falls below 1."""
     def shares(self, names: str | Iterable[str] | None = None, *, numbers: Literal["exact", "openpbs"] = "exact") -> Table:
         """The numbers of these nodes in this order, by default of all, parents first: ``name``, ``path`` (from the root down), ``kind``, ``shares``, ``perc``,
-        ``usage``, ``tree_usage``, ``factor``. ``numbers="openpbs"`` gives ``perc``, ``tree_usage`` and ``factor`` six decimals, as which a formula gets them:
+        ``usage``, ``tree_usage``, ``factor``. ``perc``, ``tree_usage`` and ``factor`` are computed as in OpenPBS, as C ``float``s, so that they have about
+        seven digits; ``numbers="exact"`` gives these floats as they are. As long as nobody has used anything, ``tree_usage`` and ``factor``
+        are NaN, which ``least_usage`` prevents. ``numbers="openpbs"`` gives ``perc``, ``tree_usage`` and ``factor`` six decimals, as which a formula gets them:
         ``formula.evaluate(fairshare_factor=tree.shares(users, numbers="openpbs")["factor"])``. KeyError if one is unknown."""
     def __contains__(self, name: object, /) -> bool: ...
     def __eq__(self, other: object, /) -> bool:

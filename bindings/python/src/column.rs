@@ -5,7 +5,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     RunEndIndexType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, Float64Array};
 use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use job_sort_formula::Value;
@@ -31,6 +31,9 @@ pub enum Input {
     Chunks(Chunks),
 }
 
+/// Columns with their names.
+pub type Inputs = Vec<(String, Input)>;
+
 /// The parts of a column, none of which is empty.
 pub struct Chunks {
     chunks: Vec<Chunk>,
@@ -51,6 +54,14 @@ pub enum Values {
     I32(ScalarBuffer<i32>),
     I64(ScalarBuffer<i64>),
     F64(ScalarBuffer<f64>),
+    Mixed(Mixed),
+}
+
+/// Numbers of which some are integers and the others floats.
+pub struct Mixed {
+    values: ScalarBuffer<f64>,
+    /// Whether the number of each row is an integer.
+    is_int: Vec<bool>,
 }
 
 impl Values {
@@ -59,6 +70,7 @@ impl Values {
             Self::I32(values) => values.len(),
             Self::I64(values) => values.len(),
             Self::F64(values) => values.len(),
+            Self::Mixed(Mixed { values, .. }) => values.len(),
         }
     }
 
@@ -67,6 +79,9 @@ impl Values {
             Self::I32(values) => InputColumn::I32(&values[start..start + rows]),
             Self::I64(values) => InputColumn::I64(&values[start..start + rows]),
             Self::F64(values) => InputColumn::F64(&values[start..start + rows]),
+            Self::Mixed(Mixed { values, is_int }) => {
+                InputColumn::Mixed { values: &values[start..start + rows], is_int: &is_int[start..start + rows] }
+            }
         }
     }
 
@@ -79,6 +94,10 @@ impl Values {
             Self::I32(values) => Self::I32(taken(&values[start..], rows)),
             Self::I64(values) => Self::I64(taken(&values[start..], rows)),
             Self::F64(values) => Self::F64(taken(&values[start..], rows)),
+            Self::Mixed(Mixed { values, is_int }) => {
+                let is_int = rows.iter().map(|&row| is_int[start + row]).collect();
+                Self::Mixed(Mixed { values: taken(&values[start..], rows), is_int })
+            }
         }
     }
 }
@@ -128,7 +147,7 @@ impl Input {
             if let Some(value) = number(name, object)? {
                 return Ok(Self::Same(value));
             }
-            if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
+            if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? && !has_objects(object) {
                 match capsule::import_stream(object).and_then(|(_, arrays)| Self::from_arrays(name, &arrays)) {
                     Ok(column) => return Ok(column),
                     // pandas exports Arrow only where pyarrow is installed, and pyarrow no numbers with swapped bytes
@@ -201,11 +220,26 @@ impl Input {
         Ok(Some(Self::Chunks(Chunks::new(name, [Chunk { values, nulls: Some(nulls) }])?)))
     }
 
+    /// A column of floats, some of which stand for integers: `is_int` has at least as many rows.
+    pub fn mixed(values: &Float64Array, is_int: &[bool]) -> Self {
+        let rows = values.len();
+        let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
+        let values = Values::Mixed(Mixed { values: values.values().clone(), is_int: is_int[..rows].to_vec() });
+        let chunks = if rows == 0 { Vec::new() } else { vec![Chunk { values, nulls }] };
+        Self::Chunks(Chunks { ends: chunks.iter().map(|_| rows).collect(), chunks })
+    }
+
     /// The column in the parts of an Arrow column.
     pub fn from_arrays(name: &str, arrays: &[ArrayRef]) -> PyResult<Self> {
         let chunks = arrays.iter().map(|array| from_array(name, array)).collect::<PyResult<Vec<_>>>()?;
         Ok(Self::Chunks(Chunks::new(name, chunks)?))
     }
+}
+
+/// Whether a column has Python's objects, of which Arrow would make all integers floats where some are floats.
+fn has_objects(column: &Bound<'_, PyAny>) -> bool {
+    let data_type = column.getattr(intern!(column.py(), "dtype")).and_then(|data_type| data_type.str());
+    data_type.is_ok_and(|name| name == "object")
 }
 
 fn kind(object: &Bound<'_, PyAny>) -> String {
@@ -286,8 +320,13 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk
             ))),
             value => Ok(value.as_ref().and_then(Value::to_f64).unwrap_or(0.0)),
         };
-        let doubles = values.iter().map(double).collect::<PyResult<Vec<f64>>>()?;
-        return Ok(Chunk { values: Values::F64(doubles.into()), nulls });
+        let doubles: ScalarBuffer<f64> = values.iter().map(double).collect::<PyResult<Vec<f64>>>()?.into();
+        let is_int = |value: &Option<Value>| matches!(value, Some(Value::Int(_) | Value::Bool(_)));
+        let values = match values.iter().any(is_int) {
+            true => Values::Mixed(Mixed { values: doubles, is_int: values.iter().map(is_int).collect() }),
+            false => Values::F64(doubles),
+        };
+        return Ok(Chunk { values, nulls });
     }
     let integer = |value: &Option<Value>| match value {
         Some(Value::Int(integer)) => *integer,

@@ -1,5 +1,7 @@
 //! The errors of the library as Python's exceptions.
 
+use std::path::Path;
+
 use job_sort_formula::diagnostic::{Diagnostic, Message, Span};
 use jsf_site::SiteError;
 use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
@@ -34,8 +36,19 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
         Some(help) => format!("{}; {}", finding.message, help.worded(in_python)),
         None => finding.message.clone(),
     };
+    let message = message + &path_advice(text);
     let place = ("<formula>", line_number, offset + 1, line.to_owned(), line_number, end + 1);
     PySyntaxError::new_err((message, place))
+}
+
+/// What is advised, after a semicolon, for a text that is the path of a file; empty for any other.
+pub fn path_advice(text: &str) -> String {
+    match Path::new(text.trim()).is_file() {
+        true => {
+            "; this is the path of a file: give the formula in it, as `pathlib.Path(path).read_text()` does".to_owned()
+        }
+        false => String::new(),
+    }
 }
 
 /// What a finding advises, after a semicolon.

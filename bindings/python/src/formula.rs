@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use job_sort_formula::diagnostic::Span;
+use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{ColumnError, ScorePrecision};
 use job_sort_formula::schema::{InputType, current_name};
@@ -17,18 +18,16 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
+use crate::argument::{counted, row_count};
 use crate::capsule;
-use crate::column::{Input, MAX_ROWS};
-use crate::error::{FormulaError, advice, characters, site_error, syntax_error};
+use crate::column::{Input, Inputs, MAX_ROWS};
+use crate::error::{FormulaError, advice, characters, path_advice, site_error, syntax_error};
 use crate::evaluate::{Columns, ScratchPool, UnscoredRows};
 use crate::need::in_python;
 use crate::ranked::{RankedRows, by_submission, column_values};
 use crate::scores::Scores;
 use crate::site::{Site, result, unknown};
 use crate::table::Table;
-
-/// Columns with their names.
-type Inputs = Vec<(String, Input)>;
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
 /// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb), duration (seconds),
@@ -83,15 +82,8 @@ impl Formula {
                 None => return Err(syntax_error(&text, &error.diagnostic())),
             },
         };
-        let program = parsed.compile(&schema).map_err(|error| {
-            let part = error.span().slice(&text);
-            let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &facts(python)).findings;
-            let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
-            let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
-            let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}"));
-            let placed = refused.value(py).setattr("span", characters(&text, error.span()));
-            placed.map_or_else(|error| error, |()| refused)
-        })?;
+        let compiled = parsed.compile(&schema);
+        let program = compiled.map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
         let scratch = ScratchPool::default();
         Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, python, scratch }) })
     }
@@ -186,10 +178,10 @@ impl Formula {
         table: &Bound<'_, PyAny>,
         id: Option<&Bound<'_, PyAny>>,
         submitted: Option<&Bound<'_, PyAny>>,
-        limit: Option<i64>,
+        limit: Option<i128>,
         precision: &str,
     ) -> PyResult<Table> {
-        let limit = limit.map(row_count).transpose()?;
+        let limit = limit.map(|limit| row_count("limit", limit)).transpose()?;
         let precision = match precision {
             "float32" => ScorePrecision::Float32,
             "float64" => ScorePrecision::Double,
@@ -246,10 +238,11 @@ impl Formula {
 
     /// The columns of a table that the formula reads, and the number of the table's rows.
     fn columns_of(&self, table: &Bound<'_, PyAny>) -> PyResult<(Inputs, Option<usize>)> {
-        // a dict or a `DataFrame`, whose other columns need not be exported; the columns of a `Table` are Arrow's already
-        let names = if table.is_instance_of::<Table>() {
-            None
-        } else if table.hasattr("keys")? {
+        if let Ok(table) = table.cast::<Table>() {
+            return table.get().inputs(|name| self.reads(name));
+        }
+        // a dict or a `DataFrame`, whose other columns need not be exported
+        let names = if table.hasattr("keys")? {
             Some(table.call_method0("keys")?)
         } else if table.hasattr("get_column")? {
             Some(table.getattr("columns")?)
@@ -353,10 +346,8 @@ impl Formula {
                 self.undefined_column(name)
             }
             ColumnError::Length { name, found, expected } => {
-                let rows = if *found == 1 { "row" } else { "rows" };
-                PyValueError::new_err(format!(
-                    "the column `{name}` has {found} {rows}, the other columns have {expected}"
-                ))
+                let found = counted(*found, "row");
+                PyValueError::new_err(format!("the column `{name}` has {found}, the other columns have {expected}"))
             }
             _ => PyValueError::new_err(error.to_string()),
         }
@@ -387,9 +378,21 @@ impl Formula {
     }
 }
 
-/// The most rows that a caller wants.
-fn row_count(limit: i64) -> PyResult<usize> {
-    usize::try_from(limit).map_err(|_| PyValueError::new_err(format!("limit is {limit}, expected 0 or more")))
+/// The error for a formula that is Python and cannot be compiled.
+pub fn not_arithmetic(
+    py: Python<'_>,
+    text: &str,
+    error: &CompileError,
+    schema: &Schema,
+    facts: &SiteFacts<'_>,
+) -> PyErr {
+    let part = error.span().slice(text);
+    let findings = Checked::new(&FormulaSubmission::to_openpbs(text), schema, facts).findings;
+    let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
+    let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
+    let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}{}", path_advice(text)));
+    let placed = refused.value(py).setattr("span", characters(text, error.span()));
+    placed.map_or_else(|error| error, |()| refused)
 }
 
 /// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula itself.

@@ -3,6 +3,7 @@
 //!
 //! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of arrays.
 
+mod argument;
 mod capsule;
 mod column;
 mod digits;

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
 
+use crate::argument::counted;
 use crate::capsule;
 use crate::evaluate::UnscoredRows;
 use crate::table::{Table, TableBuilder};
@@ -183,6 +184,6 @@ pub fn list_of<'py>(message: &str, column: &Bound<'py, PyAny>) -> PyResult<Bound
 fn check_count(what: &str, found: usize, rows: usize) -> PyResult<()> {
     match found == rows {
         true => Ok(()),
-        false => Err(PyValueError::new_err(format!("`{what}` has {found} rows, the table has {rows}"))),
+        false => Err(PyValueError::new_err(format!("`{what}` has {}, the table has {rows}", counted(found, "row")))),
     }
 }

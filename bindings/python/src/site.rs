@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
+use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
+use jsf_openpbs::check::SiteFacts;
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
@@ -25,9 +27,10 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::argument::{self, whole};
 use crate::error::{advice, site_error, syntax_error};
 use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
-use crate::formula::{Compiled, Formula, declared, python_version, resource_types};
+use crate::formula::{Compiled, Formula, declared, not_arithmetic, python_version, resource_types};
 use crate::need::in_python;
 use crate::ranked::list_of;
 use crate::simulation::{Options, Simulation};
@@ -102,6 +105,9 @@ impl Site {
         threshold: Option<f64>,
         python: Option<&str>,
     ) -> PyResult<Self> {
+        if threshold.is_some_and(f64::is_nan) {
+            return Err(PyValueError::new_err("`threshold` is nan, expected a number"));
+        }
         let given = [("policy", policy), ("rules", rules), ("numbers", numbers), ("python", python)];
         let given = given.map(|(name, value)| (name, value.map(str::to_owned))).into();
         // an unpickled site may be in a process with another working folder
@@ -198,6 +204,9 @@ impl Site {
         formula: Option<&Bound<'py, PyAny>>,
         to: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if job.is_empty() {
+            return Err(PyValueError::new_err("`job` is empty, expected the id of a job"));
+        }
         let given = self.given(formula)?;
         let document = py.detach(|| {
             let queue = self.ranked(&given, true)?;
@@ -342,7 +351,7 @@ impl Site {
         goals: Option<Bound<'py, PyAny>>,
         workload: Option<&Bound<'py, PyAny>>,
         old: Option<Bound<'py, PyAny>>,
-        seed: u64,
+        seed: i128,
         evaluations: Option<usize>,
         held_out: f64,
         force: bool,
@@ -359,6 +368,7 @@ impl Site {
     ) -> PyResult<Fit> {
         let template = Template::given(template)?;
         let rules = GivenRules { cancelled, overrun, processors_of };
+        let seed = whole("seed", seed, &(0..=u64::MAX))?;
         let search = GivenSearch { old, seed, evaluations, held_out, force };
         let options = Options { processors, goals, usage, backfill, warm_up, decay, decay_factor, rules };
         let wishes = GivenWishes { wishes, prefer };
@@ -444,8 +454,22 @@ impl Site {
         };
         let text = text.map_err(|error| site_error(&error))?;
         match text.submitted(self.numbers).formula() {
-            Ok(parsed) => Ok(Given { parsed: parsed.clone(), text: text.text.clone() }),
+            Ok(parsed) => {
+                self.check_arithmetic(&text.text, parsed)?;
+                Ok(Given { parsed: parsed.clone(), text: text.text.clone() })
+            }
             Err(refusal) => Err(syntax_error(&text.text, &refusal.finding)),
+        }
+    }
+
+    /// Checks that a formula is arithmetic, and says where it is not.
+    fn check_arithmetic(&self, text: &str, parsed: &Parsed) -> PyResult<()> {
+        let schema = self.site.schema();
+        match parsed.compile(schema) {
+            // a resource of the jobs, whatever Python has under its name
+            Err(CompileError::Builtin { name, .. }) if self.jobs_define(&name) => Ok(()),
+            Err(error) => Err(Python::attach(|py| not_arithmetic(py, text, &error, schema, &SiteFacts::default()))),
+            Ok(_) => Ok(()),
         }
     }
 
@@ -510,8 +534,7 @@ pub fn texts(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if given.is_instance_of::<PyString>() {
         return Ok(vec![given.extract()?]);
     }
-    let message = format!("`{what}`: expected a str, or several");
-    list_of(&message, given)?.extract().map_err(|_| PyTypeError::new_err(message))
+    argument::texts(what, list_of(&format!("`{what}`: expected a str, or several"), given)?)
 }
 
 pub fn unknown(what: &str, given: &str, expected: &str) -> PyErr {

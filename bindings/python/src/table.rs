@@ -1,5 +1,6 @@
 //! `Table`: what a site answers for many jobs or nodes, as Arrow columns.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{LargeStringBuilder, ListBuilder};
@@ -14,9 +15,11 @@ use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyCapsule, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
 
+use crate::argument::{counted, row_count};
 use crate::capsule::{self, ArrayCapsules};
+use crate::column::{Input, Inputs};
 use crate::need::in_python;
 use crate::site::{Queue, json};
 
@@ -33,13 +36,18 @@ pub struct Table {
     warnings: Vec<String>,
     /// The JSON of the command, whose list of rows is empty.
     document: String,
+    integers: Integers,
 }
+
+/// By the name of a column of floats: the rows whose number is an integer, as it reaches the formula.
+type Integers = Arc<BTreeMap<String, Vec<bool>>>;
 
 /// The columns of a table while it is made.
 #[derive(Default)]
 pub struct TableBuilder {
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
+    integers: BTreeMap<String, Vec<bool>>,
 }
 
 impl TableBuilder {
@@ -75,7 +83,7 @@ impl TableBuilder {
         self.push(name, Arc::new(lists.finish()));
     }
 
-    /// Adds a column of inputs: integers if all of them are, else floats.
+    /// Adds a column of inputs: integers if all of them are, else floats, of which is kept which are integers.
     pub fn values(&mut self, name: &str, values: &[Option<Value>]) {
         let integer = |value: &Value| match value {
             Value::Int(integer) => Some(*integer),
@@ -83,9 +91,13 @@ impl TableBuilder {
         };
         if values.iter().flatten().all(|value| integer(value).is_some()) {
             self.integers(name, values.iter().map(|value| value.as_ref().and_then(integer)));
-        } else {
-            self.floats(name, values.iter().map(|value| value.as_ref().and_then(Value::to_f64)));
+            return;
         }
+        let is_int = |value: &Option<Value>| matches!(value, Some(Value::Int(_) | Value::Big(_)));
+        if values.iter().any(is_int) {
+            self.integers.insert(name.to_owned(), values.iter().map(is_int).collect());
+        }
+        self.floats(name, values.iter().map(|value| value.as_ref().and_then(Value::to_f64)));
     }
 
     pub fn finish<'m>(self, warnings: impl IntoIterator<Item = &'m Message>, document: String) -> PyResult<Table> {
@@ -93,11 +105,41 @@ impl TableBuilder {
         let batch = RecordBatch::try_new(schema, self.columns);
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let warnings = warnings.into_iter().map(|warning| warning.worded(in_python)).collect();
-        Ok(Table { batch, warnings, document })
+        Ok(Table { batch, warnings, document, integers: self.integers.into() })
     }
 }
 
 impl Table {
+    /// The columns that a formula reads, and the number of rows.
+    pub fn inputs(&self, reads: impl Fn(&str) -> PyResult<bool>) -> PyResult<(Inputs, Option<usize>)> {
+        let mut inputs = Vec::new();
+        for (name, column) in self.column_names().into_iter().zip(self.batch.columns()) {
+            if reads(&name)? {
+                let input = match self.integers.get(&name) {
+                    Some(is_int) => Input::mixed(column.as_primitive(), is_int),
+                    None => Input::from_arrays(&name, std::slice::from_ref(column))?,
+                };
+                inputs.push((name, input));
+            }
+        }
+        Ok((inputs, Some(self.batch.num_rows())))
+    }
+
+    /// A column as a list, in which integers among floats are integers.
+    fn list<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyList>> {
+        let values = list(py, self.batch.column(index))?;
+        let Some(is_int) = self.integers.get(self.batch.schema().field(index).name()) else { return Ok(values) };
+        let int = py.get_type::<PyInt>();
+        for row in (0..values.len()).filter(|&row| is_int[row]) {
+            values.set_item(row, int.call1((values.get_item(row)?,))?)?;
+        }
+        Ok(values)
+    }
+
+    fn first(&self, rows: usize) -> Self {
+        Self { batch: self.batch.slice(0, rows.min(self.batch.num_rows())), ..self.clone() }
+    }
+
     fn position(&self, name: &str) -> PyResult<usize> {
         self.batch.schema().index_of(name).map_err(|_| PyKeyError::new_err(name.to_owned()))
     }
@@ -135,7 +177,7 @@ impl Table {
 
     /// The columns as lists.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
-        self.batch.columns().iter().map(|column| list(py, column)).collect()
+        (0..self.batch.num_columns()).map(|index| self.list(py, index)).collect()
     }
 
     /// The names and the columns as lists.
@@ -153,8 +195,8 @@ impl Table {
 
     /// The first rows.
     #[pyo3(signature = (n = 5))]
-    fn head(&self, n: usize) -> Self {
-        Self { batch: self.batch.slice(0, n.min(self.batch.num_rows())), ..self.clone() }
+    fn head(&self, n: i128) -> PyResult<Self> {
+        Ok(self.first(row_count("n", n)?))
     }
 
     /// A data frame of pandas, in which integers with None are `Int64`.
@@ -203,22 +245,24 @@ impl Table {
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let names = self.column_names();
         let header: String = names.iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
-        let shown = self.head(SHOWN_ROWS);
+        let shown = self.first(SHOWN_ROWS);
         let mut rows = String::new();
         for row in shown.to_pylist(py)? {
             let cells =
                 names.iter().map(|name| Ok(format!("<td>{}</td>", escaped(&row.get_item(name)?.str()?.to_string()))));
             rows += &format!("<tr>{}</tr>", cells.collect::<PyResult<String>>()?);
         }
-        let count = self.batch.num_rows();
-        let counted = if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
+        let counted = counted(self.batch.num_rows(), "row");
         Ok(format!("<table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table><p>{counted}</p>"))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, table) = (slf.py(), slf.get());
         let fields = table.batch.schema();
-        let kinds = fields.fields().iter().map(|field| kind(field.data_type()));
+        let kinds = fields.fields().iter().map(|field| match table.integers.contains_key(field.name()) {
+            true => "numbers",
+            false => kind(field.data_type()),
+        });
         let columns = table.items(py)?.into_iter().zip(kinds).map(|((name, values), kind)| (name, kind, values));
         let columns: Vec<_> = columns.collect();
         let state = (columns, &table.warnings, &table.document);
@@ -237,6 +281,9 @@ impl Table {
             match &*kind {
                 "integers" => builder.integers(&name, values.extract::<Vec<Option<i64>>>()?),
                 "floats" => builder.floats(&name, values.extract::<Vec<Option<f64>>>()?),
+                "numbers" => {
+                    builder.values(&name, &values.iter().map(|value| number_of(&value)).collect::<PyResult<Vec<_>>>()?)
+                }
                 "truths" => builder.truths(&name, values.extract::<Vec<bool>>()?),
                 "paths" => {
                     let paths = values.extract::<Vec<Vec<String>>>()?;
@@ -259,7 +306,7 @@ impl Table {
             let message = "expected the name of a column; `to_pylist()` gives the rows";
             return Err(PyTypeError::new_err(message));
         };
-        list(name.py(), self.batch.column(self.position(&text)?))
+        self.list(name.py(), self.position(&text)?)
     }
 
     /// The rows as dicts.
@@ -278,9 +325,7 @@ impl Table {
     /// The columns as lists.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (name, column) in self.column_names().iter().zip(self.batch.columns()) {
-            columns.set_item(name, list(py, column)?)?;
-        }
+        self.items(py)?.into_iter().try_for_each(|(name, values)| columns.set_item(name, values))?;
         Ok(columns)
     }
 
@@ -314,7 +359,18 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} rows: {}>", self.batch.num_rows(), self.column_names().join(", "))
+        format!("<{}: {}>", counted(self.batch.num_rows(), "row"), self.column_names().join(", "))
+    }
+}
+
+/// An integer or a float of Python; `None` for None.
+fn number_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    match value.extract() {
+        Ok(integer) if value.is_instance_of::<PyInt>() => Ok(Some(Value::Int(integer))),
+        _ => Ok(Some(Value::Float(value.extract()?))),
     }
 }
 

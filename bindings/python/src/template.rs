@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
+use crate::argument::{self, counted, number};
 use crate::error::{site_error, syntax_error};
 
 /// A formula in which some numbers are still to be found: `Template("{fs=100:0..500} * fairshare_factor + eligible_time / 3600")`.
@@ -111,11 +112,13 @@ impl Template {
 pub fn values_of(template: &Parsed, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let constants = template.constants();
     let values = match given.cast::<PyMapping>() {
-        Err(_) => given.try_iter()?.map(|value| value?.extract()).collect::<PyResult<Vec<f64>>>()?,
+        Err(_) => argument::numbers("values", given.try_iter()?.collect::<PyResult<Vec<_>>>()?)?,
         Ok(named) => {
             let mut values: Vec<f64> = constants.iter().map(|constant| constant.start).collect();
             for item in named.items()? {
-                let (name, value): (String, f64) = item.extract()?;
+                let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+                let name = argument::text("a name in `values`", &name)?;
+                let value = number(format_args!("`{name}`"), &value)?;
                 let unknown = || PyValueError::new_err(format!("the template has no constant `{name}`"));
                 let place = constants.iter().position(|constant| *constant.name == *name).ok_or_else(unknown)?;
                 values[place] = value;
@@ -124,7 +127,7 @@ pub fn values_of(template: &Parsed, given: &Bound<'_, PyAny>) -> PyResult<Vec<f6
         }
     };
     if values.len() != constants.len() {
-        let message = format!("{} numbers for {} constants", values.len(), constants.len());
+        let message = format!("{} for {}", counted(values.len(), "number"), counted(constants.len(), "constant"));
         return Err(PyValueError::new_err(message));
     }
     match values.iter().find(|value| !value.is_finite()) {

@@ -1,5 +1,6 @@
 //! `ShareTree`: a fair-share tree of the caller's own.
 
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
@@ -10,11 +11,16 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+use crate::argument::{self, counted, number, whole};
 use crate::ranked::list_of;
 use crate::site::{texts, unknown};
 use crate::table::{Table, TableBuilder};
 
 const ROOT: &str = "root";
+/// A smaller charge is lost in the largest double, so that it makes no usage infinite, which only a built tree refuses.
+const LARGE_CHARGE: f64 = 1e291;
+/// The shares that a C `int` keeps, as in the daemons.
+const SHARES: RangeInclusive<i64> = 0..=i32::MAX as i64;
 
 /// A node of a pickled tree: the place of its parent, its name, its shares, whether it is a group, its own usage and its usage.
 type PickledNode = (usize, String, i64, bool, f64, f64);
@@ -98,8 +104,8 @@ impl State {
 
     fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
         match &mut self.nodes {
-            Nodes::Building(builder) => builder.charge(node, amount)?,
-            Nodes::Built(tree) => tree.charge(node, amount)?,
+            Nodes::Building(builder) if amount < LARGE_CHARGE => builder.charge(node, amount)?,
+            nodes => nodes.tree().charge(node, amount)?,
         }
         if let Some(least_usage) = &mut self.least_usage {
             least_usage.charge(node.index(), amount);
@@ -177,7 +183,8 @@ impl ShareTree {
 
     /// Adds an entity, or a group, under a group; the root is `root`. `usage` is what it has used before.
     #[pyo3(signature = (parent, name, *, shares = 1, group = false, usage = None))]
-    fn add(&self, parent: &str, name: &str, shares: i64, group: bool, usage: Option<f64>) -> PyResult<()> {
+    fn add(&self, parent: &str, name: &str, shares: i128, group: bool, usage: Option<f64>) -> PyResult<()> {
+        let shares = whole("shares", shares, &SHARES)?;
         let member = if group { Member::group(name) } else { Member::entity(name) };
         self.locked().add(parent, member.shares(shares), usage).map_err(|error| tree_error(&error))
     }
@@ -185,7 +192,7 @@ impl ShareTree {
     /// Adds to the usage of a node, and so to that of the groups above it; or of many: their names and amounts as columns.
     fn charge(&self, name: &Bound<'_, PyAny>, amount: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(name) = name.cast::<PyString>() {
-            let (name, amount): (String, f64) = (name.extract()?, amount.extract()?);
+            let (name, amount): (String, f64) = (name.extract()?, number("`amount`", amount)?);
             let mut state = self.locked();
             let node = state.nodes.find(&name)?;
             return state.charge(node, amount).map_err(|error| tree_error(&error));
@@ -294,10 +301,10 @@ impl ShareTree {
 
 /// The names of nodes and the amounts for which they are charged, from two columns.
 fn charges(names: &Bound<'_, PyAny>, amounts: &Bound<'_, PyAny>) -> PyResult<Vec<(String, f64)>> {
-    let names: Vec<String> = list_of("`name`: expected a name or a column of names", names)?.extract()?;
-    let amounts: Vec<f64> = list_of("`amount`: expected a column, as `name` is one", amounts)?.extract()?;
+    let names = argument::texts("name", list_of("`name`: expected a name or a column of names", names)?)?;
+    let amounts = argument::numbers("amount", list_of("`amount`: expected a column, as `name` is one", amounts)?)?;
     if names.len() != amounts.len() {
-        let message = format!("`amount` has {} rows, `name` has {}", amounts.len(), names.len());
+        let message = format!("`amount` has {}, `name` has {}", counted(amounts.len(), "row"), names.len());
         return Err(PyValueError::new_err(message));
     }
     Ok(names.into_iter().zip(amounts).collect())
@@ -330,5 +337,12 @@ fn share_table(tree: &Tree, nodes: &[NodeId], is_printed: bool) -> PyResult<Tabl
 }
 
 fn tree_error(error: &TreeError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    let message = error.to_string();
+    PyValueError::new_err(match error {
+        // as Python writes it, not with 309 digits
+        TreeError::BadCharge { amount, .. } | TreeError::UsageOverflow { amount, .. } => {
+            message.replacen(&format!("charge {amount} "), &format!("charge {amount:?} "), 1)
+        }
+        _ => message,
+    })
 }

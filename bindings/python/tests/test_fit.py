@@ -226,7 +226,7 @@ def test_ctrl_c_ends_a_search(goals):
         ({"wishes": {"1": "high"}}, TypeError, "str"),
         ({"wishes": "/nowhere/wishes"}, FileNotFoundError, "/nowhere/wishes"),
         ({"wishes": ["1", "2"], "evaluations": 0}, ValueError, "`evaluations` is 0, expected"),
-        ({"wishes": ["1", "2"], "seed": -1}, OverflowError, None),
+        ({"wishes": ["1", "2"], "seed": -1}, ValueError, "`seed` is -1, expected a whole number from 0"),
         ({"goals": "GOALS", "workload": "LOG", "held_out": 0.9}, ValueError, "`held_out` is 0.9, expected"),
         ({"goals": "GOALS", "workload": "SHORT"}, ValueError, "the log has 9 jobs in 0.0 weeks; .*; `force=True` fits it all the same"),
         ({"template": "ncpus", "prefer": [("1", "2")]}, SyntaxError, "the template has no constant to find"),

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ import polars
 import pyarrow
 import pytest
 
-from job_sort_formula import Formula, Queue, Site, Table
+from job_sort_formula import Formula, FormulaError, Queue, Site, Table, openpbs_digits, simulate
 
 ROOT = Path(__file__).parents[3]
 SITE = ROOT / "examples" / "site"
@@ -374,6 +375,55 @@ def test_options_and_formulas_are_checked():
         site.rank("'x'")
     with pytest.raises(ValueError, match="decimal"):
         site.explain("184127")
+    with pytest.raises(ValueError, match="threshold"):
+        Site.open(SITE, threshold=float("nan"))
+
+
+def test_a_formula_that_is_not_arithmetic_has_its_place_wherever_it_is_given():
+    site = Site.open(SITE)
+    asked = [
+        site.rank,
+        lambda text: site.compare(None, text),
+        lambda text: site.explain("184127", text),
+        lambda text: site.trajectory("184127", text),
+        lambda text: site.simulate(text, workload=SITE / "accounting.gz"),
+        lambda text: simulate(SITE / "accounting.gz", text),
+    ]
+    for ask in asked:
+        with pytest.raises(FormulaError, match="an attribute is valid Python but not arithmetic") as refused:
+            ask("1 + ncpus.y")
+        assert refused.value.span == (4, 11)
+
+
+def test_the_path_of_a_formula_is_no_formula(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for path in [Path("examples.txt"), Path("my formula.txt")]:
+        path.write_text("ncpus")
+        for ask in [Formula, Site.open(SITE).rank]:
+            with pytest.raises((FormulaError, SyntaxError), match="this is the path of a file: give the formula in it"):
+                ask(str(path))
+
+
+def test_integers_among_floats_stay_integers(tmp_path):
+    """The scheduler has an int for one job and a float for the next, which `&`, `%` and large products tell apart."""
+    amounts = [3, 3.5, 5]
+    jobs = [{"id": str(id), "entity": "a", "ncpus": 1, "rate": amount} for id, amount in enumerate(amounts)]
+    (tmp_path / "qstat.json").write_text(json.dumps({"jobs": jobs}))
+    (tmp_path / "qmgr_print_resource.txt").write_text("create resource rate\nset resource rate type = float\n")
+    site = Site.open(tmp_path)
+    for text in ["rate * 9007199254740993 % 10", "rate & 1"]:
+        ranking = site.rank(text, inputs=True)
+        expected = dict(zip(ranking["id"], zip(ranking["score"], ranking["error"])))
+        formula = Formula(text, resources={"rate": "float"})
+        queue = Queue.read(tmp_path / "qstat.json", resources={"rate": "float"})
+        assert [type(rate) for rate in queue["rate"]] == [int, float, int]
+        tables = [queue, pickle.loads(pickle.dumps(queue)), dict(queue), {"rate": openpbs_digits(amounts)}]
+        for table in [*tables, {"rate": pandas.Series(queue["rate"], dtype=object)}]:
+            scores = formula.evaluate(table)
+            assert [score or 0.0 for score in scores] == [float(expected[id][0]) for id in "012"]
+            assert [error.message for error in scores.errors] == [error for _, error in expected.values() if error]
+        assert sorted(map(float, formula.evaluate(ranking.head(1)))) == [ranking["score"][0]]
+    assert queue.head(2)["rate"] == [3, 3.5] and queue.to_pandas()["rate"].dtype == "float64"
 
 
 @pytest.mark.parametrize("document", ["README.md", "bindings/python/README.md"])
