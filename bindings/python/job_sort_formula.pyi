@@ -69,12 +69,12 @@ class _ReadableFile(Protocol):
 
 _Document = Union[_Path, bytes, bytearray, _ReadableFile]
 """The path of a file, or what would be in it: bytes, a text with a line break (without one it is a path), or an open file, which is read to its
-end. What gzip or zstd has compressed is decompressed. Messages call bytes and texts by the name of their argument, such as ``log``."""
+end. What gzip or zstd has compressed is decompressed. Messages call bytes and texts by the name of their argument, such as ``workload``."""
 
 _Logs = Union[_Document, Sequence[_Document]]
 _Goals = Union[_Document, Mapping[str, Any]]
 """Goals in TOML, or a dict with what it would say, as ``tomllib`` reads it: ``{"goal": [{"name": …, "measure": "wait", "statistic": "p95",
-"at_most": "4h"}]}``. In messages about a dict, the line is the number of the goal."""
+"at_most": "4h"}]}``. In messages about a dict, the line is the number of the goal. A duration in it is a text, not a ``timedelta``."""
 
 _Duration = Union[int, str, timedelta]
 """Seconds, a text such as ``"24h"``, ``"7d"`` or ``"12:30:00"``, or a ``datetime.timedelta``, of which whole seconds count."""
@@ -105,6 +105,9 @@ class Formula:
         arithmetic: a ``FormulaError`` with the place as ``span``; ValueError if a resource cannot be declared. A mistake in a pasted text has its
         place in that text.
 
+        A ``Formula`` takes what Python takes. A ``Site`` and ``check`` take what the server gets from ``qmgr``: a line that is continued
+        with a backslash, for example, is evaluated here and refused by these.
+
         A ``Site`` has a version of Python and resources of its own. Where it takes a ``Formula`` these decide, so that it is a ValueError if the
         formula was given another ``python``, or declares a resource that it reads otherwise than the site, or that neither the site's files nor
         its jobs have: ``Formula(text, resources=site.resources, python=site.python)`` is always right."""
@@ -131,6 +134,9 @@ class Formula:
         ``threads`` can only be in ``table``. If every column is a number there is one job. A null among the inputs of a job
         makes its score null. Other threads of Python run meanwhile. ``threads`` is the most that are used; 1 if not given.
         There are as many scores as the table has rows; for a dict these are the rows of its columns.
+
+        One call may do about a second of work on integers of more than 64 bits, in the order of the rows: later rows that need more than a
+        little of it have an error of the kind ``limit``. Evaluate such rows in several calls.
 
         ValueError if a column is missing, undefined, given twice (in ``table`` and by name: neither wins), or of another length; TypeError
         if its values are no numbers; ValueError for more than 2**31 - 1 rows."""
@@ -168,7 +174,7 @@ def openpbs_digits(amounts: _Column) -> list[int | float | None]:
     ``0.3333``, and ``0.99999`` gives ``1``, an int. ``formula.evaluate({**frame, "gpus": openpbs_digits(frame["gpus"])})`` has the scheduler's value. A
     column of a data frame has one type and makes floats of all, for which ``&``, ``%`` of large numbers, ``factorial`` and ``comb`` may differ.
     Amounts of ``Queue.read`` and of a ``Site`` have these digits already. Fair-share numbers have six: ``ShareTree.shares(…, numbers="openpbs")``.
-    What is missing is None. TypeError if one is no number."""
+    What is missing is None: also NaN, in lists too. TypeError if one is no number."""
 
 @final
 class RowError:
@@ -252,7 +258,8 @@ class Table:
     def to_polars(self) -> Any:
         """A ``polars.DataFrame``."""
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        """The rows as objects, which ``pandas.DataFrame(table)`` asks for."""
+        """The rows as objects, which ``pandas.DataFrame(table)`` asks for. Of a table without rows it then makes a frame without columns, and
+        ``to_pandas`` one with them."""
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as dicts."""
     def to_pydict(self) -> dict[str, list[Any]]: ...
@@ -268,7 +275,7 @@ class Queue(Table):
 
     @staticmethod
     def read(
-        path: _Document, inputs: Sequence[str] | None = None, resources: dict[str, str] | None = None
+        path: _Document, inputs: str | Iterable[str] | None = None, resources: dict[str, str] | None = None
     ) -> Queue:
         """Reads ``qstat -f`` as JSON, dsv or text, native JSON or NDJSON, also compressed. The columns are ``id``, ``entity``,
         ``queue``, ``state`` and ``inputs``, or every numeric name that OpenPBS, ``resources`` or the jobs define. As in the
@@ -327,7 +334,7 @@ class Check(dict[str, Any]):
     @property
     def accepted(self) -> bool | None:
         """Whether the server accepts the text if it gets it; None where that cannot be determined. ``qmgr`` cannot pass on every text, so
-        that a formula can be set with it only if ``verdict["by"]`` is not ``"qmgr"``."""
+        that a formula can be set with it only if ``accepted`` is True and ``verdict["by"]`` is not ``"qmgr"``."""
     @property
     def crashes_scheduler(self) -> bool:
         """Whether a scheduler that runs crashes as soon as it evaluates the formula. If every job of the site has an error, it
@@ -342,8 +349,8 @@ class Check(dict[str, Any]):
         """Names that are numbers by the amounts of the jobs only; None if there are none."""
     @property
     def jobs(self) -> _CheckedJobs | None:
-        """With a site that has jobs: how many there are (``total``), are not evaluated (``ignored``), and have an error (``errors``), and
-        the ids of the last (``failing``)."""
+        """With a site that has jobs: how many there are (``total``), how many are not evaluated (``ignored``), how many have an error
+        (``errors``), and the ids of those that have one (``failing``)."""
     @property
     def python(self) -> str:
         """The version of Python by which it is checked."""
@@ -407,8 +414,8 @@ class _ShareNode(TypedDict, total=False):
     factor: float
 
 class Explanation(dict[str, Any]):
-    """How the value and the rank of a job come about: the dict that ``jsf explain --format json`` answers, whose entries on the first job are
-    attributes too. A span has its ``start`` and its ``end`` in characters of ``explanation["formula"]``."""
+    """How the value and the rank of a job come about: the dict that ``jsf explain --format json`` answers. Of the entries on its first job,
+    ``explanation["jobs"][0]``, those below are attributes too. A span has its ``start`` and its ``end`` in characters of ``explanation["formula"]``."""
 
     @property
     def id(self) -> str:
@@ -573,7 +580,7 @@ class ShareTree:
         """The numbers of these nodes in this order, by default of all, parents first: ``name``, ``path`` (from the root down), ``kind``, ``shares``, ``perc``,
         ``usage``, ``tree_usage``, ``factor``. ``perc``, ``tree_usage`` and ``factor`` are computed as in OpenPBS, as C ``float``s, so that they have about
         seven digits; ``numbers="exact"`` gives these floats as they are. As long as nobody has used anything, ``tree_usage`` and ``factor``
-        are NaN, which ``least_usage`` prevents. ``numbers="openpbs"`` gives ``perc``, ``tree_usage`` and ``factor`` six decimals, as which a formula gets them:
+        of all but the root are NaN, which ``least_usage`` prevents. ``numbers="openpbs"`` gives ``perc``, ``tree_usage`` and ``factor`` six decimals, as which a formula gets them:
         ``formula.evaluate(fairshare_factor=tree.shares(users, numbers="openpbs")["factor"])``. KeyError if one is unknown."""
     def __contains__(self, name: object, /) -> bool: ...
     def __eq__(self, other: object, /) -> bool:
@@ -716,7 +723,7 @@ class Site:
         returns False, the answer is the best so far; an exception in it ends the search and is raised. ``best_formula`` is None for wishes.
 
         OSError if a file cannot be read; SyntaxError for a template that does not parse; ValueError if a wish is about an unknown job,
-        or if the log is too short or has not what the goals name."""
+        or if the log is too short or lacks what the goals name, such as a queue."""
     def objective(
         self,
         template: Template | str,
@@ -745,7 +752,8 @@ class Template:
     differences, and ``:int`` where the number must be whole. ``{name}`` repeats a number. It is immutable and can be pickled."""
 
     def __new__(cls, text: str) -> Template:
-        """SyntaxError if the text is not a formula but for its constants, or has none."""
+        """SyntaxError if the text is no Python but for its constants, or has none. That it is not arithmetic is a ValueError of ``Site.fit`` and
+        ``Site.objective``."""
     @property
     def text(self) -> str: ...
     @property
@@ -907,7 +915,7 @@ class Workload:
         paths: _Logs,
         *,
         site: Site | None = None,
-        formulas: Sequence[Formula | str] | None = None,
+        formulas: Formula | str | Iterable[Formula | str] | None = None,
         goals: _Goals | None = None,
         cancelled: Literal["leave-out", "keep"] | None = None,
         overrun: Literal["cut", "keep"] | None = None,
@@ -940,7 +948,7 @@ class Simulation:
     @property
     def summary(self) -> dict[str, Any]:
         """The numbers of all jobs that count: ``jobs``, ``makespan``, ``utilisation``, ``core_seconds``, ``mean_queue``, ``wait`` and
-        ``bounded_slowdown`` (``mean``, ``p25``, ``median``, ``p75``, ``p95``, ``max``), and those that the JSON of ``jsf`` has beside."""
+        ``bounded_slowdown`` (``mean``, ``p25``, ``median``, ``p75``, ``p95``, ``max``), and the other entries of ``summary`` in the JSON of ``jsf``."""
     @property
     def goals(self) -> list[dict[str, Any]]:
         """The goals, as the simulation meets them: ``name``, ``jobs``, ``value``, ``limit``, ``met``."""

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
+use crate::argument::{number, text};
 use crate::error::site_error;
 use crate::goals::{read_goals, read_text};
 use crate::need::in_python;
@@ -210,8 +211,10 @@ fn pair_of(given: &Bound<'_, PyAny>) -> PyResult<[String; 2]> {
 fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
     if let Ok(scores) = given.cast::<PyMapping>() {
         let lines = scores.items()?.iter().map(|item| {
-            let (id, score): (Bound<'_, PyAny>, f64) = item.extract()?;
-            Ok(format!("{},{score:?}", id_of(&id)?))
+            let (id, score): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            let id = id_of(&id)?;
+            let score = number(format_args!("the score of `{id}`"), &score)?;
+            Ok(format!("{id},{score:?}"))
         });
         let lines: PyResult<Vec<String>> = lines.collect();
         return Ok(("wishes".to_owned(), lines?.join("\n")));
@@ -243,7 +246,7 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
 
 /// The id of a job, which has none of the characters that separate ids in a document.
 fn id_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
-    let id: String = given.extract()?;
+    let id = text("an id in `wishes`", given)?;
     match id.is_empty()
         || id.contains(|character: char| character.is_whitespace() || matches!(character, ',' | '#' | '"'))
     {

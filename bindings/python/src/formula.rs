@@ -275,8 +275,9 @@ impl Formula {
             capsule::import_stream(table)?
         } else {
             let kind = table.get_type().name()?;
+            let collected = if table.hasattr("collect")? { ", such as what its `collect()` gives" } else { "" };
             let message = format!(
-                "`{kind}` is not a table: expected a dict of columns, or a table of pandas, polars, pyarrow or \
+                "`{kind}` is not a table{collected}: expected a dict of columns, or a table of pandas, polars, pyarrow or \
                  anything else that exports Arrow; a column is passed by name"
             );
             return Err(PyTypeError::new_err(message));

@@ -2,9 +2,9 @@
 
 use jsf_simulate::{Goals, MAX_GOALS_BYTES};
 use jsf_site::{FileSource, Site};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyMapping;
+use pyo3::types::{IntoPyDict, PyMapping};
 use serde_json::Value;
 
 use crate::error::site_error;
@@ -32,7 +32,19 @@ pub fn read_text(source: FileSource, max_bytes: usize) -> PyResult<(String, Stri
 fn document(goals: &Bound<'_, PyMapping>) -> PyResult<String> {
     let py = goals.py();
     let entries = py.get_type::<pyo3::types::PyDict>().call1((goals,))?;
-    let json: String = py.import("json")?.call_method1("dumps", (entries,))?.extract()?;
+    let finite = [("allow_nan", false)].into_py_dict(py)?;
+    let json = py.import("json")?.call_method("dumps", (entries,), Some(&finite)).map_err(|error| {
+        let expected =
+            "expected texts, finite numbers, truth values, lists and dicts; a duration is a text such as \"4h\"";
+        let message = format!("`goals`: {expected}");
+        let refused = match error.is_instance_of::<PyTypeError>(py) {
+            true => PyTypeError::new_err(message),
+            false => PyValueError::new_err(message),
+        };
+        refused.set_cause(py, Some(error));
+        refused
+    })?;
+    let json: String = json.extract()?;
     let wrong = |error: serde_json::Error| PyValueError::new_err(format!("`goals`: {error}"));
     let entries: serde_json::Map<String, Value> = serde_json::from_str(&json).map_err(wrong)?;
     Ok(entries.iter().map(|(key, value)| format!("{} = {}\n", Value::from(&**key), toml(value))).collect())

@@ -78,10 +78,11 @@ impl Queue {
     fn read(
         py: Python<'_>,
         path: &Bound<'_, PyAny>,
-        inputs: Option<Vec<String>>,
+        inputs: Option<&Bound<'_, PyAny>>,
         resources: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Self>> {
         let resources = resource_types(&declared(resources)?)?;
+        let inputs = inputs.map(|inputs| texts("inputs", inputs)).transpose()?;
         let jobs = source("path", path, "a path, a text, bytes or an open file")?;
         let table = py.detach(|| read_queue(jobs, inputs, resources))?;
         Py::new(py, PyClassInitializer::from(table).add_subclass(Self))

@@ -15,7 +15,7 @@ use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{IntoPyDict, PyCapsule, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
 
 use crate::argument::{counted, row_count};
 use crate::capsule::{self, ArrayCapsules};
@@ -388,7 +388,10 @@ fn kind(data_type: &DataType) -> &'static str {
 /// A dataclass for rows with these columns, whose names need not be names in Python.
 fn row_class<'py>(py: Python<'py>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
     let fields: Vec<String> = (0..names.len()).map(|index| format!("column{index}")).collect();
-    let row = py.import("dataclasses")?.call_method1("make_dataclass", ("Row", &fields))?;
+    // the methods that a dataclass gets would use the names below
+    let without_methods = [("init", false), ("repr", false), ("eq", false)].into_py_dict(py)?;
+    let make = py.import("dataclasses")?.getattr("make_dataclass")?;
+    let row = make.call(("Row", &fields), Some(&without_methods))?;
     let known = row.getattr("__dataclass_fields__")?;
     for (field, name) in fields.iter().zip(names) {
         known.get_item(field)?.setattr("name", name)?;

@@ -7,10 +7,12 @@ use jsf_simulate::{Cancelled, Goals, LogRules, Overrun, ProcessorsOf, Workload a
 use jsf_site::{FileSource, Site as OpenedSite, SiteFiles, SiteOptions};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::error::site_error;
 use crate::formula::{Formula, resource_types};
 use crate::goals::read_goals;
+use crate::ranked::list_of;
 use crate::site::{Opened, Site, unknown};
 use crate::source::{optional_source, source};
 
@@ -44,13 +46,13 @@ impl Workload {
         py: Python<'_>,
         paths: &Bound<'_, PyAny>,
         site: Option<&Bound<'_, Site>>,
-        formulas: Option<Vec<Bound<'_, PyAny>>>,
+        formulas: Option<&Bound<'_, PyAny>>,
         goals: Option<Bound<'_, PyAny>>,
         cancelled: Option<&str>,
         overrun: Option<&str>,
         processors_of: Option<&str>,
     ) -> PyResult<Self> {
-        let formulas = formulas.unwrap_or_default();
+        let formulas = formulas.map(formulas_of).transpose()?.unwrap_or_default();
         let site = match site {
             Some(site) => site.get().clone(),
             None => Site::without_files(&formulas)?,
@@ -62,7 +64,7 @@ impl Workload {
             formulas.extend(site.given(None).ok().map(|in_force| in_force.parsed));
         }
         let rules = GivenRules { cancelled, overrun, processors_of };
-        Self::open(py, logs_of(paths)?, site, &formulas, goals.as_ref(), rules)
+        Self::open(py, logs_of("paths", paths)?, site, &formulas, goals.as_ref(), rules)
     }
 
     /// What is doubtful about the log, one sentence each.
@@ -112,7 +114,7 @@ impl Workload {
         rules: GivenRules<'_>,
     ) -> PyResult<Self> {
         let Ok(workload) = given.cast::<Self>() else {
-            return Self::open(py, logs_of(given)?, site.clone(), formulas, goals, rules);
+            return Self::open(py, logs_of("workload", given)?, site.clone(), formulas, goals, rules);
         };
         let workload = workload.get();
         rules.check_absent()?;
@@ -218,20 +220,30 @@ impl Site {
     }
 }
 
+/// The formulas that a caller gives: one, or several.
+fn formulas_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    match given.is_instance_of::<PyString>() || given.is_instance_of::<Formula>() {
+        true => Ok(vec![given.clone()]),
+        false => Ok(list_of("`formulas`: expected a str or a Formula, or several", given)?.iter().collect()),
+    }
+}
+
 /// The formulas, and the conditions of goals, whose names a log is read for.
 fn with_conditions<'a>(formulas: &'a [Parsed], goals: Option<&'a Goals>) -> Vec<&'a Parsed> {
     formulas.iter().chain(goals.into_iter().flat_map(Goals::conditions)).collect()
 }
 
 /// The logs that a caller gives: one, or several.
-fn logs_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<FileSource>> {
-    let (name, expected) = ("log", "a path, a text, bytes, an open file, a list of them or a Workload");
+fn logs_of(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<FileSource>> {
+    let expected = "a path, a text, bytes, an open file, a list of them or a Workload";
     if let Some(log) = optional_source(name, given)? {
         return Ok(vec![log]);
     }
+    // iterating a data frame or a dict gives names
+    let has_columns = given.hasattr("columns")? || given.hasattr("keys")?;
     match given.extract::<Vec<Bound<'_, PyAny>>>() {
-        Ok(logs) if logs.is_empty() => Err(PyValueError::new_err("the list of logs is empty")),
-        Ok(logs) => logs.iter().map(|log| source(name, log, expected)).collect(),
-        Err(_) => Ok(vec![source(name, given, expected)?]),
+        Ok(logs) if logs.is_empty() => Err(PyValueError::new_err(format!("`{name}`: the list of logs is empty"))),
+        Ok(logs) if !has_columns => logs.iter().map(|log| source(name, log, expected)).collect(),
+        _ => Ok(vec![source(name, given, expected)?]),
     }
 }

@@ -113,7 +113,7 @@ def test_a_file_that_is_open_has_its_name(tmp_path):
         def read(self):
             return 7
 
-    with pytest.raises(TypeError, match="`log`: the file gives neither bytes nor text"):
+    with pytest.raises(TypeError, match="`paths`: the file gives neither bytes nor text"):
         Workload.read(Wrong())
 
 
@@ -224,15 +224,19 @@ def test_what_is_doubtful_is_said():
         ({"goals": {"goal": [{"name": "a", "measure": "wait", "statistic": "p95", "at_most": "soon"}]}}, ValueError, "`goals`, line 1: .*soon"),
         ({"goals": {"goal": []}}, ValueError, "`goals` has no goal"),
         ({"goals": {"goal": [{"at_most": None}]}}, ValueError, "`goals`, line 1"),
-        ({"goals": {1: {2}}}, TypeError, "set is not JSON serializable"),
+        ({"goals": {1: {2}}}, TypeError, "`goals`: expected texts, finite numbers"),
         ({"goals": b"\xff"}, ValueError, "`goals` is not UTF-8 text"),
         ({"goals": "\n" * (1 << 20) + " "}, ValueError, "`goals` is larger"),
-        ({"workload": []}, ValueError, "the list of logs is empty"),
-        ({"workload": 7}, TypeError, "`log` is of type `int`, expected a path, a text, bytes, an open file, a list of them or a Workload"),
-        ({"workload": [SWF, 7]}, TypeError, "`log` is of type `int`"),
-        ({"workload": b"nothing"}, ValueError, "`log` is .*expected a log of jobs"),
-        ({"workload": "1 2\n"}, ValueError, "`log`"),
-        ({"workload": b""}, ValueError, "`log` has no job"),
+        ({"workload": 7}, TypeError, "`workload` is of type `int`, expected a path, a text, bytes, an open file, a list of them or a Workload"),
+        ({"workload": [SWF, 7]}, TypeError, "`workload` is of type `int`"),
+        ({"workload": pandas.DataFrame({"id": [1]})}, TypeError, "`workload` is of type `DataFrame`, expected a path"),
+        ({"workload": {"id": [1]}}, TypeError, "`workload` is of type `dict`, expected a path"),
+        ({"workload": []}, ValueError, "`workload`: the list of logs is empty"),
+        ({"goals": {"goal": [{"name": "a", "at_most": timedelta(hours=4)}]}}, TypeError, "`goals`: expected texts, finite numbers"),
+        ({"goals": {"goal": [{"name": "a", "at_most": float("nan")}]}}, ValueError, "`goals`: expected texts, finite numbers"),
+        ({"workload": b"nothing"}, ValueError, "`workload` is .*expected a log of jobs"),
+        ({"workload": "1 2\n"}, ValueError, "`workload`"),
+        ({"workload": b""}, ValueError, "`workload` has no job"),
         ({"workload": __file__}, ValueError, "expected a log of jobs"),
         ({"formula": "1 +"}, SyntaxError, "expected"),
         ({"formula": "'a' + 'b'"}, ValueError, "arithmetic"),

@@ -423,6 +423,9 @@ def test_integers_among_floats_stay_integers(tmp_path):
             assert [score or 0.0 for score in scores] == [float(expected[id][0]) for id in "012"]
             assert [error.message for error in scores.errors] == [error for _, error in expected.values() if error]
         assert sorted(map(float, formula.evaluate(ranking.head(1)))) == [ranking["score"][0]]
+    assert Queue.read(tmp_path / "qstat.json", "ncpus").column_names[-1] == "ncpus"
+    with pytest.raises(TypeError, match="`LazyFrame` is not a table, such as what its `collect\\(\\)` gives"):
+        formula.evaluate(polars.LazyFrame({"rate": [1]}))
     assert queue.head(2)["rate"] == [3, 3.5] and queue.to_pandas()["rate"].dtype == "float64"
 
 

@@ -31,6 +31,7 @@ def test_a_table_is_a_mapping_from_names_to_columns(ranking):
     assert list(ranking) == ranking.keys() == ranking.column_names
     assert "score" in ranking and "nothing" not in ranking and 7 not in ranking
     assert dict(ranking) == ranking.to_pydict() == dict(ranking.items()) == dict(zip(ranking.keys(), ranking.values()))
+    assert "Row" in repr(numpy.asarray(ranking.head(1)))
     assert len(ranking.head()) == 5 and ranking.head(3).to_pylist() == ranking.to_pylist()[:3]
     assert len(ranking.head(10**9)) == len(ranking) and ranking.head(0).column_names == ranking.column_names
     assert ranking.head().document == ranking.document
