@@ -569,7 +569,8 @@ class ShareTree:
         out of its range."""
     @overload
     def charge(self, name: str, amount: float) -> None:
-        """Adds to the usage of a node, and so to that of the groups above it. KeyError if it is unknown, ValueError for a negative amount."""
+        """Adds to the usage of a node, and so to that of the groups above it. KeyError if it is unknown, ValueError for an amount that is negative
+        or would make a usage infinite."""
     @overload
     def charge(self, name: Iterable[str], amount: _Column) -> None:
         """The same for many, whose names and amounts are columns: ``tree.charge(jobs["user"], jobs["cpu_seconds"])``. If one cannot be charged,
