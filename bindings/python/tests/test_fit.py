@@ -271,7 +271,7 @@ def test_a_template_is_filled():
         assert pickle.loads(pickle.dumps(whole)) == whole == copy.deepcopy(whole)
     assert eval(repr(template)) == template and eval(repr(template.constants[2])) == template.constants[2]
     assert hash(template) == hash(Template(template.text)) and template != moved
-    for values, message in [([1], "1 numbers for 3 constants"), ({"x": 1}, "no constant `x`"), ([1, float("inf"), 2], "inf cannot be filled")]:
+    for values, message in [([1], "1 number for 3 constants"), ({"x": 1}, "no constant `x`"), ([1, float("inf"), 2], "inf cannot be filled")]:
         with pytest.raises(ValueError, match=message):
             template.fill(values)
     with pytest.raises(TypeError):
