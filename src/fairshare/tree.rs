@@ -192,7 +192,7 @@ impl ShareTree {
     ///
     /// # Errors
     /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, [`TreeError::BadCharge`] if the amount is negative, infinite or
-    /// not a number, and [`TreeError::UsageOverflow`] if a usage would be infinite; the tree is then unchanged.
+    /// not a number, and [`TreeError::UsageOverflow`] if a usage would become infinite; the tree is then unchanged.
     pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
         if node.index() >= self.len() {
             return Err(TreeError::UnknownNode { index: node.index() });
@@ -201,7 +201,7 @@ impl ShareTree {
             return Err(TreeError::BadCharge { name: self.name(node).to_owned(), amount });
         }
         let charged = std::iter::once(node).chain(self.ancestors(node)).map(|node| self.usage(node));
-        if charged.chain([self.own_usage(node)]).any(|usage| usage + amount == f64::INFINITY) {
+        if charged.chain([self.own_usage(node)]).any(|usage| usage < f64::INFINITY && usage + amount == f64::INFINITY) {
             return Err(TreeError::UsageOverflow { name: self.name(node).to_owned(), amount });
         }
         self.add_usage(node, amount);
