@@ -618,13 +618,7 @@ fn rules(
             PolicyRules::Documented => "the published document",
             PolicyRules::Scheduler => "the daemon",
         };
-        let decay = simulated.decay.map_or_else(
-            || "usage does not decay".to_owned(),
-            |Decay { period, factor }| {
-                let every = waiting_time(i64::try_from(period).unwrap_or(i64::MAX));
-                format!("usage decays by the factor {factor} every {every}")
-            },
-        );
+        let decay = simulated.decay.map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
         let policy = site.policy().as_str();
         rules.push(("fair share", format!("policy {policy} by the rules of {whose} (--rules); {decay}")));
     }
@@ -639,4 +633,20 @@ fn rules(
     rules.extend((!without.is_empty()).then_some(("without", without)));
     rules.extend((!limits.is_empty()).then(|| ("limits", limits.join("; "))));
     rules
+}
+
+/// How usage decays; in steps that take less than half of it, also the time in which half of it is left.
+fn decay_in_words(decay: Decay) -> String {
+    let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
+    let factor = (decay.factor * 1e6).round() / 1e6;
+    let half_life = half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
+    format!("usage decays by the factor {factor} every {every}{}", half_life.unwrap_or_default())
+}
+
+/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or hours; `None` if the first one does.
+fn half_life(Decay { period, factor }: Decay) -> Option<i64> {
+    let steps = (factor > 0.5 && factor < 1.0).then(|| 0.5_f64.ln() / factor.ln())?;
+    let seconds = period as f64 * steps;
+    let unit = if seconds < 86_400.0 { 60.0 } else { 3600.0 };
+    Some(((seconds / unit).round() * unit) as i64)
 }

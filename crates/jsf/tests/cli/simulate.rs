@@ -165,6 +165,12 @@ fn the_policy_is_that_of_slurm_conf() {
     assert_eq!(given, serde_json::json!({"seconds": 86400, "factor": 0.5}));
     let given = decay(&["--slurm-conf", &conf, "--decay-factor", "0.25"]);
     assert_eq!(given, serde_json::json!({"seconds": 7 * 86400, "factor": 0.25}));
+    let by_users = ["simulate", "fairshare_factor", "--workload", &log_file, "--processors", "1", "--full"];
+    let by_users =
+        [&by_users[..], &["--tree", "examples/slurm/sshare.txt", "--usage", "fresh", "--slurm-conf", &conf]].concat();
+    let text = success(&jsf(&by_users));
+    let rule = "policy classic by the rules of the daemon (--rules); usage decays by the factor 0.999656 every 5 min (half-life 7 d)";
+    assert!(text.contains(rule), "{text}");
     // tickets are of the entities with waiting jobs
     let by_tickets = read(&simulate(&["--policy", "ticket-based"]));
     assert_eq!(by_tickets["policy"], "ticket-based");
