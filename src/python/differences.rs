@@ -196,6 +196,18 @@ impl Function {
         }
     }
 
+    /// What gives the value of a newer function in every version, and where it differs, in words.
+    pub fn alternative_in_every_version(self) -> Option<&'static str> {
+        match self {
+            Self::Cbrt => Some(
+                "`x ** (1/3)` exists in every version: for x from 0 it is the same up to the last digit, below 0 it is complex",
+            ),
+            Self::Exp2 => Some("`2.0 ** x` exists in every version and is the same up to the last digit"),
+            Self::Lcm => Some("`a * b // gcd(a, b)` exists in every version: for a and b above 0 it is the same"),
+            _ => None,
+        }
+    }
+
     /// Whether the same call gives the same value in every version of Python, if the arguments do.
     pub(crate) fn is_alike_in_all_versions(self) -> bool {
         self.has_one_form() && self.changed_in().is_empty()

@@ -116,6 +116,8 @@ fn name(
         Resolution::Undefined if is_callee && is_natural_logarithm(expr, id, parents) => Some(
             unknown(name, node.span).with_label("Python's natural logarithm").replaced_by("log", Applicability::Safe),
         ),
+        // an attribute is refused, whatever it is one of
+        Resolution::Undefined if is_base(expr, id, parents) => Some(unknown(name, node.span)),
         Resolution::Undefined => Some(undefined(name, node.span, is_callee, similar)),
         Resolution::Input if is_callee && Resolution::is_builtin(name, schema.python()) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
@@ -135,8 +137,13 @@ fn name(
 /// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which have findings of their
 /// own.
 fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let attribute = parents.parent(id).and_then(|parent| attribute_of(expr, expr.node(parent)));
-    attribute.and_then(|(base, _)| base).is_some_and(|base| is_math_module(base) || is_resource_list(base))
+    let name = name_of(expr.node(id)).filter(|_| is_base(expr, id, parents));
+    name.is_some_and(|base| is_math_module(base) || is_resource_list(base))
+}
+
+/// Whether this is the `base` of `base.attribute`.
+fn is_base(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
+    parents.parent(id).is_some_and(|parent| attribute_of(expr, expr.node(parent)).is_some())
 }
 
 /// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
@@ -162,6 +169,11 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
         return Diagnostic::error("JSF206", message, span)
             .with_label("names are case-sensitive")
             .replaced_by(meant, applicability);
+    }
+    if let Some(function) = Function::from_name(name).filter(|_| is_callee) {
+        let message = format!("`{name}` exists since Python {}", function.since());
+        return Diagnostic::error("JSF201", message, span)
+            .with_label(format!("not in Python {}", similar.schema.python()));
     }
     let found = unknown(name, span);
     if name.eq_ignore_ascii_case("priority") {

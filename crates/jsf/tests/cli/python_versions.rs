@@ -112,6 +112,19 @@ fn a_newer_function_is_replaced_only_where_the_value_is_the_same() {
 }
 
 #[test]
+fn a_function_that_the_server_does_not_have_yet_is_named_with_its_version() {
+    let found = |formula: &str| document(&["check", formula, "--python", "3.6"])["findings"][0].clone();
+    let cbrt = found("1 + cbrt(ncpus)");
+    assert_eq!((&cbrt["code"], &cbrt["message"]), (&json!("JSF201"), &json!("`cbrt` exists since Python 3.11")));
+    assert_eq!(cbrt["fix"]["replacement"], "ncpus ** (1/3)");
+    let help = cbrt["help"].as_str().expect("help");
+    assert!(help.starts_with("this server has Python 3.6 (given); `x ** (1/3)` exists in every version"), "{help}");
+    let isqrt = found("isqrt(ncpus)");
+    assert_eq!((&isqrt["message"], &isqrt["fix"]), (&json!("`isqrt` exists since Python 3.8"), &Value::Null));
+    assert_eq!(isqrt["help"], "this server has Python 3.6 (given)");
+}
+
+#[test]
 fn a_replay_says_which_python_it_computed_with() {
     let replay = ["replay", "examples/site/sched.log", "--queue", "examples/site/qstat.json"];
     let replay = [&replay[..], &["--sched-priv", "examples/site/sched_priv"]].concat();

@@ -200,11 +200,14 @@ impl Checked {
         findings.extend(compile_error);
         findings.extend(site_findings(formula, schema, site));
         let observed = queue.map(|queue| error_findings(queue.table, queue.ranking)).unwrap_or_default();
-        findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
+        let ranges = ranges(schema, site.defaulted);
+        findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
         findings.extend(observed);
-        if python_source.is_none() {
-            let ranges = ranges(schema, site.defaulted);
-            findings.extend(python_versions::findings(submitted.text(), formula, schema, &ranges, queue));
+        match &python_source {
+            None => findings.extend(python_versions::findings(submitted.text(), formula, schema, &ranges, queue)),
+            Some(source) => {
+                python_versions::explain_newer_functions(&mut findings, formula.expr(), schema, &ranges, source);
+            }
         }
         // the formula alone says why the values are equal
         if findings.iter().any(|found| found.code == "JSF607") {
@@ -268,11 +271,11 @@ fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'st
 fn predicted(
     formula: &Formula,
     schema: &Schema,
-    defaulted: &[String],
+    ranges: &lint::Ranges,
     found: &[Diagnostic],
     observed: &[Diagnostic],
 ) -> Vec<Diagnostic> {
-    let mut findings = lint::lint_values(formula.expr(), schema, &ranges(schema, defaulted));
+    let mut findings = lint::lint_values(formula.expr(), schema, ranges);
     findings.retain(|new| {
         let is_failure = matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306");
         let is_observed = is_failure && observed.iter().any(|error| covers(error, new));

@@ -6,23 +6,13 @@ use job_sort_formula::formula::lint::{Facts, Ranges, ValueSet, VersionDifference
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::formula::{Formula, lint};
-use job_sort_formula::python::{BinaryOperator, PythonVersion};
+use job_sort_formula::python::{BinaryOperator, Function, PythonVersion};
 use job_sort_formula::rank::{FormulaResult, ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
 
 use crate::check::ScoredQueue;
 use crate::files::python_version::systems_with;
 use crate::qmgr_validation::validate;
-
-/// What gives the value of a newer function in every version, and where it differs.
-const ALTERNATIVES: [(&str, &str); 3] = [
-    (
-        "cbrt",
-        "`x ** (1/3)` exists in every version: for x from 0 it is the same up to the last digit, below 0 it is complex",
-    ),
-    ("exp2", "`2.0 ** x` exists in every version and is the same up to the last digit"),
-    ("lcm", "`a * b // gcd(a, b)` exists in every version: for a and b above 0 it is the same"),
-];
 
 /// The words of statements, and those of expressions whose syntax has changed.
 const STATEMENTS_AND_SCOPES: [&str; 25] = [
@@ -139,8 +129,7 @@ fn differences(
             continue;
         }
         let message = format!("`{name}` exists since Python {since}: {}", refused(&refusals));
-        let alternative = ALTERNATIVES.iter().find(|(known, _)| known == name).map(|(_, text)| *text);
-        findings.push(found(message, *span, alternative, assumed));
+        findings.push(found(message, *span, alternative_in_words(name), assumed));
     }
     if findings.is_empty() {
         let message = format!("the server's answer depends on its Python: {}", in_groups(answers));
@@ -157,6 +146,33 @@ fn found(message: String, span: Span, alternative: Option<&str>, assumed: Python
 fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
     let unknown = format!("{before}nothing says which Python this server has, and {assumed} is assumed: ");
     Message::asking(unknown, [Need::Python])
+}
+
+fn alternative_in_words(name: &str) -> Option<&'static str> {
+    Function::from_name(name).and_then(Function::alternative_in_every_version)
+}
+
+/// Adds to the findings on functions that this server's Python does not have yet which version it has, what says so, and what
+/// gives the same value there.
+pub(super) fn explain_newer_functions(
+    findings: &mut [Diagnostic],
+    expr: &Expr,
+    schema: &Schema,
+    ranges: &Ranges,
+    source: &str,
+) {
+    let is_newer = |found: &&mut Diagnostic| found.code == "JSF201" && newer_function(found, expr).is_some();
+    for found in findings.iter_mut().filter(is_newer) {
+        let alternative = newer_function(found, expr).and_then(Function::alternative_in_every_version);
+        let alternative = alternative.map(|text| format!("; {text}")).unwrap_or_default();
+        found.help = Some(format!("this server has Python {} ({source}){alternative}", schema.python()).into());
+        add_fixes(std::slice::from_mut(found), expr, schema, ranges);
+    }
+}
+
+/// The function that a finding on an unknown name is about.
+fn newer_function(found: &Diagnostic, expr: &Expr) -> Option<Function> {
+    Function::from_name(found.span.slice(expr.text()))
 }
 
 fn is_refusal(answer: Option<u32>) -> bool {
