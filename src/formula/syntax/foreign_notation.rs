@@ -35,6 +35,17 @@ fn conditional_operator(text: &str, expression: Span, operator: Span, then: &str
     SyntaxError::new(kind, expression)
 }
 
+/// The error for a word where an operator is expected, if it is one in another notation.
+pub(super) fn word_operator(word: &str) -> Option<SyntaxErrorKind> {
+    let (instead, help) = match word {
+        "AND" | "And" => ("and", "`and` is true if both conditions are true"),
+        "OR" | "Or" => ("or", "`or` is true if one of the conditions is true"),
+        "x" | "X" => ("*", "`*` multiplies"),
+        _ => return None,
+    };
+    Some(SyntaxErrorKind::ForeignOperator { written: word.to_owned(), instead: instead.to_owned(), help })
+}
+
 /// The word that replaces an operator, with a blank on each side where the text has none.
 fn spaced(word: &str, text: &str, operator: Span) -> String {
     let before = if text[..operator.start as usize].ends_with(' ') { "" } else { " " };

@@ -7,7 +7,7 @@ use pest::iterators::Pair;
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::Result;
-use crate::formula::syntax::foreign_notation::number_with_unit;
+use crate::formula::syntax::foreign_notation::{number_with_unit, word_operator};
 use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 use parser::FormulaParser;
 pub(super) use parser::Rule;
@@ -63,6 +63,9 @@ fn error_at_token(unparsed: &str, first: char, expected_rules: &[Rule]) -> (Synt
         let kind = match word {
             _ if is_string_prefix => SyntaxErrorKind::UnclosedString,
             _ if is_reserved(word) => SyntaxErrorKind::ReservedWord(word.into()),
+            _ if !expects_operand(expected_rules) => {
+                word_operator(word).unwrap_or_else(|| unexpected(format!("`{word}`"), expected_rules))
+            }
             _ => unexpected(format!("`{word}`"), expected_rules),
         };
         return (kind, word.len());

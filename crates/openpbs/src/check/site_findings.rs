@@ -232,7 +232,7 @@ pub(super) fn useless_threshold(
     let under = under.filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
     let under: Vec<usize> = under.map(|&(row, _)| row).collect();
     let bound = number_format::printed(number_format::server_float(threshold));
-    let (severity, message) = match (ranking.order(), under.as_slice()) {
+    let (severity, message, help) = match (ranking.order(), under.as_slice()) {
         ([], under) => {
             let (highest, row) = with_values(ranking, under).max_by(|left, right| left.0.total_cmp(&right.0))?;
             let highest = number_format::logged(highest);
@@ -240,19 +240,23 @@ pub(super) fn useless_threshold(
             let id = table.id(row);
             let message =
                 format!("none of {count} passes the threshold {bound}: the highest value is {highest} (`{id}`)");
-            (Severity::Error, message)
+            let help =
+                "no job runs whose value is at most `job_sort_formula_threshold`: choose it below the highest value";
+            (Severity::Error, message, help)
         }
         (passing, []) => {
             let (lowest, row) = with_values(ranking, passing).min_by(|left, right| left.0.total_cmp(&right.0))?;
             let lowest = number_format::logged(lowest);
             let count = counted(passing.len(), "job", "jobs");
             let id = table.id(row);
-            let message = format!("all of {count} pass the threshold {bound}: the lowest value is {lowest} (`{id}`)");
-            (Severity::Warning, message)
+            let message =
+                format!("every one of {count} passes the threshold {bound}: the lowest value is {lowest} (`{id}`)");
+            let help =
+                "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
+            (Severity::Warning, message, help)
         }
         _ => return None,
     };
-    let help = "a job whose value is at most `job_sort_formula_threshold` is not run";
     Some(Diagnostic::new(severity, "JSF605", message, whole_span(expr)).with_help(help))
 }
 
@@ -357,7 +361,7 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
 
 /// The finding if jobs have an error in a formula that no scheduler evaluates.
 pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
-    let help = format!("in a scheduler of OpenPBS that has the formula, {FIRST_EVALUATION}");
+    let help = format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
     Diagnostic::note("JSF402", reason, span).with_help(help)
 }
 
