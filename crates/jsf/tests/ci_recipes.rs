@@ -18,6 +18,13 @@ case $2 in
     printf '%s\n' '#' '# Set server attributes.' '#' 'set server scheduling = True'
     [ ! -e formula ] || printf 'set server job_sort_formula = "%s"\n' "$(cat formula)"
     ;;
+'print sched')
+    [ ! -e threshold ] || printf 'set sched job_sort_formula_threshold = %s\n' "$(cat threshold)"
+    ;;
+'set sched job_sort_formula_threshold = '*)
+    echo "$2" >>calls
+    printf '%s' "${2##* }" >threshold
+    ;;
 'set server job_sort_formula='*)
     echo "$2" >>calls
     [ "$QMGR" != refuses ] || { echo "qmgr obj= svr=default: Invalid Formula Format" >&2; exit 1; }
@@ -162,12 +169,24 @@ fn a_formula_is_set_once() {
     assert_eq!(run("fine.txt --site site"), changed);
     let set = "set server job_sort_formula=\"100 * fairshare_factor + eligible_time / 3600\"\n";
     assert_eq!(repository.read("calls").as_deref(), Some(set));
-    for arguments in ["fine.txt --site site", "--check fine.txt"] {
+    for arguments in ["fine.txt --site site", "--check fine.txt --force"] {
         assert_eq!(run(arguments), (Some(0), "unchanged\n".to_owned()));
     }
     assert_eq!(repository.read("calls").as_deref(), Some(set), "the formula in force is not set again");
     fs::write(repository.0.path().join("formula"), "eligible_time").expect("written");
-    assert_eq!(run("fine.txt"), changed);
+    assert_eq!(run("fine.txt --force"), changed);
+}
+
+#[test]
+fn a_threshold_is_set_with_its_formula() {
+    let repository = Repository::new();
+    let run = |arguments: &str| repository.set_formula(arguments, "").1;
+    assert_eq!(run("fine.txt --site site"), "changed\n");
+    assert_eq!(run("fine.txt --site site --threshold 40"), "changed\n");
+    assert_eq!(run("fine.txt --site site --threshold 40.0"), "unchanged\n");
+    assert_eq!(run("--check fine.txt --site site --threshold 30"), "changed\n");
+    let calls = repository.read("calls").expect("calls");
+    assert!(calls.ends_with("set sched job_sort_formula_threshold = 40\n"), "{calls}");
 }
 
 /// The command for goals, in a repository with a log beside the site, after a commit that changes the formula.
@@ -193,7 +212,7 @@ fn a_commit_that_misses_a_goal_fails() {
             format!("{before}; git init -q .; git add formula.txt; {commit}; echo '{formula}' >formula.txt; {commit}");
         let output = repository.run(&history, &[]);
         assert!(output.status.success(), "{}", stderr(&output));
-        let judged = repository.run(&format!("{} --processors 256", script.trim_end()), &[]);
+        let judged = repository.run(script.trim_end(), &[]);
         assert_eq!(judged.status.code(), Some(code), "{}{}", stdout(&judged), stderr(&judged));
         assert_eq!(stdout(&judged).contains("goals missed"), code == 1, "{}", stdout(&judged));
     }
@@ -210,6 +229,8 @@ fn a_formula_with_an_error_never_reaches_qmgr() {
         ("", 2),
         ("--check", 2),
         ("--force fine.txt", 2),
+        // tried on no job
+        ("fine.txt", 1),
     ] {
         let (found, printed, messages) = repository.set_formula(arguments, "");
         assert_eq!((found, printed.as_str()), (Some(code), ""), "{arguments}: {messages}");
@@ -221,7 +242,7 @@ fn a_formula_with_an_error_never_reaches_qmgr() {
 #[test]
 fn what_qmgr_does_not_take_is_no_change() {
     for (failure, code) in [("down", 2), ("refuses", 1), ("forgets", 1)] {
-        let (found, printed, messages) = Repository::new().set_formula("fine.txt", failure);
+        let (found, printed, messages) = Repository::new().set_formula("fine.txt --site site", failure);
         assert_eq!((found, printed.as_str()), (Some(code), ""), "{failure}: {messages}");
         assert!(!messages.is_empty(), "{failure}");
     }

@@ -78,6 +78,20 @@ pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettabl
     Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
 }
 
+/// Makes the command that sets `job_sort_formula_threshold`, as it is typed in a shell: of the scheduler that `before` names,
+/// the text before the formula in its document, else of the default one. The attribute is a scheduler's, not the server's.
+///
+/// ```
+/// use jsf_openpbs::qmgr::set_threshold_command;
+///
+/// assert_eq!(set_threshold_command("", 0.5), "qmgr -c 'set sched job_sort_formula_threshold = 0.5'");
+/// ```
+pub fn set_threshold_command(before: &str, threshold: f64) -> String {
+    let scheduler = object_named_in(before).filter(|object| object.starts_with("sched"));
+    let scheduler = scheduler.unwrap_or_else(|| "sched".to_owned());
+    format!("qmgr -c 'set {scheduler} job_sort_formula_threshold = {threshold}'")
+}
+
 /// The object that the text before a formula names, else the server.
 pub fn object_or_server(before: &str) -> String {
     object_named_in(before).unwrap_or_else(|| SERVER.to_owned())

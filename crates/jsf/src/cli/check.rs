@@ -5,7 +5,7 @@ use std::io::Write;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::qmgr::set_command_after;
+use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::{CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines};
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
                 "error",
                 format_args!("no qmgr command is printed for {formula}; --force prints it all the same"),
             ),
-            None => write_qmgr_command(&source, out)?,
+            None => write_qmgr_commands(&source, arguments.queue.threshold, out)?,
         }
         if is_in_force {
             return Ok(Outcome::Fine);
@@ -152,8 +152,8 @@ fn normalised(text: &str) -> String {
     Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string())
 }
 
-/// Prints the command that sets the formula.
-fn write_qmgr_command(source: &FormulaText, out: &mut impl Write) -> Result<(), CliError> {
+/// Prints the command that sets the formula, and that of a threshold that is given with it.
+fn write_qmgr_commands(source: &FormulaText, threshold: Option<f64>, out: &mut impl Write) -> Result<(), CliError> {
     let command =
         set_command_after(&source.before, &source.text).map_err(|error| CliError::usage(error.to_string()))?;
     if printable_lines(&command) != command {
@@ -161,6 +161,9 @@ fn write_qmgr_command(source: &FormulaText, out: &mut impl Write) -> Result<(), 
         return Err(CliError::usage("the formula has control characters, with which no command can be printed"));
     }
     writeln!(out, "{command}")?;
+    if let Some(threshold) = threshold {
+        writeln!(out, "{}", set_threshold_command(&source.before, threshold))?;
+    }
     Ok(())
 }
 

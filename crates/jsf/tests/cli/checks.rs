@@ -90,6 +90,9 @@ fn the_object_of_a_pasted_directive_is_kept() {
     let listing = "Sched multi1\n    partition = a\n    job_sort_formula = ncpus\n";
     let output = jsf_with_input(&["check", "-", "--qmgr"], listing);
     assert_eq!(stdout(&output), "qmgr -c 'set sched multi1 job_sort_formula=\"ncpus\"'\n");
+    let output = jsf_with_input(&["check", "-", "--qmgr", "--threshold", "-0.5"], listing);
+    let threshold = "qmgr -c 'set sched multi1 job_sort_formula_threshold = -0.5'\n";
+    assert!(stdout(&output).ends_with(&format!("\n{threshold}")), "{}", stdout(&output));
     check(
         &["--fix", "--qmgr", "set sched m job_sort_formula=\"NCPUS\""],
         0,
