@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
@@ -64,14 +65,22 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     }
 }
 
-/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept.
+/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept, else its first error.
 fn headline(report: CheckReport<'_>) -> String {
+    let checked = report.checked;
     let answer = format!("qmgr: {}", answer(report));
-    let is_refused = report.checked.verdict == Verdict::Refused;
-    match verdict_sentence(report.checked, "it").filter(|_| !is_refused) {
+    let is_evaluated = checked.verdict != Verdict::Refused;
+    let verdict = verdict_sentence(checked, "it").filter(|_| is_evaluated);
+    let is_accepted = checked.validation.accepted == Some(true);
+    match verdict.or_else(|| first_error(checked).filter(|_| is_accepted)) {
         Some(sentence) => format!("{answer}. {sentence}"),
         None => answer,
     }
+}
+
+fn first_error(checked: &Checked) -> Option<String> {
+    let error = checked.findings.iter().find(|found| found.severity == Severity::Error)?;
+    Some(format!("Error {}: {}.", error.code, error.message))
 }
 
 /// What qmgr and the server answer.
