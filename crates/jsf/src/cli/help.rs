@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::builder::{PossibleValue, StyledStr};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 
 use super::args::Cli;
@@ -27,9 +27,41 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Err
     let parsed = Cli::try_parse_from(&arguments);
     let asks_for_help = parsed.as_ref().is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
     if asks_for_help {
-        arranged(Cli::command()).try_get_matches_from(arguments)?;
+        arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }
-    parsed
+    parsed.map_err(|error| with_tip(error, &arguments))
+}
+
+/// The error, with a tip if an argument is probably a formula, or a part of one that the shell has split.
+fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let is_of_formula = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => !argument.starts_with("--"),
+        _ => false,
+    };
+    let has_tip = error.get(ContextKind::Suggested).is_some();
+    if error.kind() == ErrorKind::UnknownArgument && is_of_formula && !has_tip {
+        if let Some(tip) = arguments.iter().find_map(|argument| tip_for(argument.to_str()?)) {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
+    }
+    error
+}
+
+/// How a command takes a formula; `None` if it takes none, or if it is no command.
+fn tip_for(command: &str) -> Option<&'static str> {
+    let cli = Cli::command();
+    let command = cli.find_subcommand(command)?;
+    if takes(command, "formula") {
+        Some("a formula is one argument: put it into single quotes")
+    } else if takes(command, "new") {
+        Some("give the new formula with --new, in single quotes")
+    } else {
+        None
+    }
+}
+
+fn takes(command: &Command, argument: &str) -> bool {
+    command.get_arguments().any(|known| known.get_id() == argument)
 }
 
 /// A command whose help is arranged, and that of its subcommands.
