@@ -273,7 +273,10 @@ impl Goals {
             GoalsError(format!("`{name}`, line {line}: {message}"))
         };
         let file: File = toml::from_str(text).map_err(|error| {
-            at_line((error.span().unwrap_or_default(), error.message().trim_end().replace('\n', ", ")))
+            let message = error.message().trim_end().replace('\n', ", ");
+            let is_table = text.lines().any(|line| line.trim() == "[goal]");
+            let hint = if is_table { "; write `[[goal]]`, as there can be several" } else { "" };
+            at_line((error.span().unwrap_or_default(), message + hint))
         })?;
         if file.goal.is_empty() && file.objective.is_none() {
             return Err(GoalsError(format!("`{name}` has no goal: expected at least one `[[goal]]`")));

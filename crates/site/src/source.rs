@@ -73,6 +73,12 @@ impl FileSource {
         read_limited(self, limit, |_| Ok(()))
     }
 
+    /// What a content seems to be, such as `is the state of the server`, if it is one of a site's files.
+    pub fn description(content: &[u8]) -> Option<&'static str> {
+        let kind = FileKind::detect(content);
+        (!matches!(kind, FileKind::Text | FileKind::Empty)).then(|| kind.description())
+    }
+
     /// The file as a source that can be read several times: the content of standard input is kept in memory.
     ///
     /// # Errors

@@ -13,7 +13,10 @@ use super::{CliError, Progress, warn};
 pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
     let source = FileSource::Path(path.to_owned());
     let text = read_text(&source, MAX_GOALS_BYTES as u64)?;
-    Goals::parse(&source.name(), &text, site.schema()).map_err(CliError::content)
+    Goals::parse(&source.name(), &text, site.schema()).map_err(|error| match FileSource::description(text.as_bytes()) {
+        Some(description) => CliError::content(format!("`{}` {description}, expected goals as TOML", source.name())),
+        None => CliError::content(error),
+    })
 }
 
 /// Reads a file of at most `limit` bytes, which must be text.
