@@ -158,11 +158,10 @@ fn line_count(chunks: &[Chunk<'_>]) -> usize {
 
 /// What is left out, and where more is said.
 fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str, width: usize) -> String {
-    let cut = chunks.iter().filter_map(|chunk| match chunk.left_out() {
-        0 => None,
-        rows if chunk.heading.is_empty() => Some(format!("{rows} more")),
-        rows => Some(format!("{rows} more {}", label(chunk.heading))),
-    });
+    let without_heading = chunks.iter().filter(|chunk| chunk.heading.is_empty()).map(Chunk::left_out).sum();
+    let with_heading = chunks.iter().filter(|chunk| !chunk.heading.is_empty());
+    let cut = with_heading.map(|chunk| (chunk.left_out(), label(chunk.heading))).chain([(without_heading, "rows")]);
+    let cut = cut.filter(|(rows, _)| *rows > 0).map(|(rows, nouns)| more(rows, nouns));
     let left_out: Vec<String> = cut.chain(counted(hidden)).collect();
     let shown = match (left_out.is_empty(), read_on.is_empty()) {
         (true, true) => return String::new(),
@@ -171,6 +170,12 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str, width: usize) 
         (false, false) => format!("more: {read_on}, --full"),
     };
     format!("{shown} ({})", fitting(&left_out, width.saturating_sub(shown.width() + 3)))
+}
+
+/// `2 more jobs`, `1 more job`.
+fn more(count: usize, nouns: &str) -> String {
+    let singular = nouns.strip_suffix('s').filter(|noun| count == 1 && !noun.contains(' ') && !noun.ends_with("ie"));
+    format!("{count} more {}", singular.unwrap_or(nouns))
 }
 
 /// The first of some names that fit into a width, with an ellipsis for the others; at least one.
