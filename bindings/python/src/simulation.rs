@@ -331,6 +331,7 @@ impl Run {
             checked: None,
             failing: None,
             without: &self.simulated.left_out,
+            has_no_waits: self.simulated.no_waits(&self.log).is_some(),
             warnings: &self.simulated.warnings,
             rules: &[],
         }

@@ -183,7 +183,14 @@ fn agreement_sentence(comparison: &Comparison) -> String {
     let Some(tau) = comparison.tau_b else { return format!("{}.", capitalised(&moved)) };
     let others = comparison.overlap.iter().find(|(first, _)| *first == FIRST && *first < comparison.jobs);
     let effect = match others {
-        Some((first, shared)) if shared < first => format!("{} of the first {first} jobs are others", first - shared),
+        Some((first, 0)) => format!("none of the first {first} jobs is among the first {first} of the old order"),
+        Some((first, shared)) if shared < first => {
+            format!(
+                "{} of the first {first} jobs {} not there before",
+                first - shared,
+                if first - shared == 1 { "was" } else { "were" }
+            )
+        }
         _ => moved,
     };
     format!("The new order is {} (tau-b {tau:.2}): {effect}.", agreement(tau))
@@ -285,7 +292,7 @@ fn agreement(tau: f64) -> &'static str {
         0.3.. => "somewhat like the old one",
         0.1.. => "only weakly like the old one",
         -0.1.. => "unrelated to the old",
-        -0.3.. => "weakly the reverse of the old",
+        -0.3.. => "weakly opposed to the old",
         -0.9.. => "largely the reverse of the old",
         _ => "the reverse of the old",
     }

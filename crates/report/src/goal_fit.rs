@@ -89,6 +89,28 @@ impl<'a> GoalFitReport<'a> {
     }
 
     fn headline(&self) -> String {
+        let advice = self.advice();
+        let missed =
+            if self.fit.reason.recommendation() == Recommendation::Keep { self.missed_in_force() } else { None };
+        [Some(advice), missed].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The goals that the formula in force misses on the held-out days and the fitted one meets.
+    fn missed_in_force(&self) -> Option<String> {
+        let goals = self.fit.goals.iter();
+        let goals = goals.filter(|goal| goal.held_out_current.is_missed() && goal.held_out.is_met());
+        let missed = goals.map(|goal| {
+            let [value, limit] = told_apart(goal.measure, [goal.held_out_current.value, goal.held_out_current.limit]);
+            format!("`{}` ({value}, {} {limit})", goal.name, bound(goal))
+        });
+        let missed: Vec<String> = missed.collect();
+        (!missed.is_empty()).then(|| {
+            let these = if missed.len() == 1 { "which" } else { "all of which" };
+            format!("But the formula in force misses there {}, {these} the other one meets.", missed.join(" and "))
+        })
+    }
+
+    fn advice(&self) -> String {
         let fit = self.fit;
         let chosen: Vec<String> =
             fit.constants.iter().map(|constant| format!("{} = {}", constant.name, constant.value)).collect();
@@ -157,15 +179,27 @@ impl<'a> GoalFitReport<'a> {
             format!("where `{}` is met, the best of `{}` that was tried is {best}", met.name, other.name)
         });
         let missed = fit.goals.iter().find(|goal| goal.train.is_missed()).map(|goal| {
-            let best = value_in_words(goal.measure, goal.best);
-            let limit = value_in_words(goal.measure, goal.train.limit);
-            let bound = if goal.is_most { "at most" } else { "at least" };
-            format!("the best of `{}` that was tried is {best}, {bound} {limit} is asked for", goal.name)
+            let [best, limit] = told_apart(goal.measure, [goal.best, goal.train.limit]);
+            format!("the best of `{}` that was tried is {best}, {} {limit} is asked for", goal.name, bound(goal))
         });
         let reason = excluded.or(missed).unwrap_or_else(|| "a goal cannot be met".to_owned());
         let early = if fit.is_interrupted { "Interrupted, and so far: " } else { "" };
         format!("{early}No weights meet all goals: {reason}. Relax a goal, or add a term.")
     }
+}
+
+/// Two values in words, as exact as is needed to tell them apart.
+fn told_apart(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
+    let words = values.map(|value| value_in_words(measure, value));
+    let [Some(one), Some(other)] = values else { return words };
+    if words[0] != words[1] || one == other {
+        return words;
+    }
+    [one, other].map(|value| match measure {
+        _ if measure.is_duration() => format!("{value:.1} s"),
+        _ if measure.is_fraction() => format!("{} %", value * 100.0),
+        _ => value.to_string(),
+    })
 }
 
 /// The command that sets a formula, on a line that can be copied.
@@ -177,7 +211,10 @@ pub(super) fn qmgr_section(command: &str) -> Section<'_> {
 fn optimism(objective: &FittedObjective) -> Option<Fact> {
     let lost = objective.optimism().filter(|lost| *lost > 0.0 && objective.gain() > 0.0)?;
     let words = if objective.measure.is_duration() { duration(lost) } else { significant(lost) };
-    Some(Fact::new("optimism", format!("{words} less is gained held out than searched ({})", objective.name)))
+    Some(Fact::new(
+        "optimism",
+        format!("the gain is smaller by {words} on the days held out than on those searched ({})", objective.name),
+    ))
 }
 
 /// The best of the known formulas on the held-out days: it meets the most goals, or of several that do is the best in the objective.
@@ -224,8 +261,11 @@ fn ends_in_words(ends: [f64; 2]) -> String {
 }
 
 fn limit_in_words(goal: &FittedGoal) -> String {
-    let bound = if goal.is_most { "at most" } else { "at least" };
-    format!("{bound} {}", value_in_words(goal.measure, goal.held_out.limit))
+    format!("{} {}", bound(goal), value_in_words(goal.measure, goal.held_out.limit))
+}
+
+fn bound(goal: &FittedGoal) -> &'static str {
+    if goal.is_most { "at most" } else { "at least" }
 }
 
 /// The limit in a narrow column.

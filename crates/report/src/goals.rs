@@ -59,7 +59,7 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
         cells
     });
     let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
-    Some(Section::new("goals").in_brief(brief).table(table))
+    Some(Section::new("goals, each without an interval").in_brief(brief).table(table))
 }
 
 /// What of the goals is not met, for the headline: those that are missed, else those that cannot be judged. `None` if all are met.

@@ -8,7 +8,7 @@ use jsf_simulate::{Classes, Difference, GroupDifference, GroupStatistics, MeanCh
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
-use super::simulation::{SimulationReport, core_seconds, number, shake_json, validation_json};
+use super::simulation::{SimulationReport, core_seconds, number, shake_json, validation_json, warnings_json};
 
 /// The header of the comma-separated values.
 const CSV_HEADER: [&str; 13] = [
@@ -57,10 +57,22 @@ impl SimulatedChangeReport<'_> {
         self.sides.old.write_side(out)?;
         out.write_all(b",\n\"new\":")?;
         self.sides.new.write_side(out)?;
+        write!(out, ",\n\"warnings\":{}", warnings_json(self.common_warnings()))?;
         if let Some(validation) = self.validation {
             write!(out, ",\n\"validation\":{}", validation_json(validation))?;
         }
         writeln!(out, ",\n\"difference\":{}}}", self.difference_json())
+    }
+
+    /// The warnings that both sides have: those about the machine and the log.
+    pub(super) fn common_warnings(&self) -> Vec<&String> {
+        let OldNew { old, new } = self.sides;
+        old.warnings.iter().filter(|warning| new.warnings.contains(warning)).collect()
+    }
+
+    /// Whether hardly any job waits under either formula.
+    pub(super) fn has_no_waits(&self) -> bool {
+        self.sides.old.has_no_waits && self.sides.new.has_no_waits
     }
 
     fn difference_json(&self) -> Json {

@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use jsf_simulate::{Classes, ClassesTogether, Difference, GroupDifference, MeanChange};
 
 use crate::simulation_failures::listed;
-use crate::verdict::capitalised;
 use crate::words::{
     duration, grouped, grouped_count, percent, rough_duration, signed_duration, signed_rough_duration,
     signed_significant,
@@ -167,7 +166,7 @@ impl Classified<'_> {
             (None, None, Some(side)) => Told { sides: 1, sentence: self.one_side(side, "pay") },
             (None, None, None) => return None,
         };
-        Some(Told { sentence: capitalised(&told.sentence), ..told })
+        Some(Told { sentence: format!("By the mean, {}", told.sentence), ..told })
     }
 
     /// Whether the mean wait of each other class changes as that of all others together does.
@@ -403,7 +402,7 @@ mod tests {
         let difference = difference(classes(sizes(), 1.0), classes(entities, 9.0));
         assert_eq!(
             effect(&difference),
-            "Large jobs win, the others pay: of 100 jobs, 20 over 4 processors (20 % of core hours) wait 1 d 6 h less (1 d 7 h to \
+            "By the mean, large jobs win, the others pay: of 100 jobs, 20 over 4 processors (20 % of core hours) wait 1 d 6 h less (1 d 7 h to \
              1 d 6 h), the other 80 wait 2 h 45 min more. 2 of 3 entities (80 % of jobs, 80 % of core hours) pay (most `ada`, 4 h \
              more), no entity wins by more than chance."
         );
@@ -414,13 +413,13 @@ mod tests {
         let sizes = vec![class("1", 60, 3.0, 1.0), class("2-4", 20, 2.0, 1.0), class("5-16", 20, -30.0, 40.0)];
         assert_eq!(
             effect(&difference(classes(sizes, 40.0), Classes::default())),
-            "Small jobs pay: of 100 jobs, 80 up to 4 processors (80 % of core hours) wait 2 h 45 min more (2 h 15 min to 3 h 15 \
+            "By the mean, small jobs pay: of 100 jobs, 80 up to 4 processors (80 % of core hours) wait 2 h 45 min more (2 h 15 min to 3 h 15 \
              min); what changes for the other sizes may be chance."
         );
         let sizes = vec![class("1", 60, 3.0, 1.0), class("2-4", 20, 2.0, 1.0)];
         assert_eq!(
             effect(&difference(classes(sizes, 1.0), Classes::default())),
-            "All jobs pay: of 80 jobs, 80 (100 % of core hours) wait 2 h 45 min more (2 h 15 min to 3 h 15 min)."
+            "By the mean, all jobs pay: of 80 jobs, 80 (100 % of core hours) wait 2 h 45 min more (2 h 15 min to 3 h 15 min)."
         );
     }
 
@@ -429,7 +428,7 @@ mod tests {
         let sizes = vec![class("1", 40, -2.0, 1.0), class("2-4", 40, 4.0, 1.0), class("5-16", 20, -2.0, 9.0)];
         assert_eq!(
             effect(&difference(classes(sizes, 9.0), Classes::default())),
-            "Small jobs win, those of 2-4 processors pay: of 100 jobs, 40 of 1 processor (40 % of core hours) wait 2 h less (2 h 30 \
+            "By the mean, small jobs win, those of 2-4 processors pay: of 100 jobs, 40 of 1 processor (40 % of core hours) wait 2 h less (2 h 30 \
              min to 1 h 30 min), 40 (40 % of core hours) 4 h more."
         );
     }
@@ -440,8 +439,12 @@ mod tests {
             let sizes = vec![class("1", 50, of_first, 9.0), class("2-4", 60, 4.0, 1.0), class("5-16", 70, -30.0, 9.0)];
             effect(&difference(classes(sizes, 1.0), Classes::default()))
         };
-        assert!(headline(-0.1).starts_with("Jobs of 2-4 processors pay, the others win: "), "{}", headline(-0.1));
-        assert!(headline(0.1).starts_with("Large jobs win, the others pay: "), "{}", headline(0.1));
+        assert!(
+            headline(-0.1).starts_with("By the mean, jobs of 2-4 processors pay, the others win: "),
+            "{}",
+            headline(-0.1)
+        );
+        assert!(headline(0.1).starts_with("By the mean, large jobs win, the others pay: "), "{}", headline(0.1));
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct SimulationReport<'a> {
     pub goals: &'a [JudgedGoal],
     /// What the site has and the simulation does without.
     pub without: &'a [LeftOut],
+    /// Whether hardly any job waits, of which the first of the warnings tells.
+    pub has_no_waits: bool,
     /// The warnings about the simulation, a line each.
     pub warnings: &'a [String],
     /// What is shown above the tables: a heading and a text each.
@@ -227,8 +229,8 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
 }
 
 /// The warnings without the word that a terminal shows before each.
-fn warnings_json(warnings: &[String]) -> Json {
-    warnings.iter().map(|warning| warning.strip_prefix("warning ").unwrap_or(warning)).collect()
+pub(super) fn warnings_json<'w>(warnings: impl IntoIterator<Item = &'w String>) -> Json {
+    warnings.into_iter().map(|warning| warning.strip_prefix("warning ").unwrap_or(warning)).collect()
 }
 
 fn decay_json(decay: Decay) -> Json {

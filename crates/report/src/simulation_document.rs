@@ -36,6 +36,8 @@ const MIN_JOBS: usize = 20;
 /// The most warnings on the first screen, beside tables and without them.
 const MAX_WARNINGS: usize = 1;
 const MAX_WARNINGS_ALONE: usize = 6;
+/// Why goals prove nothing where no job waits.
+const NO_WAITS: &str = "hardly any job waits";
 /// The code of the finding that a formula is constant.
 const CONSTANT: &str = "JSF607";
 /// The document of a simulation under one formula. `findings` are those about the formula, as they are drawn in a terminal.
@@ -62,7 +64,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     Document {
         command: "jsf simulate",
         title: title(report),
-        headline: with_goals(headline(report), report.goals),
+        headline: headline(report),
         facts,
         sections,
         read_on: "--report FILE.html",
@@ -75,7 +77,9 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     let difference = report.difference;
     let mut sections = vec![Section::formulas(old.formula, new.formula)];
     let has_effect = has_waits(old) && has_waits(new);
-    sections.extend(warning_sections(change_warnings(report), has_effect));
+    let (idle, warnings) = change_warnings(report);
+    sections.extend((!idle.is_empty()).then(|| Section::new("").in_text().list(idle)));
+    sections.extend(warning_sections(warnings, has_effect));
     sections.extend(Section::findings(findings));
     if has_effect {
         sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
@@ -103,18 +107,26 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     Document {
         command: "jsf simulate",
         title: title(old),
-        headline: with_goals(change_headline(report), new.goals),
+        headline: change_headline(report),
         facts,
         sections,
         read_on: "--report FILE.html",
     }
 }
 
-/// A headline after the goals that are not met.
-fn with_goals(headline: String, goals: &[JudgedGoal]) -> String {
-    match unmet(goals) {
-        Some(unmet) => format!("{unmet}. {headline}"),
-        None => headline,
+/// The goals that are not met, and what they prove nothing for, such as `hardly any job waits`; `None` if all are met and there is
+/// no doubt.
+fn goals_sentence(goals: &[JudgedGoal], doubt: Option<&str>) -> Option<String> {
+    let unmet = unmet(goals);
+    match doubt {
+        Some(doubt) if !goals.is_empty() => {
+            let state = unmet.unwrap_or_else(|| match goals.len() {
+                1 => "the goal is met".to_owned(),
+                all => format!("all {all} goals are met"),
+            });
+            Some(format!("The goals prove nothing here, as {doubt}. {}.", capitalised(&state)))
+        }
+        _ => unmet.map(|unmet| format!("{unmet}.")),
     }
 }
 
@@ -156,8 +168,9 @@ pub(super) fn warning_sections<'a>(mut warnings: Vec<String>, has_tables: bool) 
     first.into_iter().chain(others).collect()
 }
 
-/// The warnings about both sides. That the new formula fails is in the headline.
-fn change_warnings(report: SimulatedChangeReport<'_>) -> Vec<String> {
+/// That hardly any job waits, which is about the machine and the log, and the other warnings about both sides: first those that
+/// both have. That the new formula fails is in the headline.
+fn change_warnings(report: SimulatedChangeReport<'_>) -> (Vec<String>, Vec<String>) {
     let OldNew { old, new } = *report.sides;
     let found = match (old.checked, new.checked) {
         (Some(_), Some(new)) if is_one_formula(*report.sides) => brief_lines(new),
@@ -165,11 +178,12 @@ fn change_warnings(report: SimulatedChangeReport<'_>) -> Vec<String> {
         _ => Vec::new(),
     };
     let fails = old.failing.filter(|_| !tells_failing(*report.sides) && !is_one_formula(*report.sides));
-    let mut warnings: Vec<String> =
-        fails.map(|failing| format!("warning {}", failing.clause("the old formula"))).into_iter().collect();
-    let of_new = new.warnings.iter().filter(|warning| !old.warnings.contains(warning));
-    warnings.extend(old.warnings.iter().chain(of_new).cloned());
-    errors_first(found, warnings)
+    let mut common: Vec<String> = report.common_warnings().into_iter().cloned().collect();
+    let one_side = old.warnings.iter().chain(new.warnings).filter(|warning| !common.contains(warning));
+    let one_side: Vec<String> = one_side.cloned().collect();
+    let idle: Vec<String> = common.drain(..usize::from(report.has_no_waits())).collect();
+    let fails = fails.map(|failing| format!("warning {}", failing.clause("the old formula")));
+    (idle, errors_first(found, fails.into_iter().chain(common).chain(one_side).collect()))
 }
 
 fn is_one_formula(sides: OldNew<SimulationReport<'_>>) -> bool {
@@ -213,7 +227,10 @@ fn headline(report: SimulationReport<'_>) -> String {
     let constant = is_constant(report).then(|| constant_sentence("the formula"));
     let answer = has_waits(report).then(|| constant.into_iter().chain([sentence(report.statistics)]));
     let answer = answer.into_iter().flatten().chain(without_sentence(report));
-    judged.into_iter().chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
+    // the waits under a formula that is refused are not its own
+    let is_judged = judged.is_none();
+    let goals = is_judged.then(|| goals_sentence(report.goals, report.has_no_waits.then_some(NO_WAITS))).flatten();
+    judged.into_iter().chain(goals).chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
 }
 
 /// What the simulation does without, if that concerns more than a tenth of the jobs.
@@ -232,7 +249,11 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
     let OldNew { old, new } = *report.sides;
     let is_one = is_one_formula(*report.sides);
     let old_verdict = fatal_verdict(old, "the old formula").filter(|_| !is_one);
-    let verdicts = fatal_verdict(new, "the new formula").into_iter().chain(old_verdict);
+    let new_verdict = fatal_verdict(new, "the new formula");
+    // the waits under a formula that is refused are not its own
+    let is_judged = new_verdict.is_none();
+    let goals = is_judged.then(|| goals_sentence(new.goals, doubt_of_goals(report))).flatten();
+    let verdicts = new_verdict.into_iter().chain(old_verdict).chain(goals);
     let failing = if tells_failing(*report.sides) { failing_sentences(*report.sides) } else { Vec::new() };
     let mut sentences: Vec<String> = verdicts.chain(failing).collect();
     if has_waits(old) && has_waits(new) {
@@ -246,34 +267,50 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
     sentences.join(" ")
 }
 
-/// That moved submissions alone make more than the effect, for the mean wait or else for the mean bounded slowdown; `None` if they
+/// Why goals that are judged by the log prove nothing.
+fn doubt_of_goals(report: SimulatedChangeReport<'_>) -> Option<&'static str> {
+    match report.difference.wait.interval() {
+        _ if report.has_no_waits() => Some(NO_WAITS),
+        None => Some("the log is too short"),
+        Some(_) => None,
+    }
+}
+
+/// That moved submissions change the effect by more than it is large, for the mean wait or else for the mean bounded slowdown; `None` if they
 /// do not.
 fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
     let of_wait = shake.wait.is_larger_than(difference.wait.difference());
     let of_slowdown = shake.bounded_slowdown.is_larger_than(difference.bounded_slowdown.difference());
-    let (what, ends) = match (of_wait, of_slowdown) {
-        (true, _) => ("mean wait", [shake.wait.low, shake.wait.high].map(signed_rough_duration)),
-        (false, true) => {
-            let ends = [shake.bounded_slowdown.low, shake.bounded_slowdown.high];
-            ("mean bounded slowdown", ends.map(signed_significant))
-        }
+    let (what, spread, words): (_, _, fn(f64) -> String) = match (of_wait, of_slowdown) {
+        (true, _) => ("mean wait", shake.wait, signed_rough_duration),
+        (false, true) => ("mean bounded slowdown", shake.bounded_slowdown, signed_significant),
         (false, false) => return None,
     };
+    let (times, direction) = match spread.increases > spread.decreases {
+        true => (spread.increases, "increases"),
+        false => (spread.decreases, "decreases"),
+    };
+    let decided = match spread.has_sign() {
+        true => "seconds decide how large the change is, not its direction",
+        false => "seconds may decide even the direction of the change",
+    };
     Some(format!(
-        "Seconds decide more than the formula does: in {} with submissions moved by up to {SHAKE_SECONDS} s the {what} changes by {} to {}.",
+        "The {what} changes by {} to {} in {} with submissions moved by up to {SHAKE_SECONDS} s: {decided} (it {direction} in {times} of {}).",
+        words(spread.low),
+        words(spread.high),
         count(shake.runs, "run"),
-        ends[0],
-        ends[1]
+        shake.runs
     ))
 }
 
 /// That the waits of the log are others than those under the old formula.
 pub(super) fn doubt_sentence(validation: &Validation) -> String {
-    let tau = validation.rank_correlation.map_or_else(String::new, |tau| format!("tau-b {tau:.2}"));
-    let ratio = validation.ratio_of_means();
-    let ratio =
-        ratio.map_or_else(String::new, |ratio| format!(", their mean is {} times that of the log", significant(ratio)));
-    format!("The log's waits are not explained by this model ({tau}{ratio}): take it as a hypothesis.")
+    let tau = validation.rank_correlation.map_or_else(String::new, |tau| format!("tau-b {tau:.2}; "));
+    let [recorded, simulated] = [validation.recorded_mean, validation.simulated_mean].map(duration);
+    format!(
+        "The log's waits are not explained by this model ({tau}mean wait {recorded} recorded, {simulated} simulated): take it as a \
+         hypothesis."
+    )
 }
 
 /// What moved submissions make of the means, or of their changes.

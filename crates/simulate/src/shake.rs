@@ -13,6 +13,8 @@ use super::workload::Workload;
 
 /// The most seconds by which a submission is moved, either way.
 pub const SHAKE_SECONDS: i64 = 30;
+/// The probability with which a sign may be chance.
+const LEVEL: f64 = 0.05;
 
 /// The least and the greatest of some results.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +23,10 @@ pub struct Spread {
     pub low: f64,
     /// The greatest.
     pub high: f64,
+    /// How many are negative.
+    pub decreases: usize,
+    /// How many are positive.
+    pub increases: usize,
 }
 
 /// The spread of the results of several runs with moved submissions: of means under one formula, or of their changes.
@@ -47,8 +53,28 @@ impl Workload {
 
 impl Spread {
     fn new(results: impl Iterator<Item = f64>) -> Self {
-        let nothing = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
-        results.fold(nothing, |spread, result| Self { low: spread.low.min(result), high: spread.high.max(result) })
+        let nothing = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, decreases: 0, increases: 0 };
+        results.fold(nothing, |spread, result| Self {
+            low: spread.low.min(result),
+            high: spread.high.max(result),
+            decreases: spread.decreases + usize::from(result < 0.0),
+            increases: spread.increases + usize::from(result > 0.0),
+        })
+    }
+
+    /// Whether so many results have the same sign that chance would hardly show it: by the two-sided sign test, at 5 %. It takes six
+    /// results at least.
+    pub fn has_sign(&self) -> bool {
+        let trials = self.decreases + self.increases;
+        let fewer = self.decreases.min(self.increases);
+        // the probability of so few of one sign, or fewer, where both are equally likely
+        let mut term = libm::pow(0.5, trials as f64);
+        let mut tail = term;
+        for drawn in 0..fewer {
+            term *= (trials - drawn) as f64 / (drawn + 1) as f64;
+            tail += term;
+        }
+        2.0 * tail <= LEVEL
     }
 
     /// Whether the results differ from each other by more than an effect is large.
@@ -83,6 +109,20 @@ impl Shake {
 mod tests {
     use super::super::generate::{WorkloadModel, generate};
     use super::*;
+
+    /// The tails of the binomial distribution with a probability of one half: 5 of 20 is 0.0414, 6 of 20 is 0.1153.
+    #[test]
+    fn a_sign_takes_six_results_or_few_against_many() {
+        let cases =
+            [(5, 0, false), (6, 0, true), (7, 1, false), (8, 1, true), (15, 5, true), (14, 6, false), (0, 0, false)];
+        for (decreases, increases, expected) in cases {
+            let results = |sign: f64, count| std::iter::repeat_n(sign, count);
+            let spread = Spread::new(results(-1.0, decreases).chain(results(1.0, increases)).chain([0.0]));
+            assert_eq!(spread.has_sign(), expected, "{decreases} and {increases}");
+            let reverse = Spread { decreases: increases, increases: decreases, ..spread };
+            assert_eq!(reverse.has_sign(), expected);
+        }
+    }
 
     #[test]
     fn shaken_jobs_are_the_same_jobs_half_a_minute_apart_at_most() {

@@ -27,11 +27,20 @@ pub struct Validation {
 
 /// Below this rank correlation, the simulation orders the waits otherwise than the log does.
 const MIN_CORRELATION: f64 = 0.5;
+/// Means of which one is more times the other differ by more than the order of some jobs explains.
+const MAX_RATIO: f64 = 4.0;
+/// Means that are closer, in seconds, are alike: on an idle machine a job waits for a cycle, and the longest time between two
+/// is OpenPBS's `scheduler_iteration`.
+const MAX_IDLE_WAIT: f64 = 600.0;
 
 impl Validation {
-    /// Whether the model does not explain the waits in the log: it orders them otherwise.
+    /// Whether the model does not explain the waits in the log: it orders them otherwise, or one of the means is several times the
+    /// other.
     pub fn is_doubtful(&self) -> bool {
-        self.rank_correlation.is_some_and(|tau| tau < MIN_CORRELATION)
+        let shorter = self.recorded_mean.min(self.simulated_mean);
+        let longer = self.recorded_mean.max(self.simulated_mean);
+        let differ = longer > shorter * MAX_RATIO && longer - shorter > MAX_IDLE_WAIT;
+        differ || self.rank_correlation.is_some_and(|tau| tau < MIN_CORRELATION)
     }
 
     /// The mean simulated wait as a multiple of the recorded one; `None` if no job waited in the log.

@@ -32,6 +32,8 @@ pub struct SiteFiles {
     pub(super) warnings: Vec<String>,
     /// What the folder or the archive has more than once, one sentence each.
     pub(super) repeated: Vec<String>,
+    /// Whether the jobs are those of a log, so that a queue is not missing.
+    pub(super) has_jobs_of_log: bool,
 }
 
 impl SiteFiles {
@@ -97,6 +99,12 @@ impl SiteFiles {
     pub fn without(mut self, role: Role) -> Self {
         self.sources.remove(&role);
         self
+    }
+
+    /// These files for a log of jobs, which take the place of those that wait.
+    #[must_use]
+    pub fn for_workload(self) -> Self {
+        Self { has_jobs_of_log: true, ..self.without(Role::Queue) }
     }
 
     /// The files of a role.

@@ -67,7 +67,9 @@ impl SiteFiles {
 
     /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's files.
     fn missing(&self) -> impl Iterator<Item = &'static MissingFile> {
-        let absent = ROLES.iter().filter(|files| !self.has(files.role)).filter_map(|files| files.missing.as_ref());
+        let absent = ROLES.iter().filter(|files| !self.has(files.role));
+        let expected = absent.filter(|files| files.role != Role::Queue || !self.has_jobs_of_log);
+        let absent = expected.filter_map(|files| files.missing.as_ref());
         absent.filter(|file| match file.expected {
             ExpectedAt::EverySite => true,
             ExpectedAt::OpenPbs => !self.has(Role::Tree) && !self.has(Role::SlurmConf),

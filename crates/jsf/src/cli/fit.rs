@@ -17,7 +17,7 @@ use jsf_report::document::Document;
 use jsf_report::fit_json;
 use jsf_report::goal_fit::GoalFitReport;
 use jsf_report::wish_fit::WishFitReport;
-use jsf_site::{FileSource, FormulaText, Role, Site};
+use jsf_site::{FileSource, FormulaText, Site};
 
 use super::args::{FitArgs, FitFormatName, FormulaArgs, is_stdin, require_one_reader, simulated_files, starting_usage};
 use super::document::{write_as_markdown, write_text};
@@ -89,7 +89,7 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
 /// Finds the constants that meet goals about the waits of a log.
 fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
     let Some(path) = &arguments.goals else { return Err(CliError::usage("no goals: give a file")) };
-    let files = simulated_files(&arguments.site)?.without(Role::Queue);
+    let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());

@@ -39,8 +39,8 @@ use super::queue::draw_submitted;
 use super::shake::{shaken_change, shaken_side};
 use super::sweep::{Sweep, filled};
 use super::{
-    CliError, FormulaOptions, Outcome, Progress, STDIN, parsed_formula, read_formula, read_formula_of, report, warn,
-    warn_all,
+    CliError, FormulaOptions, Outcome, Progress, STDIN, parsed_formula, read_formula, read_formula_of, report,
+    show_site, warn, warn_all,
 };
 
 /// Whether Ctrl-C was pressed.
@@ -249,6 +249,7 @@ fn side_report<'a>(
         checked: Some(&side.checked),
         failing: side.failing.as_ref(),
         without: &side.simulated.left_out,
+        has_no_waits: side.simulated.no_waits(workload).is_some(),
         warnings: &side.warnings,
         rules,
     }
@@ -445,10 +446,10 @@ fn simulate(
         simulated => simulated?,
     };
     let shown = before.map_or(&[][..], |before| &before.simulated.warnings);
-    let warnings = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
-    let warnings: Vec<String> = warnings.map(|warning| names.without(warning)).collect();
+    let others = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
+    let others: Vec<String> = others.map(|warning| names.without(warning)).collect();
     if !arguments.format.is_document() {
-        warn_all(&warnings);
+        warn_all(&others);
     }
     if !simulated.schedule.is_complete {
         let jobs = workload.jobs().len();
@@ -467,9 +468,9 @@ fn simulate(
     let mut findings = drawn(source, &submitted, &found);
     let failures =
         failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
-    let drawn_warnings = warnings.iter().map(|warning| format!("warning: {warning}"));
+    let drawn_warnings = others.iter().map(|warning| format!("warning: {warning}"));
     findings.extend(drawn_warnings.chain(failures).map(|text| printable(&text).into_owned()));
-    let warnings = warnings.iter().map(|warning| format!("warning {warning}")).collect();
+    let warnings = simulated.warnings.iter().map(|warning| format!("warning {}", names.without(warning))).collect();
     let mut checked = check(arguments, site, &submitted)?;
     for found in found.iter().map(|found| submitted.in_source(found.clone())) {
         let is_known = checked.findings.iter().any(|known| (known.code, known.span) == (found.code, found.span));
@@ -556,8 +557,8 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     if arguments.site.policy == Some(PolicyArg::All) {
         return Err(CliError::usage("a simulation needs one policy, not `all` of them"));
     }
-    let of_queue = [("--queue", arguments.site.files.has(Role::Queue)), ("--verbose", arguments.site.verbose)];
-    refuse_idle(&of_queue, "in a simulation, whose jobs are those of --workload")?;
+    let of_queue = ("--queue", arguments.site.files.has(Role::Queue));
+    refuse_idle(&[of_queue], "in a simulation, whose jobs are those of --workload")?;
     let formula = match &arguments.formula.formula {
         Some(text) if text == STDIN => Some(FormulaText::source(STDIN.as_ref())?),
         Some(_) => None,
@@ -566,7 +567,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     let files = formula
         .into_iter()
         .fold(simulated_files(&arguments.site)?, |files, formula| files.with(Role::Formula, formula));
-    let files = files.without(Role::Queue);
+    let files = files.for_workload();
     if !has_tree(&files) {
         let options = [
             ("--decay", arguments.log.decay.is_some()),
@@ -577,13 +578,9 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         ];
         note_idle(&options, "without a fair-share tree: give --tree FILE or --sched-priv DIR");
     }
-    let opened = Site::from_files(files, arguments.site.rules(None))?;
-    // what the jobs lack does not matter here, but a site that is not on the command line is named
-    let site = arguments.site.given_site();
-    if let Some(site) = site.filter(|site| !site.prefix().is_empty() && arguments.format.is_document()) {
-        report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
-    }
-    Ok(opened)
+    let site = Site::from_files(files, arguments.site.rules(None))?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    Ok(site)
 }
 
 /// The size of the machine with where it is from, and what a cycle starts.

@@ -40,7 +40,7 @@ fn every_command_with_a_site_takes_it_from_the_environment() {
     }
     let formats = ["human", "json"].map(|format| {
         let arguments = [&simulate[..6], &[format]].concat();
-        stderr(&with_site(SITE, &arguments)).contains("jsf: site: JSF_SITE: `examples/site`")
+        stderr(&with_site(SITE, &arguments)).contains("jsf: site: JSF_SITE: found in `examples/site`: ")
     });
     assert_eq!(formats, [true, false]);
 }

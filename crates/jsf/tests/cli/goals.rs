@@ -160,8 +160,11 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
 #[test]
 fn a_machine_on_which_hardly_any_job_waits_is_told_with_where_its_size_is_from() {
     let folder = tempfile::tempdir().expect("a folder");
-    let jobs: Vec<String> =
-        (1..=40).map(|job| format!("{job} {0} 0 60 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1", job * 30)).collect();
+    // the seventh job asks for another number of processors
+    let job = |job: i64, processors: u32| {
+        format!("{job} {0} 0 60 {processors} -1 -1 {processors} 60 -1 1 1 1 -1 1 -1 -1 -1", job * 30)
+    };
+    let jobs: Vec<String> = (1..=40).map(|number| job(number, if number == 7 { 3 } else { 4 })).collect();
     let log = written(folder.path(), "log.swf", &format!("; MaxProcs: 1000\n{}\n", jobs.join("\n")));
     let idle = "hardly any job waits, so that no formula makes a difference: the machine has 1000 processors by the log; the jobs of \
                 the log never used more than 8 at once; give the number that the machine of the log had, or a busier log";
@@ -184,7 +187,36 @@ fn a_machine_on_which_hardly_any_job_waits_is_told_with_where_its_size_is_from()
     let document = json(&jsf(&[&fitted[..], &["--format", "json"]].concat()));
     assert_eq!(document["warnings"], serde_json::json!([idle]));
     assert_eq!(document["log"]["processors"], serde_json::json!({"total": 1000, "from": "log"}));
+    // it is about the machine and the log: both formulas have it, it comes first, and goals prove nothing
+    let change = ["simulate", "--old", "1/(ncpus-3)", "--new", "walltime", "--workload", &log, "--goals", &goals];
+    let text = stdout(&jsf(&change));
+    assert!(text.starts_with("The goals prove nothing here, as hardly any job waits. The goal is met. "), "{text}");
+    assert!(text.find(idle) < text.find("divides by zero") && text.contains(idle), "{text}");
+    let output = jsf(&[&change[..], &["--format", "json"]].concat());
+    let document = json(&output);
+    for warnings in [&document["warnings"], &document["old"]["warnings"], &document["new"]["warnings"]] {
+        assert_eq!(*warnings, serde_json::json!([idle]));
+    }
+    assert_eq!(stderr(&output).matches(idle).count(), 1, "{}", stderr(&output));
     // on a machine that is full, jobs wait
     let full = json(&jsf(&[&simulate[..], &["--processors", "4", "--format", "json"]].concat()));
     assert_eq!((&full["warnings"], &full["processors"]["from"]), (&serde_json::json!([]), &"given".into()));
+}
+
+#[test]
+fn goals_say_nothing_of_a_formula_that_is_refused_and_little_on_a_short_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let goals = written(folder.path(), "goals.toml", &goal("", "\"mean\"", "at_most = \"1s\""));
+    let of_log = ["--workload", "tests/golden/simulate/w1.swf", "--processors", "64", "--goals", &goals];
+    let headline = |arguments: &[&str]| {
+        let output = jsf(&[&["simulate"], arguments, &of_log[..]].concat());
+        (output.status.code(), stdout(&output).lines().next().unwrap_or_default().to_owned())
+    };
+    let (code, refused) = headline(&["--old", "ncpus", "--new", "elgible_time + 3"]);
+    assert_eq!(code, Some(1));
+    assert!(refused.starts_with("qmgr refuses the new formula: ") && !refused.contains("goal"), "{refused}");
+    let (code, short) = headline(&["--old", "ncpus", "--new", "eligible_time"]);
+    assert_eq!(code, Some(1));
+    let expected = "The goals prove nothing here, as the log is too short. 1 of 1 goal missed: `soon`. ";
+    assert!(short.starts_with(expected), "{short}");
 }

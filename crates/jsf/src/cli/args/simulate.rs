@@ -48,8 +48,9 @@ does not contain 0 and it remains so by the procedure of Benjamini and Hochberg,
 three means of all jobs (wait, wait per core hour, bounded slowdown) are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
 far to trust that.
 
---shake N simulates N times more, with every submission moved by up to 30 s: what then changes by more than the formula does \
-is no effect of it. Two formulas are compared on the same moves.
+--shake N simulates N times more, with every submission moved by up to 30 s. Two formulas are compared on the same moves. If \
+their difference then changes by more than it is large, the headline says so, and whether seconds may decide even its direction: by a \
+sign test, which takes six runs.
 
 With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
 processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
