@@ -133,6 +133,9 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         warnings: &[],
         processors: 256,
         processors_source: ProcessorsSource::Given,
+        policy: None,
+        decay: None,
+        has_no_waits: false,
     };
     report.write_swf(&mut log).expect("memory");
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_spread_is_compared_with_an_effect() {
         let spread = Spread::new([3.0, -1.0, 2.0].into_iter());
-        assert_eq!(spread, Spread { low: -1.0, high: 3.0 });
+        assert_eq!(spread, Spread { low: -1.0, high: 3.0, decreases: 1, increases: 2 });
         assert!(spread.is_larger_than(-3.9) && !spread.is_larger_than(4.0));
         assert_eq!(Shake::of_means(&[]), None);
     }

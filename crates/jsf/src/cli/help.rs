@@ -39,10 +39,12 @@ fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
         _ => false,
     };
     let has_tip = error.get(ContextKind::Suggested).is_some();
-    if error.kind() == ErrorKind::UnknownArgument && is_of_formula && !has_tip {
-        if let Some(tip) = arguments.iter().find_map(|argument| tip_for(argument.to_str()?)) {
-            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-        }
+    if error.kind() == ErrorKind::UnknownArgument
+        && is_of_formula
+        && !has_tip
+        && let Some(tip) = arguments.iter().find_map(|argument| tip_for(argument.to_str()?))
+    {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
