@@ -132,11 +132,14 @@ def bits(value):
 
 
 def of_python(code, job):
-    """The bits of the value, or `None` and the exception's text; that is `None` if only the conversion to float fails."""
+    """The bits of the value, or `None` and the exception's text; that is `None` if only the conversion to float fails, or if
+    an integer is too large for the memory."""
     try:
         value = eval(code, job, MATH)
     except (ArithmeticError, ValueError, TypeError) as error:
         return None, str(error)
+    except MemoryError:
+        return None, None
     try:
         return bits(float(value)), None
     except (OverflowError, TypeError):
