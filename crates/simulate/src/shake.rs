@@ -68,11 +68,12 @@ impl Spread {
         let trials = self.decreases + self.increases;
         let fewer = self.decreases.min(self.increases);
         // the probability of so few of one sign, or fewer, where both are equally likely
-        let mut term = libm::pow(0.5, trials as f64);
-        let mut tail = term;
+        // as logarithms, since the probability of none among thousands is less than any double
+        let mut term = -(trials as f64) * std::f64::consts::LN_2;
+        let mut tail = libm::exp(term);
         for drawn in 0..fewer {
-            term *= (trials - drawn) as f64 / (drawn + 1) as f64;
-            tail += term;
+            term += libm::log((trials - drawn) as f64 / (drawn + 1) as f64);
+            tail += libm::exp(term);
         }
         2.0 * tail <= LEVEL
     }
@@ -113,8 +114,9 @@ mod tests {
     /// The tails of the binomial distribution with a probability of one half: 5 of 20 is 0.0414, 6 of 20 is 0.1153.
     #[test]
     fn a_sign_takes_six_results_or_few_against_many() {
-        let cases =
+        let few =
             [(5, 0, false), (6, 0, true), (7, 1, false), (8, 1, true), (15, 5, true), (14, 6, false), (0, 0, false)];
+        let cases = few.into_iter().chain([(1100, 900, true), (1000, 1000, false)]);
         for (decreases, increases, expected) in cases {
             let results = |sign: f64, count| std::iter::repeat_n(sign, count);
             let spread = Spread::new(results(-1.0, decreases).chain(results(1.0, increases)).chain([0.0]));
