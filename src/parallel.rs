@@ -120,6 +120,11 @@ pub(crate) fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// The number of rows of a table from which two threads are faster than one at work that takes nanoseconds per row.
 const PARALLEL_ROWS: usize = 10_000;
 
+/// The number of threads that work in parallel on so many rows of a table.
+pub(crate) fn threads_for(rows: usize) -> usize {
+    if rows < PARALLEL_ROWS { 1 } else { threads() }
+}
+
 /// Does two pieces of work, in parallel if they concern many rows of a table.
 pub(crate) fn join<A: Send, B: Send>(
     rows: usize,

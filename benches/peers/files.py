@@ -36,6 +36,10 @@ def ours(options, file, *more):
     return [options.jsf, "rank", *formula, "--queue", file, "--format", "csv", *more]
 
 
+def theirs(name, file, ranking):
+    return [prepare.PYTHON, "-B", prepare.HERE / "rank_file.py", name, 2, file, ranking]
+
+
 def rankers(options, file, peers, tolerance=EXACT):
     """jsf as OpenPBS computes and with doubles, then the peers."""
     ranking = lambda name: options.data / f"{file.stem}.{name}.csv"
@@ -43,8 +47,7 @@ def rankers(options, file, peers, tolerance=EXACT):
     exact = ours(options, file, "--numbers", "exact")
     yield Ranker("**jsf** `--numbers exact`", exact, ranking("exact"), tolerance=tolerance)
     for words, name in peers:
-        command = [prepare.PYTHON, "-B", prepare.HERE / "rank_file.py", name, 2, file, ranking(name)]
-        yield Ranker(words, command, ranking(name), ranking(name).with_suffix(".printed"))
+        yield Ranker(words, theirs(name, file, ranking(name)), ranking(name), ranking(name).with_suffix(".printed"))
 
 
 def check(candidates):
@@ -88,6 +91,12 @@ def lines(options, jobs, names, rounds, tolerance=EXACT):
     return table(title, list(rankers(options, file, names, tolerance)), rounds)
 
 
+def nested(options):
+    file = prepare.nested(options.data, 1_000_000)
+    title = "1,000,000 jobs as NDJSON with nested `inputs` to a ranked CSV, formula A"
+    return table(title, list(rankers(options, file, [("DuckDB", "duckdb-nested")], NEAR)), options.rounds)
+
+
 def qstat(options):
     file = prepare.qstat(options.data, 100_000)
     title = "100,000 jobs as `qstat -f -F json` to a ranked CSV, formula A"
@@ -100,7 +109,11 @@ def qstat(options):
 def run(options):
     duckdb, polars = ("DuckDB", "duckdb"), ("polars, streaming", "polars")
     orjson = ("orjson, CPython compiled", "orjson")
-    tables = [lines(options, 1_000_000, [duckdb, polars, orjson], options.rounds), qstat(options)]
+    tables = [
+        lines(options, 1_000_000, [duckdb, polars, orjson], options.rounds),
+        nested(options),
+        qstat(options),
+    ]
     if options.huge:
         # CPython would take a minute each time; what DuckDB computes has just been held against it
         tables.append(lines(options, HUGE, [duckdb], min(options.rounds, 5), NEAR))

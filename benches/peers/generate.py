@@ -3,6 +3,7 @@
     generate.py columns FOLDER JOBS    a file of doubles for each input, `NAME.int` or `NAME.float`, and `expected.P`, …:
                                        what CPython makes of them
     generate.py ndjson FILE JOBS       one job per line, with the inputs of ALCF's formula
+    generate.py nested FILE JOBS       the same with these inputs in an object `inputs`, which jsf passes on as they are
     generate.py qstat FILE JOBS        the same jobs as `qstat -f -F json` prints them
 
 A job's numbers depend on its place and on nothing else (SplitMix64 of seed, place and input), so that every run sees the
@@ -104,8 +105,16 @@ def write_columns(folder, count):
 
 
 def write_lines(out, count):
+    write_numbers(out, count, '{"id":"%d.server",', "}\n")
+
+
+def write_nested_lines(out, count):
+    write_numbers(out, count, '{"id":"%d.server","inputs":{', "}}\n")
+
+
+def write_numbers(out, count, before, after):
     names = [*formulas.inputs("A"), "ncpus"]
-    line = '{"id":"%d.server",' + ",".join(f'"{name}":%d' for name in names) + "}\n"
+    line = before + ",".join(f'"{name}":%d' for name in names) + after
     for first, inputs in pieces(count):
         ids = range(FIRST_ID + first, FIRST_ID + first + PIECE)
         out.writelines(line % row for row in zip(ids, *(inputs[name].tolist() for name in names)))
@@ -205,7 +214,7 @@ def main():
         write_columns(unfinished, count)
     else:
         with open(unfinished, "w", buffering=1 << 20) as out:
-            {"ndjson": write_lines, "qstat": write_qstat}[what](out, count)
+            {"ndjson": write_lines, "nested": write_nested_lines, "qstat": write_qstat}[what](out, count)
     os.replace(unfinished, path)
 
 

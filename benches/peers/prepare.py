@@ -12,7 +12,7 @@ TARGET = ROOT / "target/peers"
 PYTHON = TARGET / "venv/bin/python"
 RUST = TARGET / "rust/release/peers"
 PACKAGES = ["numpy", "numexpr", "polars", "duckdb", "orjson"]
-BYTES_PER_JOB = {"ndjson": 300, "qstat": 3000}
+BYTES_PER_JOB = {"ndjson": 300, "nested": 300, "qstat": 3000}
 
 
 def say(*words):
@@ -56,6 +56,10 @@ def columns(folder, jobs=1_000_000):
 
 def ndjson(folder, jobs):
     return made(folder, "ndjson", folder / f"jobs_{jobs}.ndjson", jobs)
+
+
+def nested(folder, jobs):
+    return made(folder, "nested", folder / f"nested_{jobs}.ndjson", jobs)
 
 
 def qstat(folder, jobs):

@@ -1,6 +1,6 @@
 """The candidates that rank a file of jobs and are written in Python; runs where the peers are installed.
 
-    rank_file.py polars|duckdb|orjson|orjson-qstat THREADS FILE OUT
+    rank_file.py polars|duckdb|duckdb-nested|orjson|orjson-qstat THREADS FILE OUT
 
 writes `id,score` with ALCF's formula, the highest score first. Each is told what it could find out for itself (the
 columns and their types), and only loads what it needs.
@@ -27,11 +27,21 @@ def polars():
 
 
 def duckdb():
+    ranked_by_duckdb(", ".join(["id: 'VARCHAR'", *(f"{name}: 'DOUBLE'" for name in INPUTS)]), formulas.SQL["A"])
+
+
+def duckdb_nested():
+    members = ", ".join(f"{name} DOUBLE" for name in INPUTS)
+    ranked_by_duckdb(f"id: 'VARCHAR', inputs: 'STRUCT({members})'", formulas.SQL["A"], "unnest(inputs)")
+
+
+def ranked_by_duckdb(columns, score, members=None):
     import duckdb
 
-    columns = ", ".join(["id: 'VARCHAR'", *(f"{name}: 'DOUBLE'" for name in INPUTS)])
     jobs = f"read_json('{FILE}', format = 'newline_delimited', columns = {{{columns}}})"
-    query = f"SELECT id, {formulas.SQL['A']} AS score FROM {jobs} ORDER BY score DESC"
+    if members:
+        jobs = f"(SELECT id, {members} FROM {jobs})"
+    query = f"SELECT id, {score} AS score FROM {jobs} ORDER BY score DESC"
     duckdb.connect(config={"threads": int(THREADS)}).execute(f"COPY ({query}) TO '{OUT}' (HEADER false)")
 
 
@@ -73,4 +83,4 @@ def write(ids, scores):
         out.writelines(f"{ids[row]},{scores[row]!r}\n" for row in order)
 
 
-{"polars": polars, "duckdb": duckdb, "orjson": orjson, "orjson-qstat": orjson_qstat}[NAME]()
+{"polars": polars, "duckdb": duckdb, "duckdb-nested": duckdb_nested, "orjson": orjson, "orjson-qstat": orjson_qstat}[NAME]()

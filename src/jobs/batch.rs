@@ -59,7 +59,9 @@ pub struct Batch {
     has_inputs: bool,
     /// The columns that attributes of the job under construction have filled, a bit for each.
     filled: Vec<u64>,
-    /// Whether one of them was filled twice.
+    /// The same for its ready-made inputs under their own names.
+    filled_by_input: Vec<u64>,
+    /// Whether an input was set twice.
     is_repeated: bool,
 }
 
@@ -76,9 +78,9 @@ impl Batch {
         self.lines.clear();
         self.columns.resize_with(columns, BatchColumn::default);
         self.columns.iter_mut().for_each(BatchColumn::clear);
-        self.filled.clear();
         self.filled.resize(columns.div_ceil(64), 0);
-        self.is_repeated = false;
+        self.filled_by_input.resize(columns.div_ceil(64), 0);
+        self.start_row();
     }
 
     /// The number of finished rows.
@@ -109,18 +111,23 @@ impl Batch {
     #[inline(always)]
     fn put_number(&mut self, column: usize, by: InputPrecedence, put: impl FnOnce(&mut BatchColumn, usize, u8)) {
         let row = self.ends.len();
-        let (Some(input), Some(filled)) = (self.columns.get_mut(column), self.filled.get_mut(column / 64)) else {
-            return;
+        let Some(input) = self.columns.get_mut(column) else { return };
+        let filled = match by {
+            InputPrecedence::Job => self.filled.get_mut(column / 64),
+            InputPrecedence::Input => self.filled_by_input.get_mut(column / 64),
+            InputPrecedence::Queue | InputPrecedence::AliasedInput => None,
         };
-        if by == InputPrecedence::Job {
-            let bit = 1 << (column % 64);
-            self.is_repeated |= *filled & bit != 0;
+        let bit = 1 << (column % 64);
+        self.is_repeated |= match &filled {
+            Some(filled) => **filled & bit != 0,
+            None => input.precedence(row) == by as u8,
+        };
+        if let Some(filled) = filled {
             *filled |= bit;
-        } else {
-            self.is_repeated |= input.precedence(row) == by as u8;
         }
-        // Most jobs have no ready-made inputs; to load the flags would double the cost.
-        if (by == InputPrecedence::Job && !self.has_inputs) || input.precedence(row) <= by as u8 {
+        // Most jobs have no ready-made inputs, or all under their own names; to load the flags would double the cost.
+        let precedes_all = by == InputPrecedence::Input || (by == InputPrecedence::Job && !self.has_inputs);
+        if precedes_all || input.precedence(row) <= by as u8 {
             put(input, row, (by as u8) << 1);
             self.has_inputs |= by > InputPrecedence::Job;
         }
@@ -131,6 +138,7 @@ impl Batch {
         self.has_inputs = false;
         self.is_repeated = false;
         self.filled.fill(0);
+        self.filled_by_input.fill(0);
     }
 
     /// Clears the row under construction.

@@ -292,6 +292,12 @@ impl Column {
         self.locate(row).is_some_and(|(block, offset)| block.set.get(offset))
     }
 
+    /// Whether every job has this input.
+    #[doc(hidden)]
+    pub fn are_all_set(&self) -> bool {
+        self.blocks.iter().all(|block| block.set.is_all_ones())
+    }
+
     /// Whether the value of this row is an integer in Python.
     pub fn is_int(&self, row: usize) -> bool {
         self.locate(row).is_some_and(|(block, offset)| block.ints.get(offset))

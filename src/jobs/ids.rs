@@ -144,7 +144,8 @@ impl Ids {
 
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
-        let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text().contains('['));
+        let has_bracket = |page: &Page| page.text().bytes().fold(false, |found, byte| found | (byte == b'['));
+        let pages = self.pages.iter().enumerate().filter(move |(_, page)| has_bracket(page));
         pages.flat_map(|(page_index, page)| {
             let rows = (0..page.len()).filter(|&row| page.id_at(row).is_some_and(|id| id.contains('[')));
             rows.map(move |row| page_index * PAGE_ROWS + row)

@@ -113,7 +113,7 @@ impl Ranking {
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
         if scores.decimals().is_none() && table.is_in_submit_order() {
-            let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
+            let order = sort_by_value(scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
         let mut rows: Vec<usize> = table.considered_rows().take_while(|&row| row < scores.len()).collect();

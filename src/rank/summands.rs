@@ -111,7 +111,7 @@ fn values(summand: &Summand, schema: &Schema, table: &JobTable, rows: &[usize]) 
 fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let rows = columns.first().map_or(0, Vec::len);
     let sums: Vec<f64> = (0..rows).map(|row| columns.iter().map(|column| column[row]).sum()).collect();
-    let order = sort_by_value(&sums, |_| true, usize::MAX);
+    let order = sort_by_value(sums.clone(), |_| true, usize::MAX);
     let mut decided = vec![0; columns.len()];
     let mut pairs = 0;
     let mut differences = vec![0.0; columns.len()];

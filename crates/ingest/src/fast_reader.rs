@@ -206,6 +206,11 @@ impl<'a> FastReader<'a> {
         self.inputs.start();
         loop {
             let dispatch = &mut self.dispatch;
+            self.inputs.read_run(
+                scanner,
+                |index| dispatch.small_integer_input(index),
+                |column, integer| batch.put_integer(column, InputPrecedence::Input, integer),
+            );
             match self.inputs.next(scanner, |name| dispatch.add_input(name))? {
                 Next::End => return Some(()),
                 Next::Value(index) => self.read_input(index, scanner, batch)?,

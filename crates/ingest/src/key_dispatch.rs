@@ -190,6 +190,19 @@ impl<'a> KeyDispatch<'a> {
         }
     }
 
+    /// Like [`small_integer_resource`](Self::small_integer_resource), for a ready-made input.
+    pub(super) fn small_integer_input(&self, index: Index) -> Option<Option<usize>> {
+        let input = self.inputs.get(index as usize)?;
+        if input.undeclared.is_some_and(|name| !self.is_known_as(name, InputType::Count)) {
+            return None;
+        }
+        match input.columns[..] {
+            [] => Some(None),
+            [(column, InputPrecedence::Input)] => Some(Some(column)),
+            _ => None,
+        }
+    }
+
     /// Records the kind that an undeclared name looks like.
     pub(super) fn record_undeclared(&mut self, undeclared: Index, kind: InputType) {
         if let Some(name) = self.undeclared.get_mut(undeclared as usize) {

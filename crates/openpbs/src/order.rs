@@ -265,13 +265,17 @@ impl Order<'_> {
             return None;
         }
         let threshold = self.threshold;
-        let under = table.considered_rows().filter(|&row| is_under(threshold, row, &values, scores)).collect();
-        let passes = |row| table.is_considered(row) && !is_under(threshold, row, &values, scores);
-        let order = sort_by_value(&values, passes, self.limit);
+        let under: Vec<usize> =
+            table.considered_rows().filter(|&row| is_under(threshold, row, &values, scores)).collect();
+        let mut is_under = vec![false; if under.is_empty() { 0 } else { values.len() }];
+        under.iter().for_each(|&row| is_under[row] = true);
         let under = evaluation_order(&self.queue_groups(table), under, table);
-        let not_considered =
-            under.into_iter().map(|row| (row, NotConsidered::UnderThreshold { value: values[row], threshold }));
-        Some((order, not_considered.collect()))
+        let not_considered = under
+            .into_iter()
+            .map(|row| (row, NotConsidered::UnderThreshold { value: values[row], threshold }))
+            .collect();
+        let passes = |row| table.is_considered(row) && is_under.get(row) != Some(&true);
+        Some((sort_by_value(values, passes, self.limit), not_considered))
     }
 }
 

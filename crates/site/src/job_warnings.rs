@@ -53,10 +53,9 @@ pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> 
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
 pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
-    let column = table.column("eligible_time")?;
-    let waiting = (0..table.len()).filter(|&row| table.is_considered(row));
-    let count = waiting.clone().count();
-    let missing = waiting.filter(|&row| !column.is_set(row)).count();
+    let column = table.column("eligible_time").filter(|column| !column.are_all_set())?;
+    let count = table.considered_rows().count();
+    let missing = table.considered_rows().filter(|&row| !column.is_set(row)).count();
     let message = match missing {
         0 => return None,
         _ if missing == count => format!(
