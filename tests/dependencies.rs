@@ -34,7 +34,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// What the packages are for that this workspace names itself.
-const PURPOSES: [(&str, &str); 39] = [
+const PURPOSES: [(&str, &str); 40] = [
     ("anstream", "colour only where the terminal has it"),
     ("anstyle", "colours"),
     ("annotate-snippets", "findings drawn under the formula, as the Rust compiler draws its own"),
@@ -52,6 +52,7 @@ const PURPOSES: [(&str, &str); 39] = [
     ("libm", "powers in fair-share policies, and remainders, the same on every system"),
     ("memchr", "the ends of lines and texts in large files"),
     ("microlp", "linear programs: the constants that meet wishes"),
+    ("mimalloc", "large pages for the tables of large queues"),
     ("minijinja", "pages from a template that escapes what it is given"),
     ("num-bigint", "Python's integers beyond 64 bits"),
     ("num-integer", "Python's integers beyond 64 bits"),
@@ -156,7 +157,7 @@ fn document() -> Option<String> {
          On Linux, the library `job-sort-formula` runs with {} other packages, and the command `jsf` with {}. \
          What only builds or tests them is not counted.\n\n\
          The libraries forbid unsafe code, and the command contains none; the package `ctor` runs one check of it before `main`, \
-         whether standard output is open. The bindings need it; each block says why it is sound:\n\n\
+         whether standard output is open, and on Linux with glibc `mimalloc`, which is written in C, allocates its memory. The bindings need it; each block says why it is sound:\n\n\
          | folder | lines with `unsafe` |\n|---|---|\n",
         library.len(),
         command.len()
