@@ -12,7 +12,7 @@ use jsf_report::{FailingJobs, too_short, waiting_time};
 use jsf_simulate::{
     Backfill, EvaluationErrors, Goals, JudgedGoal, Observer, Results, WarmUp, Workload as Log, bounded_slowdown,
 };
-use jsf_site::{SimulateRequest, SimulatedQueue, SiteError, StartingUsage};
+use jsf_site::{SimulateRequest, SimulatedQueue, SiteError, StartingUsage, check_warm_up};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -146,6 +146,8 @@ impl Site {
                 Some(_) => WarmUp::None,
                 None => site.warm_up(&[&given.parsed], &log, usage, decay_period)?,
             };
+            let warm_up = warm_up.unwrap_or(default.seconds());
+            check_warm_up(&log, warm_up)?;
             let observer = &mut signals;
             let simulated = site.simulate(SimulateRequest {
                 processors,
@@ -155,7 +157,7 @@ impl Site {
                 decay_factor,
                 ..SimulateRequest::new(&given.parsed, &log, observer)
             })?;
-            let results = simulated.results(&log, warm_up.unwrap_or(default.seconds()));
+            let results = simulated.results(&log, warm_up);
             let goals = results.judge(goals, &log, &simulated.schedule, None);
             Ok((simulated, results, goals, default))
         });

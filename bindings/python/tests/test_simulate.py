@@ -214,6 +214,7 @@ def test_what_is_doubtful_is_said():
         ({"warm_up": "soon"}, ValueError, "`warm_up`: `soon` is not a duration"),
         ({"warm_up": -5}, ValueError, "`warm_up` is -5, expected seconds, 0 or more"),
         ({"warm_up": 1.5}, TypeError, "`warm_up` is 1.5, expected seconds or a duration"),
+        ({"warm_up": "1000d"}, ValueError, "the warm-up of 86400000 s leaves no job: the last one is submitted"),
         ({"decay": 0}, ValueError, "`decay` is 0, expected at least a second"),
         ({"decay_factor": 2}, ValueError, "`decay_factor` is 2, expected a number from 0 to 1"),
         ({"decay_factor": float("nan")}, ValueError, "`decay_factor` is NaN"),

@@ -66,6 +66,8 @@ pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
 pub use simulation_rules::{LeftOut, ProcessorsSource};
 pub use source::FileSource;
+#[doc(hidden)]
+pub use warm_up::check_warm_up;
 pub use what_if::WhatIf;
 
 use documents::Documents;

@@ -10,6 +10,21 @@ use super::{Site, SiteError};
 /// The usage of an entity that has run nothing.
 const FRESH: f64 = 1.0;
 
+/// Checks that a warm-up leaves jobs of a workload that count.
+///
+/// # Errors
+/// The last job is submitted before the warm-up, in seconds after the first submission, is over.
+pub fn check_warm_up(workload: &Workload, warm_up: i64) -> Result<(), SiteError> {
+    let [first, .., last] = workload.jobs() else { return Ok(()) };
+    let length = last.submit.saturating_sub(first.submit);
+    if warm_up <= length {
+        return Ok(());
+    }
+    Err(SiteError::content(format!(
+        "the warm-up of {warm_up} s leaves no job: the last one is submitted {length} s after the first"
+    )))
+}
+
 impl Site {
     /// How long after the first submission of a workload the jobs begin that count, under one of these formulas.
     ///

@@ -15,6 +15,10 @@ const INTERNAL_ERROR: i32 = 70;
 /// From now on a panic in any thread writes one line to standard error and ends the process with exit code 70.
 pub fn exit_on_panic() {
     panic::set_hook(Box::new(|panic| {
+        if is_refused_memory(panic) {
+            let _ = writeln!(std::io::stderr(), "jsf: memory allocation failed while zstd was decompressed");
+            process::exit(2);
+        }
         let _ = writeln!(std::io::stderr(), "{}", message(panic));
         process::exit(INTERNAL_ERROR);
     }));
@@ -28,11 +32,20 @@ pub fn exit_on_abort() {
     let _ = register_conditional_shutdown(SIGABRT, 2, &ALWAYS);
 }
 
+/// Whether the system refused memory to the decoder of zstd, which reports this by a panic.
+fn is_refused_memory(panic: &PanicHookInfo<'_>) -> bool {
+    let is_decoder = panic.location().is_some_and(|at| at.file().contains("ruzstd"));
+    is_decoder && text(panic).is_some_and(|text| text.starts_with("Allocating"))
+}
+
+fn text<'p>(panic: &'p PanicHookInfo<'_>) -> Option<&'p str> {
+    let payload = panic.payload();
+    payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+}
+
 /// One line without control characters.
 fn message(panic: &PanicHookInfo<'_>) -> String {
-    let payload = panic.payload();
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-    let text = text.unwrap_or("unknown error").escape_debug();
+    let text = text(panic).unwrap_or("unknown error").escape_debug();
     format!("jsf: internal error{place}: {text}; please report this line, the command and its files to the maintainers")
 }

@@ -23,7 +23,9 @@ use jsf_simulate::{
     Decay, Difference, GoalState, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload, WorkloadModel,
     generate,
 };
-use jsf_site::{FormulaText, ProcessorsSource, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles};
+use jsf_site::{
+    FormulaText, ProcessorsSource, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
+};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
@@ -342,6 +344,7 @@ fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> 
     let default = default_warm_up(arguments, site, &workload, sources)?;
     let given = arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
     let warm_up = given.unwrap_or(default.seconds());
+    check_warm_up(&workload, warm_up)?;
     Ok(Log { workload, anonymous, goals, warm_up, is_until_decay: given.is_none() && default.seconds() > 0 })
 }
 

@@ -373,6 +373,9 @@ fn what_is_left_out_and_cut_is_told() {
     let expected =
         "id,entity,queue,processors,submit,start,end,wait,warm_up\n1,7,2,4,0,0,60,0,true\n5,7,2,8,4,60,110,56,false\n";
     assert_eq!(csv(&["--warm-up", "3"]), expected);
+    let beyond = simulated(&["--warm-up", "5"]);
+    let message = "the warm-up of 5 s leaves no job: the last one is submitted 4 s after the first";
+    assert!(beyond.status.code() == Some(2) && stderr(&beyond).contains(message), "{}", stderr(&beyond));
     assert!(stderr(&swf).contains("left out of the log: 1 cancelled before they ran, 1 without processors"));
     // the compressed log in a folder
     let folder = tempfile::tempdir().expect("a folder");
