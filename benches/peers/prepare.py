@@ -67,8 +67,13 @@ def qstat(folder, jobs):
 
 
 def made(folder, kind, path, jobs):
-    """A file of jobs, or a folder of columns; written unless it is there."""
-    if not path.exists():
+    """A file of jobs, or a folder of columns; written unless it is there. A file that is there is copied, so that all of it is
+    in memory when the measurements begin, as after it was written."""
+    if path.is_file():
+        fresh = path.with_name(path.name + ".fresh")
+        shutil.copyfile(path, fresh)
+        os.replace(fresh, path)
+    elif not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         needed, free = jobs * BYTES_PER_JOB.get(kind, 0), shutil.disk_usage(folder).free
         if free < 2 * needed + (1 << 30):

@@ -1,10 +1,12 @@
 """The page of `jsf page`: what a reader types, moves, drops and copies, and that its numbers are those of the commands."""
 
+import csv
 import json
 import math
 import os
 import struct
 import subprocess
+from random import Random
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -332,6 +334,42 @@ def test_hostile_names_are_text(open_page, tmp_path):
     assert page.locator("#queue tbody tr").count() == 1
 
 
+def bits_in_page(page, formula):
+    """The value of each job before it is rounded, as the bits of a double; `None` if the formula is refused."""
+    return page.evaluate("""formula => {
+        const answer = call("rank", formula, 0, false);
+        if ("error" in answer) return null;
+        return [...new BigUint64Array(engine.memory.buffer, engine.values(), engine.job_count())].map(String);
+    }""", formula)
+
+
+def values_of_the_command(formula, queue, folder):
+    """The same of `jsf rank` by the id of the job, as it prints them; `None` if the formula is refused."""
+    # as an argument, one that begins with `--` would be an option
+    text = folder / "sched_formula"
+    text.write_text(f"### PBS INTERNAL FILE DO NOT MODIFY ###\n{formula}")
+    ended = subprocess.run([os.environ["JSF_BINARY"], "rank", "-f", str(text), "--queue", str(queue), "--format", "csv"],
+                           cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return {job["id"]: job["exact"] for job in csv.DictReader(ended.stdout.splitlines())} if ended.stdout else None
+
+
+def compare_bits(page, formulas, queue, ids, folder):
+    """How many values were compared, and those that differ by formula: the job, the command's value and the page's."""
+    different, count = {}, 0
+    for formula in dict.fromkeys(formulas):
+        native, answer = values_of_the_command(formula, queue, folder), bits_in_page(page, formula)
+        assert (native is None) == (answer is None), formula
+        for job, bits in zip(ids, answer or (), strict=native is not None):
+            exact = native[job]
+            expected = math.nan if exact == "" else float({"True": 1, "False": 0}.get(exact, exact))
+            shown = struct.unpack("<d", struct.pack("<Q", int(bits)))[0]
+            count += 1
+            if int(bits) != struct.unpack("<Q", struct.pack("<d", expected))[0] and not (math.isnan(shown) and math.isnan(expected)):
+                different.setdefault(formula, []).append((job, exact, repr(shown)))
+    print(f"{count} values compared; differences: {different}")
+    return count, different
+
+
 def test_golden_formulas_have_equal_bits(open_page, tmp_path):
     """All values over the recorded jobs, before they are rounded to a float."""
     lines = [json.loads(line) for line in (GOLDEN / "jobs.jsonl").read_text().splitlines()]
@@ -347,33 +385,40 @@ def test_golden_formulas_have_equal_bits(open_page, tmp_path):
     assert own <= set(jobs[0]["inputs"])
     # blanks at the end are not read from a file
     formulas = [json.loads(line)["formula"].rstrip() for line in (GOLDEN / "evaluate.jsonl").read_text().splitlines()]
-    different, compared_values = {}, 0
-    for formula in dict.fromkeys(formulas):
-        # as an argument, one that begins with `--` would be an option
-        text = tmp_path / "sched_formula"
-        text.write_text(f"### PBS INTERNAL FILE DO NOT MODIFY ###\n{formula}")
-        ended = subprocess.run([os.environ["JSF_BINARY"], "rank", "-f", str(text), "--queue", str(queue), "--format", "json"],
-                               cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-        answer = page.evaluate("""formula => {
-            const answer = call("rank", formula, 0, false);
-            if ("error" in answer) return null;
-            return [...new Float64Array(engine.memory.buffer, engine.values(), engine.job_count())].map(String);
-        }""", formula)
-        if not ended.stdout.strip():
-            assert answer is None, formula
-            continue
-        assert answer is not None, formula
-        native = {job["id"]: job for job in json.loads(ended.stdout)["jobs"]}
-        for job, shown in zip(jobs, answer, strict=True):
-            exact = native[job["id"]]["exact"]
-            expected = math.nan if exact is None else float({"True": 1, "False": 0}.get(exact, exact))
-            shown = float(shown.replace("Infinity", "inf"))
-            compared_values += 1
-            if struct.pack("<d", shown) != struct.pack("<d", expected) and not (math.isnan(shown) and math.isnan(expected)):
-                different.setdefault(formula, []).append((job["id"], exact, repr(shown)))
-    print(f"{compared_values} values compared; differences: {different}")
-    assert compared_values > 5000
+    count, different = compare_bits(page, formulas, queue, [job["id"] for job in jobs], tmp_path)
+    assert count > 5000
     assert all(any(name in formula for name in ["sin", "cos", "tan", "gamma", "erf", "log1p", "expm1", "hypot"]) for formula in different), different
+
+
+def test_random_formulas_have_equal_bits(open_page, tmp_path):
+    """With operators and functions that have equal bits everywhere; `JSF_PAGE_FORMULAS` says how many formulas."""
+    random = Random(1)
+    names = ["ncpus", "walltime", "eligible_time", "job_priority", "weight", "share"]
+    number = lambda: random.choice([random.randrange(-3, 4), random.randrange(10**6), random.uniform(-1, 1), random.lognormvariate(0, 9)])
+    jobs = [{"id": str(n), "entity": "x", "inputs": {name: number() for name in names}} for n in range(1, 2001)]
+    queue = tmp_path / "queue.json"
+    queue.write_text(json.dumps({"jobs": jobs}))
+    page = opened(open_page, write(tmp_path / "page.html", "1", "--queue", str(queue)))
+    formulas = [random_formula(random, names, 4) for _ in range(int(os.environ.get("JSF_PAGE_FORMULAS", "30")))]
+    count, different = compare_bits(page, formulas, queue, [job["id"] for job in jobs], tmp_path)
+    assert count > 1000 * len(formulas) // 2 and not different
+
+
+def random_formula(random, names, depth):
+    """An expression of names, numbers, operators and functions."""
+    part = lambda: random_formula(random, names, depth - 1)
+    kind = random.randrange(8) if depth else random.randrange(2)
+    if kind == 0:
+        return random.choice(["0", "1", "2", "-3", "0.5", "1e3", "3600", f"{random.uniform(0, 100):.3g}"])
+    if kind == 1:
+        return random.choice(names)
+    if kind < 5:
+        return f"({part()} {random.choice(['+', '-', '*', '/', '//', '%', '**'])} {part()})"
+    if kind == 5:
+        return f"({part()} if {part()} {random.choice(['<', '>=', '==', '!='])} {part()} else {part()})"
+    if kind == 6:
+        return f"{random.choice(['min', 'max', 'pow'])}({part()}, {part()})"
+    return f"{random.choice(['abs', 'sqrt', 'exp', 'floor', 'ceil', 'int', 'float', 'round', 'fabs', '-', 'not '])}({part()})"
 
 
 def test_ranking_times_are_reported(open_page, tmp_path, capsys):
