@@ -110,13 +110,13 @@ fn long_logs_start_as_in_the_reference() {
 
 const PROCESSORS: u32 = 256;
 
-/// A log of jobs that need nearly all of the processors together, more at noon than at midnight.
+/// A log of jobs that need 93 % of the processors together: more than all by day, so that a queue grows, and less by night.
 fn long_log(generator: &mut Generator, jobs: u64) -> String {
     let mut log = String::new();
     let mut submit = 0;
     for id in 1..=jobs {
         let is_day = submit / 43_200 % 2 == 0;
-        submit += generator.below(if is_day { 320 } else { 640 });
+        submit += generator.below(if is_day { 360 } else { 720 });
         let size = generator.pick(&[1, 1, 2, 4, 8, 16, 32, 64]);
         let run = generator.below(7200);
         let estimate = run + generator.below(7200);
