@@ -652,9 +652,13 @@ def state_of(writer, jsf, content, old, ending):
         return "old"
     if content == writer.content(jsf):
         return "new"
-    # Ctrl-C ends a simulation and a search, whose results so far are reported
+    return "cut" if ending == signal.SIGINT and is_cut(writer, content) else "neither"
+
+
+def is_cut(writer, content):
+    """Whether it may be a page of what there was until Ctrl-C, which ends a simulation and a search."""
     is_page = content[:15].lower() == b"<!doctype html>" and content.rstrip().endswith(b"</html>")
-    return "cut" if writer.name in ("simulate", "fit") and ending == signal.SIGINT and is_page else "neither"
+    return is_page and writer.name in ("simulate", "fit")
 
 
 def next_removes(jsf, writer, folder, before):
@@ -781,7 +785,8 @@ def write_at_once(options, failures, figures, writer, with_kills):
         while running := [process for process in started if process.poll() is None]:
             content = (folder / writer.written).read_bytes()
             figures["looks"] += 1
-            if not (is_whole_usage(content) if is_usage else content == OLD_PAGE or content in whole):
+            is_whole = is_whole_usage(content) if is_usage else content == OLD_PAGE or content in whole
+            if not (is_whole or with_kills and is_cut(writer, content)):
                 figures["wrong"] += 1
                 failures.add(f"40 writers, {writer.name}", f"{len(content)} bytes are of no writer", folder=folder)
             if with_kills and len(killed) < 12 and chance.random() < 0.3:

@@ -128,6 +128,7 @@ fn with_signal(page: &Path, call: &str, signal: &str) -> Option<Output> {
 fn a_signal_at_any_step_of_the_writing_leaves_nothing_but_the_page() {
     // the calls by which a page is flushed, named and put into its place
     for call in ["fsync", "linkat", "rename"] {
+        let mut ended = 0;
         for signal in FROM_OUTSIDE {
             let folder = tempfile::tempdir().expect("a folder");
             let page = folder.path().join("page.html");
@@ -136,9 +137,12 @@ fn a_signal_at_any_step_of_the_writing_leaves_nothing_but_the_page() {
             let names = names_in(folder.path());
             let is_whole = is_written(&page, &what);
             assert_eq!(names, if is_whole { vec!["page.html"] } else { vec![] }, "{what}");
-            // the file system may have no files without names, and then nothing is linked
-            assert!(!output.status.success() || call == "linkat", "{what}: {output:?}");
+            // on a busy machine, the page may be in its place before the signal is handled
+            assert!(!output.status.success() || is_whole, "{what}: {output:?}");
+            ended += usize::from(!output.status.success());
         }
+        // the file system may have no files without names, and then nothing is linked
+        assert!(ended > 0 || call == "linkat", "no signal at {call} ended the command");
         let folder = tempfile::tempdir().expect("a folder");
         let page = folder.path().join("page.html");
         let what = format!("SIGKILL at {call}");

@@ -338,10 +338,10 @@ fn what_a_small_file_expands_to_takes_bounded_memory() {
         ("rank ncpus --queue spaces.gz", "more than 200 times its compressed size"),
         ("shares --resource-group spaces.gz", "more than 200 times its compressed size"),
     ] {
-        let message = stderr(&folder.run_in(300_000, line));
+        let message = stderr(&folder.run_in(450_000, line));
         assert!(message.contains(reason), "{line}: {message}");
     }
-    let output = folder.run_in(300_000, "rank ncpus --queue keys.gz");
+    let output = folder.run_in(450_000, "rank ncpus --queue keys.gz");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
