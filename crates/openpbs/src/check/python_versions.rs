@@ -54,7 +54,8 @@ pub(super) fn findings(
             let resolution = Resolution::from_schema(name, &schema.clone().with_python(version));
             !matches!(resolution, Resolution::Undefined)
         };
-        findings = differences(&answers, &names(expr), is_bound, schema.python(), Span::new(0, text.len()));
+        let whole = Span::new(0, formula.text().len());
+        findings = differences(&answers, &names(expr), is_bound, schema.python(), whole);
         add_fixes(&mut findings, expr, schema, ranges);
     }
     let refuses = |version: PythonVersion| answers.iter().any(|(known, code)| *known == version && is_refusal(*code));
