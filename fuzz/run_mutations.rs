@@ -128,7 +128,7 @@ fn run_target(name: &str, run: fn(&[u8]), folder: &Path, executions: u64, seed: 
         slowest = slowest.max(taken);
         if outcome.is_err() || taken > SLOW {
             failures += 1;
-            keep(name, &input, if outcome.is_err() { "panic" } else { "slow" });
+            keep(name, &input, if outcome.is_err() { "panic" } else { "slow" }, failures);
         }
     }
     let rate = executions as f64 / start.elapsed().as_secs_f64();
@@ -176,9 +176,9 @@ fn mutated(inputs: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     input
 }
 
-fn keep(name: &str, input: &[u8], kind: &str) {
+fn keep(name: &str, input: &[u8], kind: &str, number: u64) {
     let folder = Path::new("artifacts").join(name);
-    let file = folder.join(format!("{kind}-{}", std::process::id()));
+    let file = folder.join(format!("{kind}-{}-{number}", std::process::id()));
     if let Err(error) = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, input)) {
         eprintln!("{}: {error}", file.display());
     }

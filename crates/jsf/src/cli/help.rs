@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 
 use super::args::Cli;
+use super::looks_like_an_option;
 
 /// The examples after the usage, as `-h` shows them.
 const MOST_EXAMPLES: usize = 3;
@@ -42,21 +43,33 @@ fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument
         && is_of_formula
         && !has_tip
-        && let Some(tip) = arguments.iter().find_map(|argument| tip_for(argument.to_str()?))
+        && let Some(tip) = tip_for(arguments)
     {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
 
-/// How a command takes a formula; `None` if it takes none, or if it is no command.
-fn tip_for(command: &str) -> Option<&'static str> {
-    let cli = Cli::command();
-    let command = cli.find_subcommand(command)?;
+/// How the command takes a formula; `None` if it takes none, or if there is no command.
+fn tip_for(arguments: &[OsString]) -> Option<String> {
+    let mut cli = Cli::command();
+    // the options of every command
+    cli.build();
+    let mut words = arguments.iter().filter_map(|argument| argument.to_str());
+    let command = words.find_map(|word| cli.find_subcommand(word))?;
     if takes(command, "formula") {
-        Some("a formula is one argument: put it into single quotes")
+        // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
+        let known: Vec<&str> =
+            command.get_arguments().filter_map(Arg::get_long_and_visible_aliases).flatten().collect();
+        let mut options = words.filter(|word| looks_like_an_option(word)).map(|word| word.trim_start_matches('-'));
+        let unknown = options.find(|option| option.split('=').next().is_some_and(|name| !known.contains(&name)));
+        match unknown {
+            Some("formula") => Some("the formula has no option: give it by itself, in single quotes".to_owned()),
+            Some(option) => Some(format!("there is no option --{option}")),
+            None => Some("a formula is one argument: put it into single quotes".to_owned()),
+        }
     } else if takes(command, "new") {
-        Some("give the new formula with --new, in single quotes")
+        Some("give the new formula with --new, in single quotes".to_owned())
     } else {
         None
     }

@@ -197,9 +197,14 @@ fn read_formula_of(
     match (&arguments.formula, &arguments.formula_file, site) {
         (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
-        (Some(text), ..) if looks_like_an_option(text) => Err(CliError::usage(format!(
-            "unexpected argument `{text}`: no such option; a formula cannot begin with `--` here, put it into brackets"
-        ))),
+        (Some(text), ..) if looks_like_an_option(text) => {
+            let hint = if text.starts_with("--formula") {
+                "give the formula by itself, in single quotes, or the file of it with -f"
+            } else {
+                "a formula cannot begin with `--` here, put it into brackets"
+            };
+            Err(CliError::usage(format!("unexpected argument `{text}`: no such option; {hint}")))
+        }
         // the text of an option is often the output of another command, which has failed then
         (Some(text), ..) if option.starts_with("--") && text.trim().is_empty() => {
             Err(CliError::usage(format!("the formula of {option} is empty: give its text")))

@@ -112,6 +112,13 @@ fn options_that_cannot_be_meant_are_refused() {
     refused(&[&["rank", "ncpus", "--usage", "README.md"], &queue[..]].concat(), "give --resource-group FILE too");
     refused(&[&["rank", "ncpus", "--threshold", "nan"], &queue[..]].concat(), "`nan` is not a threshold");
     refused(&["compare", "--site", "examples/site", "--new-threshold", "NaN"], "`NaN` is not a threshold");
+    refused(
+        &[&["rank", "--formula", "ncpus"], &queue[..]].concat(),
+        "tip: the formula has no option: give it by itself",
+    );
+    refused(&[&["rank", "--formula=ncpus"], &queue[..]].concat(), "no such option; give the formula by itself");
+    refused(&["rank", "--quee", "examples/site/qstat.json", "ncpus"], "tip: there is no option --quee");
+    refused(&["rank", "--top=3", "--color=never", "--user=ada", "ncpus", "*", "2"], "tip: a formula is one argument");
     let tree = ["--tree", "examples/site/tree.json"];
     for (options, expected) in [
         (
