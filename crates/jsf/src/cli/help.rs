@@ -57,7 +57,7 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
     cli.build();
     let mut words = arguments.iter().filter_map(|argument| argument.to_str());
     let command = words.find_map(|word| cli.find_subcommand(word))?;
-    if takes(command, "formula") {
+    if command.get_positionals().any(|known| known.get_id() == "formula") {
         // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
         let known: Vec<&str> =
             command.get_arguments().filter_map(Arg::get_long_and_visible_aliases).flatten().collect();
@@ -68,15 +68,11 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
             Some(option) => Some(format!("there is no option --{option}")),
             None => Some("a formula is one argument: put it into single quotes".to_owned()),
         }
-    } else if takes(command, "new") {
+    } else if command.get_opts().any(|known| known.get_id() == "new") {
         Some("give the new formula with --new, in single quotes".to_owned())
     } else {
         None
     }
-}
-
-fn takes(command: &Command, argument: &str) -> bool {
-    command.get_arguments().any(|known| known.get_id() == argument)
 }
 
 /// A command whose help is arranged, and that of its subcommands.

@@ -117,6 +117,7 @@ fn options_that_cannot_be_meant_are_refused() {
         "tip: the formula has no option: give it by itself",
     );
     refused(&[&["rank", "--formula=ncpus"], &queue[..]].concat(), "no such option; give the formula by itself");
+    refused(&["shares", "--site", "examples/site", "--decay", "-1h"], "invalid value '-1h' for '--decay <DURATION>'");
     refused(&["rank", "--quee", "examples/site/qstat.json", "ncpus"], "tip: there is no option --quee");
     refused(&["rank", "--top=3", "--color=never", "--user=ada", "ncpus", "*", "2"], "tip: a formula is one argument");
     let tree = ["--tree", "examples/site/tree.json"];

@@ -47,7 +47,7 @@ pub struct ExplainArgs {
     /// The longest wait for --to
     ///
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
-    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within, requires = "to")]
+    #[arg(long, value_name = "DURATION", default_value = "30d", allow_hyphen_values = true, value_parser = within, requires = "to")]
     pub within: u64,
     /// How much is shown to people.
     #[command(flatten)]

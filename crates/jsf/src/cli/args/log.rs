@@ -41,7 +41,7 @@ pub struct LogArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     pub backfill: Option<Backfill>,
     /// The interval of the decay of usage [default: as in the sched_config or the slurm.conf; without one, nothing decays]
-    #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = decay_period, help_heading = "Context")]
     pub decay: Option<u64>,
     /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5; --slurm-conf alone: its half-life, in
     /// steps of its PriorityCalcPeriod]
@@ -51,7 +51,7 @@ pub struct LogArgs {
     ///
     /// Those submitted within this time of the first, while the machine fills up, are not in the statistics [default: where
     /// usage starts fresh and decays, until the first decay, but at most half of the log; else 0]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     pub warm_up: Option<u64>,
 }
 

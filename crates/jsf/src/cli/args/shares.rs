@@ -107,7 +107,7 @@ struct UsageOptions {
     ///
     /// Seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS decays in whole periods of
     /// fairshare_decay_time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     decay: Vec<u64>,
 }
 
