@@ -1,7 +1,8 @@
 //! Follows a complex number from the power that makes it to the result, by its type alone.
 
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Raised, UnaryOperator, Value, float, operators,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, PythonVersion, Raised, UnaryOperator, Value, float,
+    operators,
 };
 
 /// A value, or the type of one that is not computed: a complex number, or a sequence that contains one.
@@ -70,6 +71,10 @@ impl<A: Arithmetic> WithComplex<A> {
 
 impl<A: Arithmetic> Arithmetic for WithComplex<A> {
     type Value = KnownOrType<A::Value>;
+
+    fn set_version(&mut self, version: PythonVersion) {
+        self.0.set_version(version);
+    }
 
     fn begin(&self) {
         self.0.begin();

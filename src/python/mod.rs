@@ -48,9 +48,7 @@ pub trait Arithmetic {
     type Value: Clone + std::fmt::Debug;
 
     /// Follows this version of Python. A program sets it to the one that it was compiled for.
-    fn set_version(&mut self, version: PythonVersion) {
-        let _ = version;
-    }
+    fn set_version(&mut self, version: PythonVersion);
     /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
     fn begin(&self) {}
     /// Grants the next evaluations this much work, in operations on 64-bit words, if the system limits it.

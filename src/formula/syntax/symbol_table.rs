@@ -4,7 +4,7 @@
 //! of the text and reports a conflict when its second half is added: `:=` must not bind a name that a comprehension
 //! around it already iterates with, nor may a comprehension iterate with a name that `:=` bound earlier in the same
 //! scope. So the order of the parts matters, and it is CPython's (`Python/symtable.c`, 3.11). Since 3.12 a comprehension
-//! iterates only with names that it assigns to: "What's New in Python 3.12", gh-100581.
+//! iterates only with names that it assigns to, itself or by `:=`: "What's New in Python 3.12", gh-100581.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,8 +60,16 @@ struct OpenScope<'e> {
     iterables: usize,
     /// The names in targets; before 3.12 including those of items and attributes.
     targets: BTreeSet<&'e str>,
+    /// Since 3.12, the names of items and attributes in targets: they are targets once `:=` binds them here.
+    loaded: BTreeSet<&'e str>,
     /// The names that `:=` binds here, with their spans.
     assigned: BTreeMap<&'e str, Span>,
+}
+
+impl OpenScope<'_> {
+    fn iterates_with(&self, name: &str) -> bool {
+        self.targets.contains(name) || self.loaded.contains(name) && self.assigned.contains_key(name)
+    }
 }
 
 struct SymbolTable<'e> {
@@ -114,15 +122,14 @@ impl<'e> SymbolTable<'e> {
 
     fn name(&mut self, name: &'e str) -> Result<(), Span> {
         let Some(scope) = self.scopes.last_mut().filter(|scope| scope.in_target) else { return Ok(()) };
-        if self.loads_are_targets || scope.loads == 0 {
-            scope.targets.insert(name);
-        }
+        let is_target = self.loads_are_targets || scope.loads == 0;
+        if is_target { &mut scope.targets } else { &mut scope.loaded }.insert(name);
         scope.assigned.get(name).map_or(Ok(()), |&span| Err(span))
     }
 
     fn assignment(&mut self, name: &'e str, span: Span) -> Result<(), Span> {
         let mut around = self.scopes.iter().rev().take_while(|scope| scope.is_comprehension);
-        if around.any(|scope| scope.targets.contains(name)) {
+        if around.any(|scope| scope.iterates_with(name)) {
             return Err(span);
         }
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use job_sort_formula::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, Raised, UnaryOperator, Value,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, PythonVersion, Raised, UnaryOperator, Value,
 };
 
 use crate::qmgr_validation::Uncertainty;
@@ -70,6 +70,10 @@ fn converts_to_complex(operand: &Operand) -> bool {
 
 impl Arithmetic for OperandArithmetic {
     type Value = Operand;
+
+    fn set_version(&mut self, version: PythonVersion) {
+        self.python.set_version(version);
+    }
 
     fn begin(&self) {
         self.python.begin();

@@ -172,7 +172,7 @@ fn job_of_integers(random: &mut Generator) -> Job {
 }
 
 /// What is computed with a complex number, in place of `_`.
-const COMPLEX_CONTEXTS: [&str; 29] = [
+const COMPLEX_CONTEXTS: [&str; 31] = [
     "-_",
     "+_",
     "~_",
@@ -202,6 +202,9 @@ const COMPLEX_CONTEXTS: [&str; 29] = [
     "(_, 1)",
     "[_]",
     "_ + log(0)",
+    // arguments that not every version takes
+    "_ + gcd()",
+    "float(x=2) * _",
 ];
 
 /// Powers of negative numbers, among them some that overflow or vanish.

@@ -16,12 +16,16 @@ import builtins
 import json
 import os
 import random
+import resource
 import sys
 import warnings
 
 warnings.simplefilter("ignore")
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
+
+# a formula that makes a list without end gets a MemoryError, as on a server whose memory is limited
+resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
 
 # what `site` adds; the server runs without it
 for name in ("exit", "quit", "copyright", "credits", "license", "help"):
