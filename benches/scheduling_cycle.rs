@@ -94,7 +94,7 @@ impl Site {
     /// Decays the tree, charges the jobs that have left, and computes all shares.
     fn charge(&mut self, left: impl Iterator<Item = (usize, f64)>) -> AssessedTree {
         let mut tree = self.tree.take().expect("the tree is put back");
-        tree.decay(0.999);
+        tree.decay(0.999).expect("a factor from 0 to 1");
         for (user, usage) in left {
             tree.charge(self.nodes[user], usage).expect("a usage");
         }
@@ -140,7 +140,7 @@ impl Live {
 
     fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<usize>, Vec<Waiting>)) -> Vec<usize> {
         let tree = self.site.tree.as_mut().expect("the tree is put back");
-        tree.decay(0.999);
+        tree.decay(0.999).expect("a factor from 0 to 1");
         let ncpus = self.table.column("ncpus").expect("a column");
         for &row in &leaving {
             let entity = self.nodes[self.table.entity_index(row)];

@@ -77,16 +77,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets usage decay, and charges that of the jobs that have ended.
+/// Charges the usage of the jobs that have ended, then lets usage decay, in OpenPBS's order.
 fn charge<'j>(tree: &mut ShareTree, ended: impl Iterator<Item = &'j Waiting>) -> Result<(), TreeError> {
-    let decay = IntervalDecay::new(0.9, CYCLE as u64);
-    tree.decay_with(|usage| decay.step(usage));
     for job in ended {
         // Usage counts for the entity and for everything above it.
         if let Some(entity) = tree.find(job.user) {
             tree.charge(entity, (job.ncpus * job.walltime.unwrap_or(CYCLE)) as f64)?;
         }
     }
+    let decay = IntervalDecay::new(0.9, CYCLE as u64);
+    tree.decay_with(|usage| decay.step(usage));
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 //!
 //! PBS orders its queue by one expression that an administrator writes, such as
 //! `pow(2, -(fairshare_tree_usage/fairshare_perc))`. OpenPBS hands the text to CPython once per job. This crate parses
-//! such a formula, finds its mistakes, evaluates it for a whole queue, and says what the scheduler would do. The
-//! fair-share numbers in it may come from an OpenPBS tree or from a Slurm cluster's (`sshare`, `sacctmgr`).
+//! such a formula and evaluates it for a whole queue, with the values and the errors that the scheduler has. What else may be wrong
+//! with a formula is said by the crate `jsf-site`. The fair-share numbers in it may come from an OpenPBS tree or from a Slurm cluster's (`sshare`, `sacctmgr`).
 //!
 //! # From a text to a ranking
 //!
@@ -72,7 +72,8 @@
 //! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and one evaluation a
 //! bounded amount of work, about a quarter of a second, and all evaluations of a table or of the columns of a call about a second,
 //! so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
-//! state, prints nothing and never ends the process. It has no features and few dependencies.
+//! state but the threads of [`Threads`], prints nothing and never ends the process. It has few dependencies; its feature `clap` makes
+//! enums values of a command line.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

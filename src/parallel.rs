@@ -1,14 +1,18 @@
 //! Parallel work on rayon's threads: those of the pool that the caller runs in, or those of a pool of this crate. Where the
-//! system starts no threads, the calling thread does all work.
+//! system starts no threads, and in a process that was forked after they had started, the calling thread does all work.
 //!
 //! A panic in a piece of work propagates to the caller as soon as the pieces that have started are done.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
+use std::{process, thread};
 
-/// A number of threads for work on whole tables. Without it, all processors are used.
+/// A number of threads for work on whole tables. Without it, all processors are used: by threads of the crate, which the first
+/// call with enough work starts, and which stay.
+///
+/// A process that is forked has none of its parent's threads. Work in it that is not in a `Threads` of its own is done by the
+/// calling thread; `run` of a `Threads` that the parent has made never returns there.
 ///
 /// ```
 /// use job_sort_formula::rank::{OnError, ScorePrecision};
@@ -46,11 +50,23 @@ const ITEMS_PER_THREAD: usize = 4;
 /// The number of items that the calling thread works on alone; other threads would not speed up so little work.
 const SERIAL_ITEMS: usize = 2;
 
+/// Threads, and the process that started them.
+struct Pool {
+    process: u32,
+    threads: rayon_core::ThreadPool,
+}
+
 /// The threads for callers outside a pool of rayon: one for each processor, or half as many as often as the system refuses
 /// them; `None` if it starts fewer than two.
-static POOL: OnceLock<Option<rayon_core::ThreadPool>> = OnceLock::new();
+static POOL: OnceLock<Option<Pool>> = OnceLock::new();
 
-fn start_pool() -> Option<rayon_core::ThreadPool> {
+/// The threads of this process; `None` in one that was forked afterwards, where they do not exist.
+fn pool() -> Option<&'static rayon_core::ThreadPool> {
+    let started = POOL.get_or_init(|| start_threads().map(|threads| Pool { process: process::id(), threads }));
+    started.as_ref().filter(|pool| pool.process == process::id()).map(|pool| &pool.threads)
+}
+
+fn start_threads() -> Option<rayon_core::ThreadPool> {
     let mut pool = build_pool(0);
     let mut count = thread::available_parallelism().map_or(1, usize::from);
     while pool.is_err() && count > 2 {
@@ -74,7 +90,7 @@ pub(crate) fn threads() -> usize {
     if is_in_pool() {
         return rayon_core::current_num_threads();
     }
-    POOL.get_or_init(start_pool).as_ref().map_or(1, rayon_core::ThreadPool::current_num_threads)
+    pool().map_or(1, rayon_core::ThreadPool::current_num_threads)
 }
 
 /// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` if there is none.
@@ -82,7 +98,7 @@ fn in_pool<T: Send, R: Send>(input: T, parallel: impl FnOnce(T) -> R + Send, ser
     if is_in_pool() {
         return parallel(input);
     }
-    match POOL.get_or_init(start_pool) {
+    match pool() {
         Some(pool) => pool.install(|| parallel(input)),
         None => serial(input),
     }
@@ -188,7 +204,7 @@ pub fn pipeline<T: Send>(
             work_on(number, item);
             run_and_drain(false);
         };
-        match POOL.get().and_then(Option::as_ref).filter(|_| !is_in_pool()) {
+        match pool().filter(|_| !is_in_pool()) {
             Some(pool) => pool.in_place_scope(|scope| {
                 spawn(scope, threads - 1, &run_worker);
                 run_rest();

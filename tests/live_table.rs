@@ -335,3 +335,26 @@ fn entities_of_many_cycles_are_bounded() {
         assert!(table.entities().len() <= 4098, "{number}");
     }
 }
+
+#[test]
+fn rows_that_do_not_exist_are_not_excluded() {
+    let mut table = JobTable::new(["ncpus"]);
+    table.exclude(0, Exclusion::Subjob);
+    for id in ["1.vm", "2.vm"] {
+        table.push(&Job { id, ..Job::default() }, &[Ok(Value::Int(1))]).unwrap();
+    }
+    table.exclude(99, Exclusion::Subjob);
+    table.remove(["1.vm"]).unwrap();
+    assert_eq!((table.excluded_rows().count(), table.considered_rows().count()), (0, 1));
+}
+
+#[test]
+fn a_column_of_fairshare_perc_serves_its_deprecated_name() {
+    let program = Formula::parse("fair_share_perc * 2").unwrap().compile(&Schema::openpbs()).unwrap();
+    let mut table = JobTable::new(["fairshare_perc"]);
+    table.push(&Job { id: "1.vm", ..Job::default() }, &[Ok(Value::Float(0.25))]).unwrap();
+    let scores = score(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
+    assert_eq!(scores.values(), [0.5]);
+    // an order of the caller may contain rows of another table
+    assert_eq!(Ranking::from_order(scores, vec![7, 0]).order(), [0]);
+}

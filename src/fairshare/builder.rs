@@ -59,6 +59,12 @@ pub enum TreeError {
         /// The amount.
         amount: f64,
     },
+    /// A factor of decay that is not a number from 0 to 1.
+    #[error("the factor of decay is {factor}, expected a number from 0 to 1")]
+    BadDecay {
+        /// The factor.
+        factor: f64,
+    },
     /// A charge that would make usage infinite.
     #[error("cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite")]
     UsageOverflow {
@@ -81,7 +87,8 @@ pub enum TreeError {
         /// Its value.
         value: f64,
     },
-    /// The node was removed, or belongs to another tree.
+    /// The id is that of a larger tree. An id is the number of a node, so that after a node was removed the ids of others are
+    /// theirs no longer: ask the tree for them again ([`ShareTree::find`](crate::fairshare::ShareTree::find)).
     #[error("the tree has no node with the index {index}")]
     UnknownNode {
         /// The index.

@@ -23,7 +23,8 @@ impl IntervalDecay {
     /// The least usage after a decay.
     pub const FLOOR: f64 = 1.0;
 
-    /// `fairshare_decay_factor`, a C `float` in 0..1, and `fairshare_decay_time` in seconds.
+    /// `fairshare_decay_factor`, a C `float` in 0..1, and `fairshare_decay_time` in seconds. The factor is not checked, as OpenPBS
+    /// does not check it either.
     pub fn new(factor: f32, seconds: u64) -> Self {
         Self { factor, seconds }
     }
@@ -35,7 +36,8 @@ impl IntervalDecay {
     }
 
     /// The number of whole intervals in a time, 0 if the interval is 0. The caller keeps the remainder for the
-    /// next call.
+    /// next call. OpenPBS's scheduler decays in the first cycle at which more than an interval has passed, so that a cycle at its very
+    /// end decays one interval less: give it one second less for that.
     pub fn intervals(&self, seconds: u64) -> u64 {
         seconds.checked_div(self.seconds).unwrap_or(0)
     }

@@ -94,7 +94,12 @@ fn users_may_share_a_name_if_their_accounts_differ() {
     assert_eq!(tree.parent(root_user), Some(tree.root()));
     tree.charge(in_b, 4.0).expect("a usage");
     assert_eq!((tree.usage(b), tree.usage(a), tree.own_usage(in_b)), (6.0, 7.0, 6.0));
-    tree.decay(0.5);
+    tree.decay(0.5).unwrap();
+    let bits = tree.usage(tree.root()).to_bits();
+    for factor in [f64::NAN, -0.5, 1.5, f64::INFINITY] {
+        assert!(matches!(tree.decay(factor), Err(TreeError::BadDecay { .. })), "{factor}");
+    }
+    assert_eq!(tree.usage(tree.root()).to_bits(), bits);
     assert_eq!(tree.usage(tree.root()), 3.5);
     let assessed = AssessedTree::new(tree, &DocumentedOpenPbs);
     assert_eq!(assessed.shares_of("b/ann"), assessed.shares().get(in_b));

@@ -208,7 +208,8 @@ impl ShareTree {
         Ok(())
     }
 
-    /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it.
+    /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it. One that is not finite makes
+    /// fair-share numbers NaN; [`charge`](Self::charge) refuses it.
     pub fn add_usage(&mut self, node: NodeId, amount: f64) {
         self.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
@@ -241,7 +242,8 @@ impl ShareTree {
         TreeBuilder::from_tree(self)
     }
 
-    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does. The ids of nodes change if some are removed.
+    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does. The ids of nodes change if some are removed: an id
+    /// from before is then that of another node, or of none.
     ///
     /// # Errors
     /// That of `change`; the tree is then unchanged.
@@ -252,10 +254,17 @@ impl ShareTree {
         Ok(())
     }
 
-    /// Multiplies every usage by `factor`: one step of decay.
-    pub fn decay(&mut self, factor: f64) {
+    /// Multiplies every usage by `factor`: one step of decay. OpenPBS charges what running jobs have used before it decays.
+    ///
+    /// # Errors
+    /// [`TreeError::BadDecay`] if the factor is not a number from 0 to 1; the tree is then unchanged.
+    pub fn decay(&mut self, factor: f64) -> Result<(), TreeError> {
+        if !(0.0..=1.0).contains(&factor) {
+            return Err(TreeError::BadDecay { factor });
+        }
         self.nodes.iter_mut().for_each(|node| node.own_usage *= factor);
         self.usage.iter_mut().for_each(|usage| *usage *= factor);
+        Ok(())
     }
 
     /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may then differ from the
@@ -267,7 +276,8 @@ impl ShareTree {
         self.is_summed = false;
     }
 
-    /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not sums.
+    /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not sums. Any number is taken; one
+    /// that is not finite makes fair-share numbers NaN.
     pub fn set_usage(&mut self, node: NodeId, usage: f64) {
         self.usage[node.index()] = usage;
         self.is_summed = false;

@@ -1,4 +1,5 @@
-//! Formulas: their syntax, their static checks (`lint`) and their compiled programs.
+//! Formulas: their syntax and their compiled programs. What `jsf check` says of a formula is in the crate `jsf-site`
+//! (`Site::check`).
 //!
 //! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a [`builder`]. A [`Template`] is the
 //! text of a formula in which some numbers are still to be found.

@@ -347,9 +347,11 @@ impl JobTable {
         self.exclusions.get(&u32::try_from(row).ok()?)
     }
 
-    /// Excludes a row from the evaluation, unless it is excluded already.
+    /// Excludes a row from the evaluation, unless it is excluded already or the table has no such row.
     pub fn exclude(&mut self, row: usize, reason: Exclusion) {
-        self.exclusions.entry(row as u32).or_insert(reason);
+        if row < self.len() {
+            self.exclusions.entry(row as u32).or_insert(reason);
+        }
     }
 
     /// The rows that are excluded from the evaluation, ascending.

@@ -15,6 +15,7 @@ use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, Err
 use crate::rank::entity_terms::EntityTerms;
 use crate::rank::scores::Partition;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
+use crate::schema::current_name;
 
 /// The most blocks in a partition.
 const PARTITION_BLOCKS: usize = 8;
@@ -83,14 +84,15 @@ fn score_with_buffers(
     Scores::concat(partitions, table.excluded_rows().collect(), precision, on_error)
 }
 
-/// The column of each input.
+/// The column of each input; that of `fairshare_perc` has the values of the deprecated `fair_share_perc` too.
 ///
 /// # Errors
 /// The table has none for an input.
 fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Column>, ScoreError> {
     let span = program.expr().node(program.expr().root()).span;
     let columns = program.inputs().iter().map(|name| {
-        table.column(name).ok_or_else(|| {
+        let column = table.column(name).or_else(|| table.column(current_name(name)));
+        column.ok_or_else(|| {
             let raised = Raised::new(ErrorKind::Name, format!("the table has no column `{name}`"));
             ScoreError::Raised(EvalError { raised, span, operands: Vec::new() })
         })

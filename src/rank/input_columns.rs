@@ -165,7 +165,7 @@ impl QueueWork {
 impl Program {
     /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
     /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets the value of `on_error`,
-    /// and is added to `errors`, which is cleared first, with its row. [`top_rows`](crate::rank::top_rows) orders the jobs. A score is anything that is made of a double, for memory that was never written.
+    /// and is added to `errors`, which is cleared first (also where an error is returned), with its row. [`top_rows`](crate::rank::top_rows) orders the jobs. A score is anything that is made of a double, for memory that was never written.
     ///
     /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
     /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
@@ -215,8 +215,8 @@ impl Program {
         scores: &mut [S],
         errors: &mut Vec<(usize, ScoreError)>,
     ) -> Result<(), ColumnError> {
-        self.find_columns(columns, scores.len(), &mut scratch.columns)?;
         errors.clear();
+        self.find_columns(columns, scores.len(), &mut scratch.columns)?;
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
         scratch.blocks.resize_with(self.inputs().len().max(scratch.blocks.len()), InputBlock::default);

@@ -87,7 +87,8 @@ impl Ranking {
         Self::from_scores(score(program, table, precision, on_error), table)
     }
 
-    /// Orders scored jobs: the higher value first, then the earlier submission. Decimal results are compared exactly.
+    /// Orders scored jobs: the higher value first, then the earlier submission. Decimal results are compared exactly. The scores
+    /// are those of the table as it is: score it again after rows were added or removed.
     pub fn from_scores(scores: Scores, table: &JobTable) -> Self {
         Self::top(scores, table, usize::MAX)
     }
@@ -133,8 +134,9 @@ impl Ranking {
         Self { scores, order }
     }
 
-    /// Makes a ranking of scores and an order that the caller computed: rows, best first.
-    pub fn from_order(scores: Scores, order: Vec<usize>) -> Self {
+    /// Makes a ranking of scores and an order that the caller computed: rows, best first. Rows without a score are left out.
+    pub fn from_order(scores: Scores, mut order: Vec<usize>) -> Self {
+        order.retain(|&row| row < scores.len());
         Self { scores, order }
     }
 

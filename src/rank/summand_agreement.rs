@@ -31,14 +31,16 @@ pub struct SummandAgreement {
 }
 
 /// The summands of a formula, left to right, and what each decides of the order of a ranking. A formula without sums is one
-/// summand. Jobs for which a summand fails or is not finite do not count; nothing is returned for very many summands.
+/// summand. Jobs for which a summand fails or is not finite do not count, nor do rows of the ranking that the table does not
+/// have; nothing is returned for very many summands.
 pub fn summand_agreements(
     program: &Program,
     schema: &Schema,
     table: &JobTable,
     ranking: &Ranking,
 ) -> Vec<SummandAgreement> {
-    let order = ranking.order();
+    let mut order = ranking.order().to_vec();
+    order.retain(|&row| row < table.len());
     let examined = order.len().min(MAX_ROWS);
     let rows: Vec<usize> = (0..examined).map(|index| order[index * order.len() / examined]).collect();
     let scores = ranking.scores().values();

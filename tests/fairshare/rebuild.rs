@@ -26,7 +26,7 @@ fn random_tree(random: &mut Generator, has_floor: bool) -> ShareTree {
         tree.charge(random.pick(&nodes), random.below(1000) as f64 / 11.0).unwrap();
         match has_floor {
             true => tree.decay_with(|usage| IntervalDecay::new(0.7, 1).step(usage)),
-            false => tree.decay(0.7),
+            false => tree.decay(0.7).unwrap(),
         }
     }
     tree

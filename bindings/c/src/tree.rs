@@ -782,7 +782,7 @@ pub unsafe extern "C" fn jsf_tree_decay(tree: *mut jsf_tree, factor: f64, error:
             let decay = IntervalDecay::new(factor as f32, 1);
             state.tree.decay_with(|usage| decay.step(usage));
         } else {
-            state.tree.decay(factor);
+            state.tree.decay(factor).map_err(|error| jsf_error::argument(error.to_string()))?;
         }
         Ok(())
     };

@@ -113,11 +113,12 @@ impl State {
         Ok(())
     }
 
-    fn decay(&mut self, factor: f64) {
+    fn decay(&mut self, factor: f64) -> Result<(), TreeError> {
         match &mut self.least_usage {
             Some(least_usage) => least_usage.decay(factor),
-            None => self.nodes.tree().decay(factor),
+            None => return self.nodes.tree().decay(factor),
         }
+        Ok(())
     }
 
     /// The tree with the usage that its nodes have.
@@ -213,8 +214,7 @@ impl ShareTree {
         if !(0.0..=1.0).contains(&factor) {
             return Err(PyValueError::new_err(format!("the factor is {factor}, expected a number from 0 to 1")));
         }
-        self.locked().decay(factor);
-        Ok(())
+        self.locked().decay(factor).map_err(|error| tree_error(&error))
     }
 
     /// The numbers of these nodes, by default of all: name, path, kind, shares, perc, usage, tree_usage and factor. `numbers` are

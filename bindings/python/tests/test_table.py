@@ -5,7 +5,9 @@ import datetime
 import json
 import math
 import multiprocessing
+import os
 import pickle
+import signal
 from pathlib import Path
 
 import numpy
@@ -456,3 +458,17 @@ def test_the_attributes_of_results_are_described():
     for name in ["Check", "Explanation", "Trajectory", "Replay"]:
         for attribute, value in vars(getattr(job_sort_formula, name)).items():
             assert not isinstance(value, property) or value.__doc__, f"{name}.{attribute}"
+
+
+def test_a_forked_process_computes_without_its_parents_threads(tmp_path):
+    lines = (json.dumps({"id": f"{number}.vm", "inputs": {"ncpus": number % 1000}}) for number in range(50_000))
+    (tmp_path / "jobs.ndjson").write_text("\n".join(lines))
+    site = Site.open(tmp_path)
+    expected = site.rank("ncpus * 2")["id"].to_pylist()
+    child = os.fork()
+    if child == 0:
+        # a child that waits for threads that it does not have is ended
+        signal.alarm(60)
+        found = site.rank("ncpus * 2")["id"].to_pylist()
+        os._exit(0 if found == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0

@@ -351,7 +351,9 @@ impl Site {
             tree.decay_with(|usage| decay.decayed(usage, seconds));
         } else {
             let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
-            tree.decay(HalfLife::new(self.policy.conf.decay_half_life).factor(seconds));
+            let factor = HalfLife::new(self.policy.conf.decay_half_life).factor(seconds);
+            // a factor of a half-life is from 0 to 1
+            let _ = tree.decay(factor);
         }
     }
 

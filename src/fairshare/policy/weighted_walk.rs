@@ -256,7 +256,7 @@ mod tests {
         use crate::fairshare::policy::PolicyRules;
         use crate::fairshare::policy::fair_tree::FairTree;
         let mut tree = worked_example();
-        tree.decay(1e6);
+        tree.decay_with(|usage| usage * 1e6);
         let walk = AssessedTree::new(tree.clone(), &WeightedWalk);
         let fair_tree = AssessedTree::new(tree, &FairTree::new(PolicyRules::Documented));
         for name in ["User1", "User2", "User3", "User4", "User5"] {

@@ -40,6 +40,10 @@ impl AstBuilder {
             let span = span_of(&slice);
             let inner = slice.into_inner();
             let has_walrus = inner.clone().any(|part| part.as_rule() == Rule::walrus);
+            if inner.clone().any(|part| part.as_rule() == Rule::star) {
+                // "What's New in Python 3.11", PEP 646
+                self.require(PythonVersion::V3_11, span)?;
+            }
             let mut expressions = Vec::new();
             for part in inner {
                 match part.as_rule() {
@@ -55,6 +59,15 @@ impl AstBuilder {
         Ok(self.unsupported(Construct::Subscript, span, parts))
     }
 
+    /// # Errors
+    /// The version of Python that the text is for is older than the one that first has what is at this place.
+    fn require(&self, since: PythonVersion, span: Span) -> Result<()> {
+        match self.python < since {
+            true => Err(SyntaxError::new(SyntaxErrorKind::Newer(since), span)),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let span = span_of(&pair);
         let mut parameters = Vec::new();
@@ -68,6 +81,10 @@ impl AstBuilder {
                 }
                 Rule::parameter => {
                     self.reject_reserved_words(&part)?;
+                    if part.clone().into_inner().any(|inner| inner.as_rule() == Rule::slash) {
+                        // "What's New in Python 3.8", "Positional-only parameters"
+                        self.require(PythonVersion::V3_8, span_of(&part))?;
+                    }
                     let name = checker.add(&part)?;
                     let default = self.expressions(part.into_inner())?.pop();
                     parameters.extend(name.map(|name| Parameter { name, default }));
