@@ -152,6 +152,16 @@ mod tests {
     }
 
     #[test]
+    fn the_docs_name_every_file_of_a_site() {
+        let docs = include_str!("../../../docs/input.md");
+        let folder = docs.split("## The folder of a site").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+        let names = ROLES.iter().flat_map(|files| files.names).filter(|name| !name.contains('/'));
+        for name in names {
+            assert!(folder.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
     fn the_default_scheduler_comes_first() {
         let by_path =
             ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), FileSource::from(path)));

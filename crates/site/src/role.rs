@@ -200,7 +200,9 @@ pub(super) static ROLES: [RoleFiles; 17] = [
         role: Role::Nodes,
         names: &[
             "pbsnodes.json",
+            "pbsnodes_av.json",
             "pbsnodes.txt",
+            "pbsnodes_av.txt",
             "node/pbsnodes_va.out",
             "node/pbsnodes_avFjson.out",
             "node/pbsnodes_avFdsv.out",
