@@ -109,7 +109,7 @@ impl Site {
         let tree = self.fill_shares(program.inputs(), &mut table, &SharesRequest::default(), &mut warnings)?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
         let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
-        let mut machine = CycleMachine::new(self, &table, &cycle, request.processors, &mut warnings)?;
+        let mut machine = CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
         let processors = CycleProcessors { total: machine.machine.total(0), free: machine.machine.free(0) };
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);

@@ -17,7 +17,7 @@ mod tests;
 
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
-pub use machine::{Machine, Part, Placement, Request};
+pub use machine::{Machine, Part, Placement, Request, Unexplained};
 
 use reservations::Reservations;
 use totals::Totals;
