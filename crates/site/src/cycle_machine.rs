@@ -202,10 +202,9 @@ impl CycleMachine {
             self.machine.start(row as u32, &requested.request, placement, end);
             self.limits.start(&requested);
         }
-        for (attribute, jobs, assumption) in [
-            ("stime", without_start, "started just now"),
-            ("exec_vnode", without_place, "is where there is room"),
-        ] {
+        for (attribute, jobs, assumption) in
+            [("stime", without_start, "started just now"), ("exec_vnode", without_place, "is where there is room")]
+        {
             let Some(first) = jobs.first() else { continue };
             let (jobs, each) = match jobs.len() {
                 1 => ("1 running job has".to_owned(), "it"),
@@ -356,8 +355,10 @@ fn unlisted_subjobs(
         }
     }
     if let Some(first) = arrays.first() {
-        let subjobs = if unlisted.len() == 1 { "1 running subjob" } else { &format!("{} running subjobs", unlisted.len()) };
-        let of = if arrays.len() == 1 { format!("`{first}`") } else { format!("{} arrays (first `{first}`)", arrays.len()) };
+        let subjobs =
+            if unlisted.len() == 1 { "1 running subjob" } else { &format!("{} running subjobs", unlisted.len()) };
+        let of =
+            if arrays.len() == 1 { format!("`{first}`") } else { format!("{} arrays (first `{first}`)", arrays.len()) };
         let found = format!(
             "the document does not list {subjobs} of {of}: each holds what its array asks for, and is taken to have started \
              just now"
