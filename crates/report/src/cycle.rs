@@ -127,9 +127,12 @@ impl<'a> CycleReport<'a> {
         if !cycle.left_out.is_empty() {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }
-        let mut sections: Vec<Section<'a>> =
-            self.checked.filter(|_| self.jobs.is_empty()).and_then(brief_findings).into_iter().collect();
         let has_effect = self.has_effect();
+        let findings = self.checked.filter(|_| self.jobs.is_empty()).and_then(brief_findings);
+        // the headline says the worst, and the screen is for what the cycle does
+        let is_said = has_effect && self.verdict().is_some();
+        let mut sections: Vec<Section<'a>> = Vec::new();
+        sections.extend(findings.map(|section| if is_said { section.in_full() } else { section }));
         let of_jobs = [self.starting_section(), self.waiting_section()];
         let of_jobs = of_jobs.into_iter().filter(|section| !section.blocks.is_empty());
         sections.extend(of_jobs.map(|section| if has_effect { section } else { section.in_full() }));
@@ -197,12 +200,17 @@ impl<'a> CycleReport<'a> {
 
     /// The verdict on the formula, then what the cycle does.
     fn headline(&self) -> String {
-        let verdict = self.checked.and_then(|checked| verdict_sentence(checked, "the formula"));
-        match (verdict, self.has_effect()) {
+        match (self.verdict(), self.has_effect()) {
             (Some(verdict), false) => verdict,
             (Some(verdict), true) => format!("{verdict} {}", self.headline_of_cycle()),
             (None, _) => self.headline_of_cycle(),
         }
+    }
+
+    /// The verdict on the formula. That it fails for other jobs is no answer about one.
+    fn verdict(&self) -> Option<String> {
+        let checked = self.checked.filter(|_| self.jobs.is_empty() || !self.has_effect());
+        checked.and_then(|checked| verdict_sentence(checked, "the formula"))
     }
 
     /// Whether the formula orders jobs: without that, the cycle is not that of a scheduler that runs on.

@@ -218,8 +218,8 @@ impl AskedJobs {
         let array = array_and_index(id);
         let rows = array.as_ref().and_then(|(array, _)| table.find_jobs(array).ok());
         let (Some((_, index)), Some(rows)) = (array, rows) else { return self.unmatched.push(why) };
-        for row in rows {
-            match waiting_subjob(table.id(row), &queued[row], index) {
+        for (row, job) in rows.into_iter().filter_map(|row| Some((row, queued.get(row)?))) {
+            match waiting_subjob(table.id(row), job, index) {
                 Ok(position) => {
                     let id = table.id(row).replacen("[]", &format!("[{index}]"), 1);
                     self.jobs.push(AskedJob { row, id, position: Some(position) });

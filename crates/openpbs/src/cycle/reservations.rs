@@ -60,7 +60,7 @@ impl Reservations {
         machine.place(&available, job.queue, &job.request)
     }
 
-    /// The first job that is promised a start and that a job would delay, which fits now if none is.
+    /// Of the jobs that are promised a start, the first one that a job would delay which has room now.
     pub(super) fn delayed(&self, machine: &Machine, job: &CycleJob<'_>, at: i64, free: &[i64]) -> u32 {
         let end = at + job.walltime;
         let mut delayed = u32::MAX;
