@@ -70,6 +70,10 @@ pub struct QueuedJob {
     pub eligible_time: Option<i64>,
     /// The subjobs of an array that were not started; `None` for any other job.
     pub queued_subjobs: Option<ArrayIndices>,
+    /// All subjobs of an array (`array_indices_submitted`), if the document says.
+    pub submitted_subjobs: Option<ArrayIndices>,
+    /// How many subjobs of an array run or are ending.
+    pub running_subjobs: u32,
     /// Whether it may be reserved a place (`topjob_ineligible`).
     pub is_topjob_eligible: bool,
     /// The letters of the holds: `u`, `o`, `s`, `p`.
@@ -133,6 +137,18 @@ impl ArrayIndices {
         self.ranges.is_empty()
     }
 
+    /// The place of an index among them, from 0.
+    pub fn position(&self, index: u32) -> Option<usize> {
+        let mut before = 0;
+        for &(first, last, step) in &self.ranges {
+            if (first..=last).contains(&index) && (index - first) % step == 0 {
+                return Some(before + ((index - first) / step) as usize);
+            }
+            before += ((last - first) / step) as usize + 1;
+        }
+        None
+    }
+
     /// The indices, in the order of the text, which PBS writes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.ranges.iter().flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
@@ -161,6 +177,7 @@ pub(super) enum CycleKey {
     TopjobIneligible,
     ArrayStates,
     ArrayIndices,
+    ArraySubmitted,
     EstimatedStart,
     Place,
     Select,
@@ -183,6 +200,7 @@ impl CycleKey {
             "topjob_ineligible" => Self::TopjobIneligible,
             "array_state_count" => Self::ArrayStates,
             "array_indices_remaining" => Self::ArrayIndices,
+            "array_indices_submitted" => Self::ArraySubmitted,
             "estimated.start_time" | "estimated_start" => Self::EstimatedStart,
             "place" => Self::Place,
             "select" => Self::Select,
@@ -353,6 +371,10 @@ impl AttributeReader<'_, '_> {
             accrue_type: self.special(SpecialInput::AccrueType).and_then(integer).and_then(|kind| kind.try_into().ok()),
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
             queued_subjobs: self.queued_subjobs(),
+            submitted_subjobs: self.text(CycleKey::ArraySubmitted).and_then(ArrayIndices::parse),
+            running_subjobs: ["Running:", "Exiting:"]
+                .into_iter()
+                .fold(0, |sum: u32, state| sum.saturating_add(self.subjobs_in(state).unwrap_or(0))),
             is_topjob_eligible: !self.text(CycleKey::TopjobIneligible).is_some_and(is_true),
             hold_types: self.text(CycleKey::Holds).filter(|holds| *holds != "n").unwrap_or_default().into(),
             placed: self.text(CycleKey::ExecVnode).map(|text| self.placed(text)).unwrap_or_default(),
@@ -450,9 +472,13 @@ impl AttributeReader<'_, '_> {
         if let Some(indices) = self.text(CycleKey::ArrayIndices).and_then(ArrayIndices::parse) {
             return Some(indices);
         }
-        let states = self.text(CycleKey::ArrayStates)?.split_whitespace();
-        let queued = states.filter_map(|state| state.strip_prefix("Queued:")).next()?;
-        queued.parse().ok().map(ArrayIndices::first)
+        self.subjobs_in("Queued:").map(ArrayIndices::first)
+    }
+
+    /// The number of subjobs after a state such as `Running:`.
+    fn subjobs_in(&self, state: &str) -> Option<u32> {
+        let mut states = self.text(CycleKey::ArrayStates)?.split_whitespace();
+        states.find_map(|text| text.strip_prefix(state))?.parse().ok()
     }
 }
 

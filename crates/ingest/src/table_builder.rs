@@ -34,6 +34,8 @@ const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrat
                         their user is `Job_Owner` up to the `@`";
 
 const OF_NODES: &str = "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
+const OF_PROCS: &str =
+    "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
 
 /// The attributes of one job as its document has them.
 #[derive(Debug, Default)]
@@ -198,6 +200,8 @@ pub(super) struct TableBuilder<'a> {
     /// Whether a job without `ncpus` has the processors of its `nodes`.
     takes_nodes: bool,
     has_jobs_with_nodes: bool,
+    /// Whether one of these has `procs`.
+    has_jobs_with_procs: bool,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -224,11 +228,12 @@ impl<'a> TableBuilder<'a> {
             has_jobs_without_user: false,
             takes_nodes: false,
             has_jobs_with_nodes: false,
+            has_jobs_with_procs: false,
         }
     }
 
-    /// Takes the processors of `nodes` for those of a job without `ncpus`: Torque, which prints text only, has no other
-    /// request; the server of OpenPBS sets both.
+    /// Takes the processors of `nodes` and `procs` for those of a job without `ncpus`: Torque, which prints text only, has no
+    /// other request; the server of OpenPBS sets both.
     #[must_use]
     pub(super) fn of_torque(mut self) -> Self {
         self.takes_nodes = true;
@@ -421,7 +426,9 @@ impl<'a> TableBuilder<'a> {
         if self.has_jobs_without_user {
             notes.push(NO_EUSER.to_owned());
         }
-        if self.has_jobs_with_nodes {
+        if self.has_jobs_with_procs {
+            notes.push(OF_PROCS.to_owned());
+        } else if self.has_jobs_with_nodes {
             notes.push(OF_NODES.to_owned());
         }
         let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
@@ -429,10 +436,15 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
-        let amount = |name: &str| job.resources.iter().find(|(resource, _)| resource == name);
-        let nodes = amount("nodes").filter(|_| amount("ncpus").is_none());
-        if let Some(processors) = nodes.and_then(|(_, nodes)| of_nodes(nodes.text()?)) {
-            self.has_jobs_with_nodes |= self.needs_resource("ncpus") || self.cycle_jobs.is_some();
+        let amount = |name: &str| job.resources.iter().find(|(resource, _)| resource == name)?.1.text();
+        if job.resources.iter().any(|(resource, _)| resource == "ncpus") {
+            return;
+        }
+        let of_procs = amount("procs").and_then(|procs| procs.parse::<i64>().ok()).filter(|procs| *procs > 0);
+        if let Some(processors) = amount("nodes").and_then(of_nodes).max(of_procs) {
+            let is_needed = self.needs_resource("ncpus") || self.cycle_jobs.is_some();
+            self.has_jobs_with_nodes |= is_needed;
+            self.has_jobs_with_procs |= is_needed && of_procs.is_some();
             job.resources.push((Cow::Borrowed("ncpus"), JsonScalar::String(Cow::Owned(processors.to_string()))));
         }
     }

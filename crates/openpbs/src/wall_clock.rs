@@ -21,6 +21,35 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
     Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
+/// The seconds since 1970 of what `date` prints of a clock in UTC, such as `Wed Nov 25 22:53:32 UTC 2026`, with the hours of a
+/// day or of half a day; `None` for another text, or a time zone that is not certain.
+///
+/// ```
+/// use jsf_openpbs::wall_clock::seconds_of_date;
+///
+/// assert_eq!(seconds_of_date("Fri Nov 20 18:05:02 UTC 2026"), Some(1_795_197_902));
+/// assert_eq!(seconds_of_date("Fri Nov 20 06:05:02 PM UTC 2026"), Some(1_795_197_902));
+/// assert_eq!(seconds_of_date("Fri Nov 20 18:05:02 CET 2026"), None);
+/// ```
+pub fn seconds_of_date(text: &str) -> Option<i64> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let &[weekday, month, day, time, ref half @ .., zone, year] = words.as_slice() else { return None };
+    if !matches!(zone, "UTC" | "GMT" | "Z") {
+        return None;
+    }
+    let seconds = seconds_of_ctime(&[weekday, month, day, time, year].join(" "))?;
+    let is_twelve = time.starts_with("12:");
+    match half {
+        [] => Some(seconds),
+        ["AM"] => Some(if is_twelve { seconds - HALF_A_DAY } else { seconds }),
+        ["PM"] => Some(if is_twelve { seconds } else { seconds + HALF_A_DAY }),
+        _ => None,
+    }
+}
+
+/// In seconds.
+const HALF_A_DAY: i64 = 12 * 3600;
+
 /// The number of days from 1970-01-01 to a date of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     // years that begin in March have their leap day at the end

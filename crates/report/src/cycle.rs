@@ -5,10 +5,12 @@ use std::io::{self, Write};
 
 use jiff::Timestamp;
 use job_sort_formula::jobs::JobState;
+use jsf_openpbs::check::Checked;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::verdict::{brief_findings, verdict_sentence};
 use crate::without::{Without, without_json, without_most, without_words};
 use crate::words::{count, duration};
 
@@ -21,6 +23,8 @@ pub struct CycleReport<'a> {
     pub cycle: &'a CycledQueue,
     /// The jobs that are asked for; empty: all.
     pub jobs: &'a [String],
+    /// What is to be said of the formula, if there is one.
+    pub checked: Option<&'a Checked>,
 }
 
 #[derive(Serialize)]
@@ -76,7 +80,9 @@ impl<'a> CycleReport<'a> {
     }
 
     fn waiting(&self) -> Vec<&'a WaitingJob> {
-        self.cycle.waiting.iter().filter(|waiting| self.is_shown(&waiting.id)).collect()
+        let is_array_of_asked = |id: &str| self.jobs.iter().any(|job| is_subjob_of(job, id));
+        let waiting = self.cycle.waiting.iter();
+        waiting.filter(|waiting| self.is_shown(&waiting.id) || is_array_of_asked(&waiting.id)).collect()
     }
 
     /// Writes the cycle as one JSON document.
@@ -121,13 +127,21 @@ impl<'a> CycleReport<'a> {
         if !cycle.left_out.is_empty() {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }
-        let sections = [self.starting_section(), self.waiting_section()];
+        let has_effect = self.has_effect();
+        let findings = self.checked.filter(|_| self.jobs.is_empty()).and_then(brief_findings);
+        // the headline says the worst, and the screen is for what the cycle does
+        let is_said = has_effect && self.verdict().is_some();
+        let mut sections: Vec<Section<'a>> = Vec::new();
+        sections.extend(findings.map(|section| if is_said { section.in_full() } else { section }));
+        let of_jobs = [self.starting_section(), self.waiting_section()];
+        let of_jobs = of_jobs.into_iter().filter(|section| !section.blocks.is_empty());
+        sections.extend(of_jobs.map(|section| if has_effect { section } else { section.in_full() }));
         Document {
             command: "jsf cycle",
             title: "The scheduler's next cycle".to_owned(),
             headline: self.headline(),
             facts,
-            sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
+            sections,
             read_on: if self.jobs.is_empty() { "jsf cycle --job ID" } else { "jsf explain --job ID" },
         }
     }
@@ -161,9 +175,11 @@ impl<'a> CycleReport<'a> {
             return section;
         }
         let cycle = self.cycle;
-        let promised = |id: &str| cycle.reserved.iter().position(|one| one.id == id || is_subjob_of(&one.id, id));
+        let reserved = self.reserved();
+        let promised = move |id: &str| reserved.iter().position(|one| one.id == id || is_subjob_of(&one.id, id));
         waiting.sort_by_key(|waiting| promised(&waiting.id).unwrap_or(usize::MAX));
         let has_promise = waiting.iter().any(|waiting| promised(&waiting.id).is_some());
+        let starts: Vec<i64> = self.reserved().iter().map(|one| one.start).collect();
         let mut columns = vec![Column::id("job", 9)];
         if has_promise {
             columns.extend([Column::text("promised at", 11), Column::text("in", 6)]);
@@ -172,7 +188,7 @@ impl<'a> CycleReport<'a> {
         section.table(Table::new(columns, waiting.len(), move |index| {
             let WaitingJob { id, reason } = waiting[index];
             let mut cells = vec![Cell::text(&**id)];
-            match promised(id).map(|index| cycle.reserved[index].start) {
+            match promised(id).map(|index| starts[index]) {
                 Some(start) => cells.extend([Cell::prose(moment(start)), Cell::prose(duration_of(start - cycle.at))]),
                 None if has_promise => cells.extend([Cell::prose(""), Cell::prose("")]),
                 None => {}
@@ -182,7 +198,27 @@ impl<'a> CycleReport<'a> {
         }))
     }
 
+    /// The verdict on the formula, then what the cycle does.
     fn headline(&self) -> String {
+        match (self.verdict(), self.has_effect()) {
+            (Some(verdict), false) => verdict,
+            (Some(verdict), true) => format!("{verdict} {}", self.headline_of_cycle()),
+            (None, _) => self.headline_of_cycle(),
+        }
+    }
+
+    /// The verdict on the formula. That it fails for other jobs is no answer about one.
+    fn verdict(&self) -> Option<String> {
+        let checked = self.checked.filter(|_| self.jobs.is_empty() || !self.has_effect());
+        checked.and_then(|checked| verdict_sentence(checked, "the formula"))
+    }
+
+    /// Whether the formula orders jobs: without that, the cycle is not that of a scheduler that runs on.
+    fn has_effect(&self) -> bool {
+        self.checked.is_none_or(|checked| checked.verdict.has_effect())
+    }
+
+    fn headline_of_cycle(&self) -> String {
         if let [job] = self.jobs {
             return self.headline_of(job);
         }

@@ -14,7 +14,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 
 use super::applied_tree::{AppliedTree, require_own_shares};
 use super::role::Role;
-use super::{ComparedQueue, ComparedSide, RankedQueue, SharesRequest, Site, SiteError};
+use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
 
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
@@ -71,6 +71,12 @@ impl Site {
     pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
         let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered);
         self.checked(submitted, &queue.schema, Some(scored), queue.tree.as_ref())
+    }
+
+    /// Checks the formula of a cycle, as [`check`](Self::check) does.
+    pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
+        let scored = self.scored(&cycle.table, &cycle.ranking, &cycle.not_considered);
+        self.checked(submitted, &cycle.schema, Some(scored), cycle.tree.as_ref())
     }
 
     /// Checks both formulas of a comparison with another site, or with this one, as [`check`](Self::check) does.

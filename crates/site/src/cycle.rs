@@ -1,17 +1,20 @@
 //! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each other one waits.
 
+use std::collections::HashSet;
+
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
-use job_sort_formula::jobs::{Exclusion, FoundJobs, JobState, JobTable};
+use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::Scores;
+use job_sort_formula::rank::{Ranking, Scores};
+use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refusal, Reservation};
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
-use super::cycle_machine::{CountedNames, CycleMachine};
+use super::cycle_machine::{CountedNames, CycleMachine, array_and_index};
 use super::simulation_rules::{LeftOut, PROCESSORS, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
@@ -19,6 +22,9 @@ use super::{SharesRequest, Site, SiteError, SiteJobs};
 const MAX_LATER_CYCLES: usize = 2000;
 /// The most decisions about jobs in all these cycles.
 const MAX_LATER_DECISIONS: usize = 5_000_000;
+
+/// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
+const FAR: u64 = 366 * 86400;
 
 /// What a cycle is asked.
 #[derive(Default)]
@@ -29,8 +35,9 @@ pub struct CycleRequest<'a> {
     pub at: Option<i64>,
     /// The number of processors, instead of the nodes.
     pub processors: Option<u32>,
-    /// Jobs for which it is estimated when they start if the cycle neither starts them nor promises them a start.
-    pub estimated: Vec<String>,
+    /// The jobs and subjobs that are asked for. It is estimated when they start if the cycle neither starts them nor promises
+    /// them a start.
+    pub asked: Vec<String>,
 }
 
 /// A cycle of the scheduler.
@@ -48,6 +55,10 @@ pub struct CycledQueue {
     pub waiting: Vec<WaitingJob>,
     /// The accrue type of every job after the cycle, by id: 0 not known, 1 not eligible, 2 eligible, 3 running.
     pub accrue_types: Vec<(String, u8)>,
+    /// The ids of the jobs and subjobs that were asked for, as the document has them.
+    pub asked: Vec<String>,
+    /// What was asked for and is no job that waits or runs, one sentence each.
+    pub unknown: Vec<String>,
     /// When the jobs that were asked for start, if nothing else is submitted and every job takes its whole walltime.
     pub estimates: Vec<(String, Option<i64>)>,
     /// The settings that decide what a cycle starts, in words.
@@ -58,6 +69,14 @@ pub struct CycledQueue {
     pub left_out: Vec<LeftOut>,
     /// The jobs.
     pub table: JobTable,
+    /// The names that the formula may use: the site's, and those that only its jobs contain.
+    pub schema: Schema,
+    /// The scores of the jobs before the cycle, and the rows that the scheduler considers, best first.
+    pub ranking: Ranking,
+    /// The waiting rows that the scheduler does not consider, and why.
+    pub not_considered: Vec<(usize, NotConsidered)>,
+    /// OpenPBS's fair-share tree, where the formula or the order needs it.
+    pub tree: Option<PbsTree>,
     /// The findings about the formula.
     pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each.
@@ -101,15 +120,17 @@ impl Site {
         let no_formula = Formula::parse("0").map_err(SiteError::content)?;
         let formula = request.formula.unwrap_or(&no_formula);
         let SiteJobs { mut table, schema, program, mut warnings, cycle, .. } = self.read_cycle_jobs(formula)?;
-        let cycle = cycle.unwrap_or_default();
+        let mut cycle = cycle.unwrap_or_default();
+        cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
         let at = moment(request.at, &cycle)?;
+        warnings.extend(far_moment(&cycle, at));
         age(&mut table, &cycle, at);
         warnings.extend(uncertain_clock(&cycle));
         let program = program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, &SharesRequest::default(), &mut warnings)?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
         let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
-        let mut machine = CycleMachine::new(self, &table, &cycle, request.processors, &mut warnings)?;
+        let mut machine = CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
         let processors = CycleProcessors { total: machine.machine.total(0), free: machine.machine.free(0) };
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);
@@ -119,15 +140,16 @@ impl Site {
         let mut decided = Decided::new(&table, &cycle.jobs);
         let rows = decided.set_aside(self, &ordered, &subjobs);
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
-        let asked = decided.rows_without_start(&request.estimated);
-        let mut later = Later::new(rows, subjobs, &decided, asked);
+        let AskedJobs { jobs: asked, unmatched } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
+        let estimated = asked.iter().filter_map(|job| decided.estimated(job)).collect();
+        let mut later = Later::new(rows, subjobs, &decided, estimated);
         while let Some(at) = later.next_cycle(&mut machine) {
             let mut observer = Decided::new(&table, &cycle.jobs);
             let Later { rows, subjobs, .. } = &mut later;
             queue.decide(at, rows, subjobs, &mut machine, &mut observer);
             later.note(at, &observer);
         }
-        let estimates = later.estimates.iter().map(|(row, start)| (table.id(*row).to_owned(), *start)).collect();
+        let estimates = later.estimates.into_iter().map(|estimate| (estimate.id, estimate.start)).collect();
         let waiting = decided.waiting(&machine);
         Ok(CycledQueue {
             at,
@@ -136,6 +158,8 @@ impl Site {
             reserved: decided.reserved.iter().map(|(_, reserved)| reserved.clone()).collect(),
             waiting,
             accrue_types: decided.accrue_types(),
+            asked: asked.into_iter().map(|job| job.id).collect(),
+            unknown: unmatched,
             estimates,
             backfilling: starts_in_words(&machine.rules),
             order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
@@ -143,6 +167,10 @@ impl Site {
             findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
             warnings,
             table,
+            schema,
+            ranking: ordered.ranking,
+            not_considered: ordered.not_considered,
+            tree,
         })
     }
 
@@ -154,13 +182,63 @@ impl Site {
     }
 }
 
-/// The rows of the jobs with these ids. A subjob of which the document has only the array is found by that.
-pub fn find_jobs_or_arrays(table: &JobTable, ids: &[String]) -> FoundJobs {
-    let known = ids.iter().map(|id| match (table.find_jobs(id), id.find('['), id.find(']')) {
-        (Err(_), Some(start), Some(end)) if start < end => format!("{}[]{}", &id[..start], &id[end + 1..]),
-        _ => id.clone(),
-    });
-    table.find_all_jobs(&known.collect::<Vec<_>>())
+/// A job or a subjob that is asked for.
+struct AskedJob {
+    row: usize,
+    id: String,
+    /// The place of a subjob among those of its array that wait, where the document has the array only.
+    position: Option<usize>,
+}
+
+/// The jobs that are asked for, and what no job is called.
+struct AskedJobs {
+    jobs: Vec<AskedJob>,
+    unmatched: Vec<String>,
+}
+
+impl AskedJobs {
+    /// Finds jobs by their ids. A subjob that waits and of which the document has only the array is found by that.
+    fn find(table: &JobTable, queued: &[QueuedJob], ids: &[String]) -> Self {
+        let mut found = Self { jobs: Vec::new(), unmatched: Vec::new() };
+        for id in ids {
+            match table.find_jobs(id) {
+                Ok(rows) => {
+                    let job = |row| AskedJob { row, id: table.id(row).to_owned(), position: None };
+                    found.jobs.extend(rows.into_iter().map(job));
+                }
+                Err(why) => found.find_subjob(table, queued, id, why),
+            }
+        }
+        let mut known = HashSet::new();
+        found.jobs.retain(|job| known.insert(job.id.clone()));
+        found
+    }
+
+    fn find_subjob(&mut self, table: &JobTable, queued: &[QueuedJob], id: &str, why: String) {
+        let array = array_and_index(id);
+        let rows = array.as_ref().and_then(|(array, _)| table.find_jobs(array).ok());
+        let (Some((_, index)), Some(rows)) = (array, rows) else { return self.unmatched.push(why) };
+        for (row, job) in rows.into_iter().filter_map(|row| Some((row, queued.get(row)?))) {
+            match waiting_subjob(table.id(row), job, index) {
+                Ok(position) => {
+                    let id = table.id(row).replacen("[]", &format!("[{index}]"), 1);
+                    self.jobs.push(AskedJob { row, id, position: Some(position) });
+                }
+                Err(why) => self.unmatched.push(why),
+            }
+        }
+    }
+}
+
+/// The place of a subjob among those of its array that wait, or why it does not wait.
+fn waiting_subjob(array: &str, job: &QueuedJob, index: u32) -> Result<usize, String> {
+    let position = job.queued_subjobs.as_ref().and_then(|waiting| waiting.position(index));
+    let is_submitted = job.submitted_subjobs.as_ref().is_none_or(|submitted| submitted.position(index).is_some());
+    position.filter(|_| is_submitted).ok_or_else(|| match (is_submitted, job.running_subjobs) {
+        (false, _) => format!("the array `{array}` has no subjob {index}"),
+        (true, 0) => format!("the subjob {index} of `{array}` does not wait any more: it has ended"),
+        (true, _) => format!("the subjob {index} of `{array}` does not wait any more: it runs or has ended"),
+    })
 }
 
 /// The moment of the cycle.
@@ -179,6 +257,17 @@ fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
             let _ = table.set(row, "eligible_time", aged);
         }
     }
+}
+
+/// A warning about a moment that is far from all times of the jobs.
+fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
+    let times = cycle.jobs.iter().flat_map(|job| [job.stime, job.qtime, job.etime]).chain([cycle.timestamp]).flatten();
+    let nearest = times.map(|time| time.abs_diff(at)).min()?;
+    (nearest > FAR).then(|| {
+        let years = nearest / FAR;
+        let years = if years == 1 { "a year".to_owned() } else { format!("{years} years") };
+        format!("the moment of the cycle is more than {years} from every time in the document of jobs").into()
+    })
 }
 
 fn uncertain_clock(cycle: &CycleJobs) -> Option<Message> {
@@ -296,13 +385,23 @@ impl<'t> Decided<'t> {
         }
     }
 
-    /// The rows of these jobs that neither start nor are promised a start.
-    fn rows_without_start(&self, ids: &[String]) -> Vec<usize> {
-        let FoundJobs { rows, .. } = find_jobs_or_arrays(self.table, ids);
-        rows.into_iter()
-            .filter(|&row| self.refused.iter().any(|(refused, _)| *refused as usize == row))
-            .filter(|&row| !self.reserved.iter().any(|(reserved, _)| *reserved as usize == row))
-            .collect()
+    /// What is to be found out of a job that neither starts nor is promised a start.
+    fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
+        let is_refused = self.refused.iter().any(|(refused, _)| *refused as usize == job.row);
+        let is_reserved = self.reserved.iter().any(|(row, reserved)| match job.position {
+            None => *row as usize == job.row,
+            Some(_) => reserved.id == job.id,
+        });
+        let starts = match job.position {
+            None => 1,
+            Some(position) => (position + 1).saturating_sub(self.begun[job.row]),
+        };
+        (is_refused && !is_reserved && starts > 0).then(|| Estimate {
+            row: job.row,
+            id: job.id.clone(),
+            starts,
+            start: None,
+        })
     }
 
     /// The jobs that wait, and why.
@@ -316,7 +415,11 @@ impl<'t> Decided<'t> {
                 Refusal::Limit(limit) => {
                     limits.get(*limit).map_or_else(String::new, |limit| limit_in_words(limit, names, &self.jobs[row]))
                 }
-                Refusal::DelaysReservation => "would delay a job that is promised a start".to_owned(),
+                Refusal::DelaysReservation(delayed) => {
+                    let reserved = self.reserved.iter().find(|(row, _)| row == delayed);
+                    let delayed = reserved.map_or("a job", |(_, reserved)| &reserved.id);
+                    format!("would delay {delayed}, which is promised a start")
+                }
                 Refusal::StrictOrdering(blocking) => {
                     let blocking = self.table.id(*blocking as usize);
                     format!("strict_ordering: {blocking} comes first and does not start")
@@ -412,19 +515,27 @@ fn limit_in_words(limit: &Limit, names: &CountedNames, job: &QueuedJob) -> Strin
     }
 }
 
+/// When a job that is asked for starts.
+struct Estimate {
+    row: usize,
+    id: String,
+    /// How many starts of its row are left up to its own: of an array, the subjobs start one after the other.
+    starts: usize,
+    /// `None` until it starts.
+    start: Option<i64>,
+}
+
 /// The cycles after this one, at the ends of the running jobs, until the jobs that are asked for have started.
 struct Later {
     rows: Vec<usize>,
     subjobs: Vec<u32>,
-    /// By row; `None` until it starts.
-    estimates: Vec<(usize, Option<i64>)>,
+    estimates: Vec<Estimate>,
     cycles: usize,
     decisions: usize,
 }
 
 impl Later {
-    fn new(rows: Vec<usize>, subjobs: Vec<u32>, decided: &Decided<'_>, asked: Vec<usize>) -> Self {
-        let estimates = asked.into_iter().map(|row| (row, None)).collect();
+    fn new(rows: Vec<usize>, subjobs: Vec<u32>, decided: &Decided<'_>, estimates: Vec<Estimate>) -> Self {
         let mut later = Self { rows, subjobs, estimates, cycles: 0, decisions: 0 };
         later.remove(decided);
         later
@@ -439,7 +550,7 @@ impl Later {
 
     /// Ends the jobs whose walltimes end next. Returns that time, unless all that is asked for is known or cannot be found out.
     fn next_cycle(&mut self, machine: &mut CycleMachine) -> Option<i64> {
-        let is_known = self.estimates.iter().all(|(_, start)| start.is_some());
+        let is_known = self.estimates.iter().all(|estimate| estimate.start.is_some());
         self.cycles += 1;
         self.decisions += self.rows.len();
         if is_known || self.cycles > MAX_LATER_CYCLES || self.decisions > MAX_LATER_DECISIONS {
@@ -449,9 +560,10 @@ impl Later {
     }
 
     fn note(&mut self, at: i64, decided: &Decided<'_>) {
-        for (row, start) in &mut self.estimates {
-            if start.is_none() && decided.started.iter().any(|(started, _)| *started as usize == *row) {
-                *start = Some(at);
+        for estimate in self.estimates.iter_mut().filter(|estimate| estimate.start.is_none()) {
+            estimate.starts = estimate.starts.saturating_sub(decided.begun[estimate.row]);
+            if estimate.starts == 0 {
+                estimate.start = Some(at);
             }
         }
         self.remove(decided);

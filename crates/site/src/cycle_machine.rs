@@ -1,15 +1,17 @@
 //! The machine, the limits and the jobs of a site as a scheduling cycle needs them.
 
-use hashbrown::HashMap;
+use std::mem;
+
+use hashbrown::{HashMap, HashSet};
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
     CycleJob, CycleRules, JobSource, Limits, Machine, Part, Placement, Request, UNLIMITED_WALLTIME,
 };
-use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::nodes::{Node, Nodes};
 
 use jsf_simulate::Names;
 
@@ -64,24 +66,44 @@ impl JobSource for RequestedJobs {
 }
 
 /// The pools of the machine: one for each host.
+#[derive(Default)]
 struct Pools {
     names: Vec<Box<str>>,
     pools: Vec<Vec<i64>>,
     /// The queue that a host is reserved for.
     queues: Vec<Option<Box<str>>>,
     pool_of_node: HashMap<Box<str>, u32>,
+    /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not known of the moment.
+    in_use: Vec<i64>,
+    /// The subjobs that run on other nodes.
+    subjobs_elsewhere: HashSet<Box<str>>,
 }
 
+/// A running job of which it is not known where it is.
+struct Unplaced {
+    row: usize,
+    /// When its walltime ends.
+    end: i64,
+}
+
+/// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless `max_array_size` is raised.
+const MAX_SUBJOBS: u32 = 10_000;
+/// The most seconds between the documents of jobs and nodes of which both are of one moment.
+const MAX_APART: u64 = 300;
+
 impl CycleMachine {
-    /// The machine with the running jobs of the table on it.
+    /// The machine with the running jobs of the table on it, at the moment of a cycle.
     pub(super) fn new(
         site: &Site,
         table: &JobTable,
         cycle: &CycleJobs,
+        at: i64,
         processors: Option<u32>,
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
-        let Pools { names, pools, queues, pool_of_node } = Pools::new(site, processors)?;
+        let mut made_pools = Pools::new(site, cycle.timestamp, processors)?;
+        let names = mem::take(&mut made_pools.names);
+        let queues = mem::take(&mut made_pools.queues);
         let [mut users, mut groups, mut projects] = [Names::default(), Names::default(), Names::default()];
         let jobs = cycle.jobs.iter().enumerate().map(|(row, job)| RequestedJob {
             walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
@@ -113,10 +135,11 @@ impl CycleMachine {
         };
         let mut of_queues: Vec<Vec<u32>> = queue_names.iter().map(|queue| pools_of_queue(queue)).collect();
         of_queues.push(pools_of_queue(""));
-        let machine = Machine::new(&pools).pools_of_queues(of_queues);
+        let machine = Machine::new(&made_pools.pools).pools_of_queues(of_queues);
         let rules = site.cycle_rules(&queue_names);
         let mut made = Self { machine, limits, rules, jobs, names: CountedNames { amounts: names } };
-        made.run_jobs(table, cycle, &pool_of_node, warnings);
+        let unplaced = made.run_jobs(table, cycle, at, &made_pools, warnings);
+        made.run_unplaced(unplaced, &made_pools, warnings);
         Ok(made)
     }
 
@@ -147,37 +170,71 @@ impl CycleMachine {
         machine.end_next(jobs, |job| limits.end(job))
     }
 
-    /// Puts the running jobs on the machine.
+    /// Puts the running jobs on the machine whose places are known. Returns the others.
     fn run_jobs(
         &mut self,
         table: &JobTable,
         cycle: &CycleJobs,
-        pool_of_node: &HashMap<Box<str>, u32>,
+        at: i64,
+        pools: &Pools,
         warnings: &mut Vec<Message>,
-    ) {
+    ) -> Vec<Unplaced> {
+        // what runs while the document is written began before
+        let latest_start = cycle.timestamp.unwrap_or(at);
         let mut without_start = Vec::new();
         let mut without_place = Vec::new();
+        let mut unplaced = Vec::new();
         for (row, job) in cycle.jobs.iter().enumerate() {
             if !matches!(table.state(row), JobState::Running | JobState::Exiting) {
                 continue;
             }
             let requested = self.jobs.job(row as u32);
-            let Some(stime) = job.stime else {
+            if job.stime.is_none() {
                 without_start.push(table.id(row));
-                continue;
-            };
+            }
+            let end = job.stime.unwrap_or(latest_start).saturating_add(requested.walltime);
             if job.placed.is_empty() && self.machine.pools() > 1 {
                 without_place.push(table.id(row));
+                unplaced.push(Unplaced { row, end });
+                continue;
             }
-            let placement = self.placement(job, pool_of_node, &requested);
-            self.machine.start(row as u32, &requested.request, placement, stime.saturating_add(requested.walltime));
+            let placement = self.placement(job, &pools.pool_of_node, &requested);
+            self.machine.start(row as u32, &requested.request, placement, end);
             self.limits.start(&requested);
         }
-        for (attribute, jobs) in [("stime", without_start), ("exec_vnode", without_place)] {
+        for (attribute, jobs, assumption) in
+            [("stime", without_start, "started just now"), ("exec_vnode", without_place, "is where there is room")]
+        {
             let Some(first) = jobs.first() else { continue };
-            let count = jobs.len();
-            let jobs = if count == 1 { "running job has" } else { "running jobs have" };
-            let found = format!("{count} {jobs} no `{attribute}` (first `{first}`), so what is held counts as free");
+            let (jobs, each) = match jobs.len() {
+                1 => ("1 running job has".to_owned(), "it"),
+                count => (format!("{count} running jobs have"), "each"),
+            };
+            let found = format!("{jobs} no `{attribute}` (first `{first}`): {each} is taken as if it {assumption}");
+            warnings.push(found.into());
+        }
+        unplaced.extend(unlisted_subjobs(table, cycle, latest_start, pools, warnings));
+        unplaced.retain(|Unplaced { row, .. }| !matches!(table.exclusion(*row), Some(Exclusion::Partition { .. })));
+        unplaced
+    }
+
+    /// Puts the running jobs on the machine whose places are not known, and what else is in use.
+    fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, pools: &Pools, warnings: &mut Vec<Message>) {
+        let mut unexplained = self.machine.unexplained(&pools.in_use);
+        for Unplaced { row, end } in unplaced {
+            let job = self.jobs.job(row as u32);
+            let placement = self.machine.place_running(&mut unexplained, job.queue, &job.request);
+            self.machine.start(row as u32, &job.request, placement, end);
+            self.limits.start(&job);
+        }
+        let unexplained = self.machine.unexplained(&pools.in_use);
+        let held = self.machine.hold(&unexplained);
+        if held > 0 {
+            let processors = if held == 1 { "1 processor".to_owned() } else { format!("{held} processors") };
+            let found = format!(
+                "by `resources_assigned` of the nodes, {processors} more are in use than the running jobs of the document \
+                 hold: nobody knows until when, so they are not free in what follows"
+            );
             warnings.push(found.into());
         }
     }
@@ -217,13 +274,14 @@ impl Site {
 }
 
 impl Pools {
-    fn new(site: &Site, processors: Option<u32>) -> Result<Self, SiteError> {
+    /// The pools, beside jobs of which the document is of this time.
+    fn new(site: &Site, written: Option<i64>, processors: Option<u32>) -> Result<Self, SiteError> {
         if let Some(processors) = processors {
             return Ok(Self {
                 names: vec![PROCESSORS.into()],
                 pools: vec![vec![processors.into()]],
                 queues: vec![None],
-                pool_of_node: HashMap::new(),
+                ..Self::default()
             });
         }
         let Some(nodes) = site.nodes()? else {
@@ -232,15 +290,22 @@ impl Pools {
         let mut names: Vec<Box<str>> = vec![PROCESSORS.into()];
         names.extend(site.counted_resources()?);
         let mut pool_of_host: HashMap<&str, u32> = HashMap::new();
-        let mut made = Self { names, pools: Vec::new(), queues: Vec::new(), pool_of_node: HashMap::new() };
+        let mut made = Self { names, ..Self::default() };
         for node in usable_nodes(&nodes, site.partition.as_deref()) {
             let next = made.pools.len() as u32;
             let pool = *pool_of_host.entry(&*node.host).or_insert(next);
             if pool == next {
                 made.pools.push(vec![0; made.names.len()]);
                 made.queues.push(node.queue.clone());
+                made.in_use.push(0);
             }
             made.add(pool, node);
+        }
+        let are_apart = nodes.timestamp().zip(written).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
+        if are_apart {
+            made.in_use.clear();
+        } else {
+            made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
         }
         if made.pools.is_empty() {
             return Err(SiteError::content("no node is usable: all are down, offline or of another partition"));
@@ -248,12 +313,66 @@ impl Pools {
         Ok(made)
     }
 
+    /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
+    fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
+        let jobs = nodes.iter().filter(|node| !self.pool_of_node.contains_key(&node.name)).flat_map(|node| &node.jobs);
+        jobs.filter(|id| array_and_index(id).is_some()).cloned().collect()
+    }
+
     fn add(&mut self, pool: u32, node: &Node) {
         self.pool_of_node.insert(node.name.clone(), pool);
+        let in_use = node.assigned.get(PROCESSORS).copied().unwrap_or(0).max(0);
+        self.in_use[pool as usize] = self.in_use[pool as usize].saturating_add(in_use);
         for (sum, name) in self.pools[pool as usize].iter_mut().zip(&self.names) {
             *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
         }
     }
+}
+
+/// The running subjobs that arrays count and the document does not list: `qstat -f` lists subjobs only with `-t`.
+fn unlisted_subjobs(
+    table: &JobTable,
+    cycle: &CycleJobs,
+    latest_start: i64,
+    pools: &Pools,
+    warnings: &mut Vec<Message>,
+) -> Vec<Unplaced> {
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let running = (0..table.len()).filter(|&row| matches!(table.state(row), JobState::Running | JobState::Exiting));
+    let ids = running.map(|row| table.id(row)).chain(pools.subjobs_elsewhere.iter().map(|id| &**id));
+    for (array, _) in ids.filter_map(array_and_index) {
+        *known.entry(array).or_default() += 1;
+    }
+    let mut unlisted = Vec::new();
+    let mut arrays = Vec::new();
+    for (row, job) in cycle.jobs.iter().enumerate().filter(|(_, job)| job.running_subjobs > 0) {
+        let known = known.get(table.id(row)).copied().unwrap_or(0);
+        let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
+        let end = latest_start.saturating_add(job.walltime.unwrap_or(UNLIMITED_WALLTIME));
+        unlisted.extend((0..count).map(|_| Unplaced { row, end }));
+        if count > 0 {
+            arrays.push(table.id(row));
+        }
+    }
+    if let Some(first) = arrays.first() {
+        let subjobs =
+            if unlisted.len() == 1 { "1 running subjob" } else { &format!("{} running subjobs", unlisted.len()) };
+        let of =
+            if arrays.len() == 1 { format!("`{first}`") } else { format!("{} arrays (first `{first}`)", arrays.len()) };
+        let found = format!(
+            "the document does not list {subjobs} of {of}: each holds what its array asks for, and is taken to have started \
+             just now"
+        );
+        warnings.push(found.into());
+    }
+    unlisted
+}
+
+/// The id of the array of a subjob, `12[].vm` of `12[3].vm`, and the index of the subjob.
+pub(super) fn array_and_index(id: &str) -> Option<(String, u32)> {
+    let (number, rest) = id.split_once('[')?;
+    let (index, server) = rest.split_once(']')?;
+    Some((format!("{number}[]{server}"), index.parse().ok()?))
 }
 
 /// What a job asks for; the rest is filled in by the caller.

@@ -49,7 +49,7 @@ use thiserror::Error;
 
 pub use bundle::SiteBundle;
 pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
-pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, ReservedJob, WaitingJob, find_jobs_or_arrays};
+pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, ReservedJob, WaitingJob};
 pub use explain::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour, OtherValues, RankReached,
     Rounding,

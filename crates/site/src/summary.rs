@@ -1,6 +1,7 @@
 //! What is known of a site, and what is missing, in a few lines.
 
 use job_sort_formula::diagnostic::is_control;
+use jsf_openpbs::wall_clock::seconds_of_date;
 
 use super::files::SiteFiles;
 use super::role::{ExpectedAt, MissingFile, ROLES, Role};
@@ -63,6 +64,16 @@ impl SiteFiles {
             Some(inside) if inside.len() > 1 && !shared.is_empty() => format!("{shared}: {}", inside.join(", ")),
             _ => names.join(", "),
         }
+    }
+
+    /// When the jobs of the folder or the archive were collected, in seconds since 1970, if its file of the time says so.
+    pub(super) fn jobs_taken_at(&self) -> Option<i64> {
+        let root = FileSource::from(self.root.as_ref()?).name();
+        if !self.first(Role::Queue)?.name().starts_with(&root) {
+            return None;
+        }
+        let text = self.first(Role::Time)?.read_text(Role::Time).ok()?;
+        seconds_of_date(text.lines().next()?)
     }
 
     /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's files.

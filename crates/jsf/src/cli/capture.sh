@@ -76,7 +76,7 @@ python_version() {
     } </dev/null | LC_ALL=C sed -n 's/^\(Python [0-9][0-9.]*\).*/\1/p' | head -n 1
 }
 
-date >"$folder/ctime"
+LC_ALL=C date -u >"$folder/ctime"
 
 if command -v qstat >/dev/null 2>&1; then
     save qstat.json qstat -f -F json || save qstat.txt qstat -f

@@ -3,17 +3,19 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::jobs::FoundJobs;
+use jsf_openpbs::check::error_findings_of;
+use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::cycle::CycleReport;
-use jsf_site::{CycleRequest, CycledQueue, SiteError, find_jobs_or_arrays};
+use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
 use super::args::{CycleArgs, CycleFormatName};
 use super::document::{write_as_markdown, write_text};
 use super::queue::{draw_submitted, none_exists};
-use super::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site, warn_all};
+use super::rank::report_errors;
+use super::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
 
 pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &arguments.formula, None)?;
+    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     let has_formula = arguments.formula.is_given() || site.formula_text().is_ok();
@@ -24,36 +26,51 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         let Some(formula) = parsed_formula(source, submitted) else { return Ok(Outcome::Findings) };
         request.formula = Some(formula);
     }
-    request.estimated.clone_from(&arguments.jobs);
+    request.asked.clone_from(&arguments.jobs);
     let cycle = match site.cycle(&request) {
-        Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
+        Err(SiteError::NotArithmetic) => {
+            if let (Some(source), Some(submitted)) = (&source, &submitted) {
+                draw_all(source, &site.check(submitted)?.findings);
+            }
+            return Ok(Outcome::Findings);
+        }
         cycle => cycle?,
     };
     warn_all(&cycle.warnings);
-    if let (Some(source), Some(submitted)) = (&source, &submitted) {
-        draw_submitted(source, submitted, cycle.findings.iter().cloned());
+    if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
+        return Err(none_exists(cycle.unknown).into());
     }
-    let jobs = known_jobs(arguments, &cycle)?;
+    warn_all(&cycle.unknown);
+    if let (Some(source), Some(submitted)) = (&source, &submitted) {
+        draw_found(arguments, source, submitted, &cycle);
+    }
+    let is_document = arguments.format.is_document();
+    let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
     let formula = source.as_ref().map_or("", |source| &source.text);
-    let report = CycleReport { formula, cycle: &cycle, jobs: &jobs };
+    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, checked: checked.as_ref() };
     match arguments.format {
         CycleFormatName::Human => write_text(&report.document(), arguments.text, out)?,
         CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
         CycleFormatName::Json => report.write_json(out)?,
     }
-    let is_wrong = cycle.findings.iter().any(|found| found.severity == Severity::Error);
+    let count = cycle.ranking.scores().count();
+    let fails_always = source.is_some() && count > 0 && cycle.ranking.error_count() == count;
+    let is_wrong = cycle.findings.iter().any(|found| found.severity == Severity::Error)
+        || fails_always
+        || cycle.ranking.failure().is_some();
     Ok(if is_wrong { Outcome::Findings } else { Outcome::Fine })
 }
 
-/// The ids of the jobs that are asked for, as the document has them.
-fn known_jobs(arguments: &CycleArgs, cycle: &CycledQueue) -> Result<Vec<String>, CliError> {
-    if arguments.jobs.is_empty() {
-        return Ok(Vec::new());
+/// Draws what is found in the formula, and for which jobs it fails; one screen for people says that itself.
+fn draw_found(arguments: &CycleArgs, source: &FormulaText, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) {
+    let is_document = arguments.format.is_document();
+    if is_document && !arguments.text.full {
+        return;
     }
-    let FoundJobs { rows, unmatched } = find_jobs_or_arrays(&cycle.table, &arguments.jobs);
-    if rows.is_empty() {
-        return Err(none_exists(unmatched).into());
+    draw_submitted(source, submitted, cycle.findings.iter().cloned());
+    if is_document {
+        draw_submitted(source, submitted, error_findings_of(&cycle.table, &cycle.ranking, |_| true));
+    } else {
+        report_errors(arguments.site.on_error, "the formula", &cycle.table, &cycle.ranking);
     }
-    warn_all(&unmatched);
-    Ok(rows.into_iter().map(|row| cycle.table.id(row).to_owned()).collect())
 }

@@ -191,7 +191,7 @@ fn a_screen_of_80_columns_has_the_answer() {
         let output = command().args(arguments).env("COLUMNS", "80").output().expect("an output");
         let screen = success(&output);
         assert!(screen.lines().count() <= 24 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
-        assert!(screen.contains("waiting") && screen.contains("processors: 446 of 4288 free"), "{screen}");
+        assert!(screen.contains("waiting") && screen.contains("processors: 382 of 4288 free"), "{screen}");
     }
 }
 
@@ -225,4 +225,185 @@ fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_t
     let what = "preemption by the jobs of express queues";
     assert_eq!(queue.cycle(&options)["without"], json!([{"what": what, "jobs": 3}]));
     assert!(queue.headline(&options).ends_with(&format!(" (without {what}).")), "{}", queue.headline(&options));
+}
+
+/// Two subjobs of an array run and are not in the document, as `qstat -f` lists subjobs only with `-t`.
+const ARRAY: &str = r#"{"id":"1[].vm","entity":"ada","queue":"workq","state":"B","accrue_type":2,"array_state_count":"Queued:2 Running:2 Exiting:0 Expired:1","array_indices_submitted":"0-4","array_indices_remaining":"3-4","resources":{"ncpus":4,"walltime":"01:00:00"}}
+{"id":"2.vm","entity":"bob","queue":"workq","accrue_type":2,"resources":{"ncpus":8,"walltime":"00:10:00"}}
+"#;
+
+/// Nodes of 8 processors each, with as many in use as given.
+fn nodes(in_use: &[i64]) -> String {
+    let nodes = in_use.iter().enumerate().map(|(index, in_use)| {
+        let node = json!({"state": "free", "resources_available": {"host": format!("n{index}"), "ncpus": 8},
+            "resources_assigned": {"ncpus": in_use}});
+        (format!("n{index}"), node)
+    });
+    json!({"nodes": nodes.collect::<serde_json::Map<_, _>>()}).to_string()
+}
+
+#[test]
+fn running_subjobs_that_are_not_listed_hold_their_processors() {
+    let queue = Queue::new(ARRAY, STRICT);
+    let output = queue.run(&["--processors", "8", "--at", "2000", "--format", "json"]);
+    let document = json(&output);
+    assert_eq!((&document["processors"]["free"], &document["started"]), (&json!(0), &json!([])));
+    // when they began is not known, so they may run for their whole walltime
+    assert_eq!(document["reserved"], json!([{"id": "1[3].vm", "start": 5600}]));
+    let warnings = stderr(&output);
+    assert!(warnings.contains("the document does not list 2 running subjobs of `1[].vm`"), "{warnings}");
+    // one of the two is listed
+    let listed = r#"{"id":"1[2].vm","entity":"ada","queue":"workq","state":"R","stime":1000,"accrue_type":3,"resources":{"ncpus":4,"walltime":"01:00:00"}}"#;
+    let output = Queue::new(&format!("{ARRAY}{listed}\n"), STRICT).run(&["--processors", "8", "--at", "2000"]);
+    assert!(stdout(&output).contains("processors: 0 of 8 free"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("1 running subjob of"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_nodes_say_where_they_run_and_what_else_is_in_use() {
+    let free = |jobs: &str, in_use: &[i64]| {
+        let queue = Queue::new(jobs, STRICT);
+        let path = queue.0.path().join("nodes").display().to_string();
+        fs::write(&path, nodes(in_use)).expect("a file");
+        let output = queue.run(&["--nodes", &path, "--at", "2000", "--format", "json"]);
+        success(&output);
+        (json(&output), stderr(&output))
+    };
+    // the whole first node is free for the job of 8 processors
+    let (document, warnings) = free(ARRAY, &[0, 8]);
+    assert_eq!(document["processors"], json!({"total": 16, "free": 8}));
+    assert_eq!(document["started"], json!(["1[3].vm", "1[4].vm"]));
+    assert!(!warnings.contains("resources_assigned"), "{warnings}");
+    let waiting = ARRAY.lines().nth(1).expect("a job");
+    let (document, warnings) = free(waiting, &[1, 4]);
+    assert_eq!(document["processors"], json!({"total": 16, "free": 11}));
+    assert_eq!((&document["started"], &document["reserved"]), (&json!([]), &json!([])));
+    assert!(warnings.contains("by `resources_assigned` of the nodes, 5 processors more are in use"), "{warnings}");
+}
+
+#[test]
+fn a_running_job_whose_place_or_start_is_not_known_holds_its_processors() {
+    let without_start = Queue::new(&JOBS.replace(r#""stime":1000,"#, ""), STRICT).cycle(&[]);
+    assert_eq!(without_start["processors"]["free"], 2);
+    assert_eq!(without_start["reserved"], json!([{"id": "2.vm", "start": 5600}]));
+    let queue = Queue::new(JOBS, STRICT);
+    let path = queue.0.path().join("nodes").display().to_string();
+    fs::write(&path, nodes(&[0, 0])).expect("a file");
+    let output = queue.run(&["--nodes", &path, "--at", "2000", "--format", "json"]);
+    assert_eq!(json(&output)["processors"], json!({"total": 16, "free": 10}));
+    assert!(stderr(&output).contains("no `exec_vnode` (first `1.vm`)"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_subjob_has_an_answer_of_its_own() {
+    let queue = Queue::new(ARRAY, STRICT);
+    let of_job = |job: &str| queue.headline(&["--job", job]);
+    assert_eq!(
+        of_job("1[3]"),
+        "1[3].vm waits: not enough processors; it is promised a start in 1 h, at 1970-01-01 01:33:20 UTC, or earlier if jobs \
+         end before their walltimes."
+    );
+    assert_eq!(
+        of_job("1[4].vm"),
+        "1[4].vm waits: not enough processors; without further submissions, and if every job takes its walltime, it starts in \
+         about 1 h, at 1970-01-01 01:33:20 UTC."
+    );
+    assert_eq!(queue.cycle(&["--job", "1[4]"])["estimates"], json!([{"id": "1[4].vm", "start": 5600}]));
+    let more = Queue::new(&ARRAY.replace("Running:2", "Running:1"), STRICT);
+    assert_eq!(more.headline(&["--job", "1[3]"]), "1[3].vm starts in this cycle.");
+    assert!(more.headline(&["--job", "1[4]"]).starts_with("1[4].vm waits: not enough processors; it is promised"));
+    let refused = |jobs: &str, job: &str| {
+        let output = Queue::new(jobs, STRICT).run(&["--processors", "8", "--at", "2000", "--job", job]);
+        assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""), "{job}");
+        stderr(&output)
+    };
+    assert!(refused(ARRAY, "1[9]").contains("the array `1[].vm` has no subjob 9"));
+    let ended = "the subjob 0 of `1[].vm` does not wait any more: it";
+    assert!(refused(ARRAY, "1[0]").contains(&format!("{ended} runs or has ended")));
+    assert!(refused(&ARRAY.replace("Running:2", "Running:0"), "1[0]").contains(&format!("{ended} has ended")));
+    assert!(refused(ARRAY, "7[0]").contains("no job is called `7[0]`"));
+}
+
+#[test]
+fn processors_of_torque_may_be_procs() {
+    let job = |id: u32, resources: &str| {
+        let resources = resources.split(' ').map(|one| format!("    Resource_List.{}\n", one.replacen('=', " = ", 1)));
+        let resources: String = resources.collect();
+        format!(
+            "Job Id: {id}.vm\n    Job_Name = a\n    euser = bob\n    job_state = Q\n    queue = batch\n{resources}\n"
+        )
+    };
+    let jobs = job(1, "procs=12") + &job(2, "nodes=2") + &job(3, "nodes=1:ppn=4 procs=12");
+    let queue = Queue::new(&jobs, STRICT);
+    let output = queue.run(&["ncpus", "--processors", "10", "--at", "2000", "--format", "json"]);
+    assert_eq!(json(&output)["started"], json!(["2.vm"]));
+    let note = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
+}
+
+#[test]
+fn the_verdict_on_the_formula_comes_first() {
+    let queue = Queue::new(JOBS, STRICT);
+    let run = |formula: &str, options: &[&str]| {
+        let output = queue.run(&[&["--processors", "8", "--at", "2000", formula], options].concat());
+        (output.status.code(), stdout(&output).replace('\n', " "), stderr(&output))
+    };
+    let (code, text, _) = run("1/(ncpus-8)", &[]);
+    assert!(code == Some(0) && text.starts_with("The formula fails for 1 of 5 jobs (division by zero)"), "{text}");
+    assert!(text.contains("starts now;"), "{text}");
+    for (formula, verdict) in [
+        ("nosuchname", "qmgr refuses the formula:"),
+        ("log(ncpus*0)", "The formula fails for all 5 jobs"),
+        ("(0-ncpus)**0.5", "The formula crashes the scheduler"),
+    ] {
+        let (code, text, _) = run(formula, &[]);
+        assert!(text.starts_with(verdict) && !text.contains("starts now"), "{formula}: {text}");
+        assert_eq!(code, Some(1), "{formula}");
+        assert!(run(formula, &["--job", "2"]).1.starts_with(verdict), "{formula}");
+    }
+    let (code, _, warnings) = run("1/(ncpus-8)", &["--format", "json"]);
+    assert!(code == Some(0) && warnings.contains("the formula fails for 1 job, first for `2.vm`"), "{warnings}");
+}
+
+#[test]
+fn the_moment_is_that_of_the_capture_if_the_jobs_have_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "Job Id: 1.vm\n    Job_Name = a\n    euser = bob\n    job_state = Q\n    queue = workq\n    \
+        Resource_List.ncpus = 2\n\n";
+    fs::write(folder.path().join("qstat.txt"), text).expect("a file");
+    let site = folder.path().display().to_string();
+    let at = |options: &[&str]| {
+        jsf(&[&["cycle", "--site", &site, "--processors", "8", "--format", "json"], options].concat())
+    };
+    assert_eq!(at(&[]).status.code(), Some(2));
+    for taken in ["Wed Nov 25 22:53:32 UTC 2026\n", "Wed Nov 25 10:53:32 PM UTC 2026\n"] {
+        fs::write(folder.path().join("ctime"), taken).expect("a file");
+        assert_eq!(json(&at(&[]))["at"], 1_795_647_212, "{taken}");
+        assert_eq!(json(&at(&["--at", taken.trim()]))["at"], 1_795_647_212, "{taken}");
+    }
+    // nobody knows how far that is from UTC
+    fs::write(folder.path().join("ctime"), "Wed Nov 25 22:53:32 CET 2026\n").expect("a file");
+    assert_eq!(at(&[]).status.code(), Some(2));
+}
+
+#[test]
+fn a_moment_that_is_far_from_the_jobs_is_told() {
+    let queue = Queue::new(JOBS, STRICT);
+    let warnings = |at: &str| stderr(&queue.run(&["--processors", "8", "--at", at]));
+    assert!(warnings("2030-01-01T00:00:00Z").contains("is more than 59 years from every time in the document of jobs"));
+    assert!(!warnings("2000").contains("years from"));
+}
+
+#[test]
+fn the_job_that_would_be_delayed_is_named() {
+    let jobs = JOBS.lines().filter(|line| !line.contains("3.vm")).collect::<Vec<_>>().join("\n");
+    let waiting = &Queue::new(&jobs, STRICT).cycle(&[])["waiting"];
+    assert_eq!(waiting[1], json!({"id": "4.vm", "reason": "would delay 2.vm, which is promised a start"}));
+}
+
+#[test]
+fn a_threshold_may_be_tried() {
+    let document = Queue::new(JOBS, STRICT).cycle(&["ncpus", "--threshold", "2"]);
+    assert_eq!(document["started"], json!([]));
+    assert_eq!(document["waiting"].as_array().expect("jobs").len(), 4);
 }

@@ -21,6 +21,10 @@ pub struct Machine {
     ends: Vec<PlannedEnd>,
 }
 
+/// The processors that a machine is told to be in use and that no job on it accounts for, pool by pool.
+#[derive(Debug, Clone)]
+pub struct Unexplained(Vec<i64>);
+
 /// Where a job runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
@@ -164,6 +168,40 @@ impl Machine {
         each_part(&placement, request, |pool, held| take(&mut self.free[range(amounts, pool)], held));
         let index = self.ends.partition_point(|other| (other.time, other.job) < (end, job));
         self.ends.insert(index, PlannedEnd { time: end, job, placement });
+    }
+
+    /// What is in use beyond the jobs on the machine, if these numbers of processors are in use, pool by pool.
+    pub fn unexplained(&self, in_use: &[i64]) -> Unexplained {
+        // only processors are compared: of the others a document need not give what is in use
+        let mut unexplained = vec![i64::MAX; self.total.len()];
+        for pool in 0..self.pools() {
+            let first = pool * self.amounts;
+            let in_use = in_use.get(pool).copied().unwrap_or(0);
+            unexplained[first] = in_use.saturating_sub(self.total[first] - self.free[first]).max(0);
+        }
+        Unexplained(unexplained)
+    }
+
+    /// Where a running job is of which that is not known: where processors are in use that no other job accounts for, else
+    /// where it has room, else where it had room on an empty machine.
+    pub fn place_running(&self, unexplained: &mut Unexplained, queue: u32, request: &Request<'_>) -> Placement {
+        let explained = self.place(&unexplained.0, queue, request);
+        if let Some(placement) = &explained {
+            self.take(&mut unexplained.0, placement, request);
+        }
+        let elsewhere = [&self.free, &self.total];
+        let elsewhere = || elsewhere.into_iter().find_map(|available| self.place(available, queue, request));
+        explained.or_else(elsewhere).unwrap_or(Placement::Parts([].into()))
+    }
+
+    /// Takes the processors that no job accounts for, of which nobody knows when they become free. Returns how many they are.
+    pub fn hold(&mut self, unexplained: &Unexplained) -> i64 {
+        let mut held: i64 = 0;
+        for first in (0..self.free.len()).step_by(self.amounts) {
+            self.free[first] = self.free[first].saturating_sub(unexplained.0[first]);
+            held = held.saturating_add(unexplained.0[first]);
+        }
+        held
     }
 
     /// A job that was to end at a time has ended.

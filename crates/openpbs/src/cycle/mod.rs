@@ -17,7 +17,7 @@ mod tests;
 
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
-pub use machine::{Machine, Part, Placement, Request};
+pub use machine::{Machine, Part, Placement, Request, Unexplained};
 
 use reservations::Reservations;
 use totals::Totals;
@@ -105,8 +105,8 @@ pub enum Refusal {
     NotEnoughFree(Option<usize>),
     /// A limit, by its index, see [`Limits::get`].
     Limit(usize),
-    /// It would delay a job that was promised a start.
-    DelaysReservation,
+    /// It would delay this job, which was promised a start.
+    DelaysReservation(u32),
     /// This job before it does not start, and there is no backfilling: at all, or in its queue.
     StrictOrdering(u32),
 }
@@ -230,7 +230,9 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         if let Some(limit) = self.reservations.passed_limit(self, job, self.now, self.limits.running()) {
             return Err(Refusal::Limit(limit));
         }
-        self.reservations.place(self.machine, job, self.now, free).ok_or(Refusal::DelaysReservation)
+        let placement = self.reservations.place(self.machine, job, self.now, free);
+        placement
+            .ok_or_else(|| Refusal::DelaysReservation(self.reservations.delayed(self.machine, job, self.now, free)))
     }
 
     fn start(&mut self, index: u32, job: &CycleJob<'_>, placement: Placement) {

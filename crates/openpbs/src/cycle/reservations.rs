@@ -60,6 +60,21 @@ impl Reservations {
         machine.place(&available, job.queue, &job.request)
     }
 
+    /// Of the jobs that are promised a start, the first one that a job would delay which has room now.
+    pub(super) fn delayed(&self, machine: &Machine, job: &CycleJob<'_>, at: i64, free: &[i64]) -> u32 {
+        let end = at + job.walltime;
+        let mut delayed = u32::MAX;
+        let mut available = free.to_vec();
+        for reserved in self.jobs.iter().filter(|reserved| at < reserved.start && reserved.start < end) {
+            delayed = reserved.job;
+            available.iter_mut().zip(&reserved.free).for_each(|(least, free)| *least = (*least).min(*free));
+            if machine.place(&available, job.queue, &job.request).is_none() {
+                break;
+            }
+        }
+        delayed
+    }
+
     /// A job takes a place until its end, which starts before the reserved jobs that it overlaps.
     pub(super) fn take(&mut self, machine: &Machine, job: &CycleJob<'_>, placement: &Placement, end: i64) {
         for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {

@@ -156,6 +156,7 @@ fn limit(kind: LimitKind, most: i64) -> Limit {
     Limit { queue: None, kind, amount: None, generic: Some(most), named: HashMap::new() }
 }
 
+// the job that a refusal names is counted after the running ones
 const NOT_ENOUGH: Refusal = Refusal::NotEnoughFree(Some(0));
 
 #[test]
@@ -164,7 +165,7 @@ fn a_job_that_ends_as_a_reserved_one_starts_does_not_delay_it() {
     let decided = site().cycle(&[job(4, 50), job(2, 100)]);
     assert_eq!((decided.started, decided.reserved), (vec![1], vec![(0, 100)]));
     let decided = site().cycle(&[job(4, 50), job(2, 101), job(1, 100)]);
-    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::DelaysReservation)]);
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::DelaysReservation(1))]);
     assert_eq!(decided.started, [2]);
 }
 
@@ -172,7 +173,7 @@ fn a_job_that_ends_as_a_reserved_one_starts_does_not_delay_it() {
 fn a_job_that_fits_beside_a_reserved_one_may_take_any_time() {
     let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&[job(3, 50), job(1, 1000), job(1, 1000)]);
     assert_eq!((decided.started, decided.reserved), (vec![1], vec![(0, 100)]));
-    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (2, Refusal::DelaysReservation)]);
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (2, Refusal::DelaysReservation(1))]);
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn later_reserved_jobs_see_earlier_ones() {
     let decided = site.cycle(&[job(3, 100), job(4, 10), job(1, 150), job(2, 100)]);
     assert_eq!(decided.reserved, [(0, 100), (1, 200)]);
     // the first one leaves nothing from 100 to 200
-    assert_eq!(decided.waiting[2], (2, Refusal::DelaysReservation));
+    assert_eq!(decided.waiting[2], (2, Refusal::DelaysReservation(2)));
     assert_eq!(decided.started, [3]);
 }
 
@@ -229,7 +230,7 @@ fn a_reservation_binds_the_hosts_that_were_found() {
     let hosts = site(&[vec![4], vec![2]]).running_in(0, job(3, 100));
     let decided = hosts.cycle(&[job(4, 10), job(2, 1000), job(1, 1000)]);
     assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
-    assert_eq!(decided.waiting[1], (2, Refusal::DelaysReservation));
+    assert_eq!(decided.waiting[1], (2, Refusal::DelaysReservation(1)));
 }
 
 #[test]
@@ -263,7 +264,7 @@ fn a_job_that_can_never_run_is_not_reserved() {
     let waiting = |decided: Decided| decided.waiting.iter().map(|(_, refusal)| *refusal).collect::<Vec<_>>();
     let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&jobs);
     assert_eq!(decided.reserved, [(1, 100)]);
-    assert_eq!(waiting(decided), [Refusal::TooLarge, NOT_ENOUGH, Refusal::DelaysReservation]);
+    assert_eq!(waiting(decided), [Refusal::TooLarge, NOT_ENOUGH, Refusal::DelaysReservation(2)]);
     // it still holds back the others where nothing is backfilled
     let decided = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).cycle(&jobs);
     assert_eq!(waiting(decided), [Refusal::TooLarge, Refusal::StrictOrdering(0), Refusal::StrictOrdering(0)]);

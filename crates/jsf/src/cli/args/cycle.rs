@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jsf_openpbs::wall_clock::seconds_of_date;
 
 use super::{FormulaArgs, SiteArgs, TextArgs};
 
@@ -22,7 +23,10 @@ jobs until it starts, without further submissions.
 
 accrue_type in JSON: 0 not yet known, 1 not eligible (eligible_time stands still), 2 eligible, 3 running.
 
-Exit codes: 0 success, 1 the formula cannot be ranked, 2 usage error, a file that cannot be read, or none of the jobs exists.
+A running subjob that the document of jobs does not list (`qstat -f` without `-t`) holds what its array asks for, from now on.
+
+Exit codes: 0 success, 1 the formula has errors or fails for every job, 2 usage error, a file that cannot be read, or none of \
+the jobs waits or runs.
 
 Examples:
   jsf cycle --site examples/site
@@ -34,18 +38,24 @@ pub struct CycleArgs {
     pub formula: FormulaArgs,
     /// Show this job only: when will it start?
     ///
-    /// An id with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat
-    /// the option
+    /// An id with or without the server's name: 12 or 12.vm; an array is 12[], a waiting subjob of it 12[3]; separate
+    /// several by commas, or repeat the option
     #[arg(long = "job", value_name = "ID", value_delimiter = ',', value_parser = super::listed_name)]
     pub jobs: Vec<String>,
     /// The moment of the cycle
     ///
-    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise [default: that of the document of jobs]
+    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it [default: that of the
+    /// document of jobs, else that of the capture]
     #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true)]
     pub at: Option<i64>,
     /// The number of processors, instead of the nodes
     #[arg(long, value_name = "N", value_parser = super::log::processors, allow_negative_numbers = true)]
     pub processors: Option<u32>,
+    /// Use X as the job_sort_formula_threshold
+    ///
+    /// It counts instead of the server's: a job whose value is at most X does not run
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
+    pub threshold: Option<f64>,
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
@@ -81,6 +91,7 @@ fn moment(text: &str) -> Result<i64, String> {
     let seconds = text.parse().ok();
     let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
     let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);
-    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z";
-    seconds.or_else(with_zone).or_else(without_zone).ok_or_else(|| expected.to_owned())
+    let of_date = || seconds_of_date(text);
+    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
+    seconds.or_else(with_zone).or_else(without_zone).or_else(of_date).ok_or_else(|| expected.to_owned())
 }
