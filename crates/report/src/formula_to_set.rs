@@ -56,10 +56,9 @@ impl FormulaToSet {
         self.checked.as_ref().map(errors).unwrap_or_default()
     }
 
-    /// What the errors mean, as a sentence; `None` without an error.
+    /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused, or orders none.
     pub(super) fn warning(&self) -> Option<String> {
-        let checked = self.checked.as_ref().filter(|_| self.has_errors())?;
-        let sentence = verdict_sentence(checked, "the formula");
+        let sentence = verdict_sentence(self.checked.as_ref()?, "the formula");
         sentence.or_else(|| self.errors().first().map(|found| format!("The formula has an error: {}.", found.message)))
     }
 }

@@ -236,7 +236,9 @@ fn in_force(fit: &GoalFit) -> Fact {
     let formula = &fit.current.formula;
     match fit.is_in_force_known {
         true => Fact::new("in force", formula.clone()).in_full(),
-        false => Fact::new("in force", format!("{formula} (first come, first served: no formula is known, --old gives one)")),
+        false => {
+            Fact::new("in force", format!("{formula} (first come, first served: no formula is known, --old gives one)"))
+        }
     }
 }
 
@@ -251,7 +253,8 @@ fn waits(fit: &GoalFit) -> Fact {
 /// Why there is no command that sets a formula, and the errors of the formula.
 pub(super) fn obstacle_section<'a>(obstacle: &str, to_set: &FormulaToSet) -> Section<'a> {
     let section = Section::new("not to be set").prose(format!("No command is given: {obstacle}."));
-    let errors: Vec<String> = to_set.errors().into_iter().take(MAX_ERRORS).map(|found| brief_finding(found, "")).collect();
+    let errors: Vec<String> =
+        to_set.errors().into_iter().take(MAX_ERRORS).map(|found| brief_finding(found, "")).collect();
     if errors.is_empty() { section } else { section.list(errors) }
 }
 
@@ -469,7 +472,11 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
     });
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
-    Section::new("constants").in_full().prose(meaning).chart(move || Chart::new(constants(&marks), &CONSTANT_LEGEND)).table(table)
+    Section::new("constants")
+        .in_full()
+        .prose(meaning)
+        .chart(move || Chart::new(constants(&marks), &CONSTANT_LEGEND))
+        .table(table)
 }
 
 fn constant_marks(constant: &FittedConstant) -> ConstantMarks {

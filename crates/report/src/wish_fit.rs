@@ -120,7 +120,8 @@ fn method(fit: &WishFit) -> String {
 
 fn constants_section(fit: &WishFit) -> Section<'_> {
     // of values that are not linear in the constants, only those that were ranked are known to meet them
-    let heading = if fit.is_linear { "the same wishes are met from" } else { "the same wishes are met by what was tried from" };
+    let heading =
+        if fit.is_linear { "the same wishes are met from" } else { "the same wishes are met by what was tried from" };
     let columns = vec![Column::text("constant", 8), Column::number("value", 5), Column::text(heading, 10)];
     let table = Table::new(columns, fit.parameters.len(), move |index| {
         let parameter = &fit.parameters[index];

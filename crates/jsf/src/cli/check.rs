@@ -8,7 +8,9 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::{CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines, stopped_by_threshold};
+use jsf_report::{
+    CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines, stopped_by_threshold,
+};
 use jsf_site::FormulaText;
 use jsf_site::Site;
 
