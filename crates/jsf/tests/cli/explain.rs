@@ -188,7 +188,12 @@ fn changes_to_values_that_no_job_can_have_are_left_out() {
     assert!(text.contains("\nwalltime  1200   167  s     the user: ask for less\n"), "{text}");
     assert!(!text.contains("`ncpus` of"), "{text}");
     let text = success(&jsf(&[&["explain", "walltime", "--job", "185043", "--to", "1"], &SITE[..]].concat()));
-    assert!(text.contains("; no smaller request gives that, and no other input alone (more than is requested is not considered)\n"), "{text}");
+    assert!(
+        text.contains(
+            "; no smaller request gives that, and no other input alone (more than is requested is not considered)\n"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -316,7 +316,7 @@ fn exact_values_are_shown_with_the_digits_of_a_double() {
     };
     let exact = ranked("exact", "ncpus/7");
     assert!(exact.contains("2396745.285714286") && exact.contains("2396745.1428571427"), "{exact}");
-    assert!(ranked("exact", "ncpus").contains(" 16777217 "), "{}", ranked("exact", "ncpus"));
+    assert!(ranked("exact", "ncpus").contains("      16777217\n"), "{}", ranked("exact", "ncpus"));
     let scheduler = ranked("openpbs", "ncpus/7");
-    assert!(scheduler.matches(" 2396745.25 ").count() == 2, "{scheduler}");
+    assert!(scheduler.matches(" 2396745.25\n").count() == 2, "{scheduler}");
 }

@@ -448,12 +448,17 @@ fn name(node: &Value) -> &str {
 
 #[test]
 fn usage_beside_several_policies_is_that_of_a_tree_of_slurm() {
-    let text = "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\n\
-                root|||1.000000|0|1.000000|\n X||1|0.500000|0|0.000000|\n  X|x1|1|1.000000|0|0.000000|1.000000\n\
-                 Y||1|0.500000|0|0.000000|\n  Y|y1|1|1.000000|0|0.000000|1.000000\n";
+    let text = [
+        "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare",
+        "root|||1.000000|0|1.000000|",
+        " X||1|0.500000|0|0.000000|",
+        "  X|x1|1|1.000000|0|0.000000|1.000000",
+        " Y||1|0.500000|0|0.000000|",
+        "  Y|y1|1|1.000000|0|0.000000|1.000000\n",
+    ];
     let folder = tempfile::tempdir().expect("a folder");
     let tree = folder.path().join("sshare.txt");
-    std::fs::write(&tree, text).expect("written");
+    std::fs::write(&tree, text.join("\n")).expect("written");
     let tree = tree.to_str().expect("UTF-8");
     let all = stdout(&jsf(&["shares", "--tree", tree, "--policy", "all"]));
     assert!(all.starts_with("Of 2 entities none has any usage."), "{all}");

@@ -279,12 +279,13 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     }))
 }
 
-/// Removes the fix of an unknown name that is compared with a text: no number that replaces it is meant.
+/// Removes the fix, and the label that proposes it, of an unknown name that is compared with a text: no number that replaces it is meant.
 fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
     let after = text.get(found.span.end as usize..).unwrap_or_default().trim_start();
     let compared = after.strip_prefix("==").or_else(|| after.strip_prefix("!=")).map(str::trim_start);
     if found.code == "JSF201" && compared.is_some_and(|other| other.starts_with(['\'', '"'])) {
         found.fix = None;
+        found.label = String::new();
     }
 }
 
