@@ -147,6 +147,10 @@ pub struct GoalFit {
     pub split: Split,
     /// The waits under the fitted formula against those under the one in force, on the held-out part.
     pub difference: Difference,
+    /// The longest wait under the formula in force and under the fitted one, in seconds, on the held-out part.
+    pub longest_waits: [Option<i64>; 2],
+    /// Whether a formula is known to be in force, and not assumed to be first come, first served.
+    pub is_in_force_known: bool,
     /// The waits under the formula in force against those in the log; `None` if it has none.
     pub validation: Option<Validation>,
     /// Whether the search ended early.
@@ -375,6 +379,8 @@ pub fn fit_goals(
         seed: options.seed,
         split,
         difference: held_out.difference,
+        longest_waits: held_out.longest_waits,
+        is_in_force_known: options.in_force.is_some(),
         validation: held_out.validation,
         processors: held_out.simulated.processors,
         processors_source: held_out.simulated.processors_source,

@@ -130,7 +130,15 @@ fn jobs_fact(jobs: &JobCounts) -> Fact {
     if *ignored > 0 {
         text += &format!("; {ignored} not tried, because the scheduler ignores such jobs");
     }
+    text.extend(stopped_by_threshold(jobs).map(|sentence| format!("; {sentence}")));
     Fact::new("queue", text)
+}
+
+/// How many jobs the threshold in force, or the given one, stops; `None` without a threshold.
+pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
+    let [under, over] = [jobs.under_threshold?, jobs.over_threshold?];
+    let threshold = jobs.threshold?;
+    Some(format!("{under} of {} do not pass the threshold {threshold}", count(under + over, "waiting job")))
 }
 
 impl CheckFormat for CheckJson {

@@ -43,7 +43,8 @@ pub(super) fn decides_line(summands: &[SummandAgreement]) -> String {
         None => format!("`{}` is always {}", summand.text, significant(summand.low)),
     };
     let parts = by_agreement(summands).map(part).collect::<Vec<_>>().join(", ");
-    format!("{parts}, for 90 % of the jobs")
+    let has_range = summands.iter().any(|summand| summand.tau.is_some());
+    if has_range { format!("{parts}, for 90 % of the jobs") } else { parts }
 }
 
 /// What decides the order of both sides.

@@ -5,18 +5,23 @@ use std::io::{self, Write};
 use jsf_fit::goals::{
     FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
 };
-use jsf_fit::wishes::WishFit;
-use jsf_openpbs::qmgr::set_command_after;
+use jsf_fit::wishes::{WishFit, WishesMet};
+use jsf_simulate::MeanChange;
 use jsf_site::Site;
 use serde::Serialize;
 
-use crate::printable_lines;
+use crate::formula_to_set::FormulaToSet;
 
 /// What a fit answers.
 #[derive(Serialize)]
 struct Json<'a> {
     formula: &'a str,
     qmgr: Option<&'a str>,
+    /// Why there is no command.
+    qmgr_obstacle: Option<String>,
+    /// The errors that a check of the formula finds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<JsonError<'a>>,
     feasible: bool,
     recommendation: &'static str,
     reason: &'static str,
@@ -24,6 +29,8 @@ struct Json<'a> {
     wishes: Option<JsonWishes<'a>>,
     goals: Vec<JsonGoal<'a>>,
     objective: Option<JsonObjective<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_out_waits: Option<JsonWaits>,
     warnings: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<JsonLog>,
@@ -34,6 +41,32 @@ struct Json<'a> {
     evaluations: usize,
     seed: u64,
     complete: bool,
+}
+
+#[derive(Serialize)]
+struct JsonError<'a> {
+    code: &'a str,
+    message: &'a str,
+}
+
+/// The waits of the jobs of the held-out part, in seconds.
+#[derive(Serialize)]
+struct JsonWaits {
+    jobs: usize,
+    mean: JsonWait,
+    longest: JsonWait,
+}
+
+#[derive(Serialize)]
+struct JsonWait {
+    current: Option<f64>,
+    fitted: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    significant: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -128,18 +161,48 @@ struct JsonPoint<'a> {
     objective: Option<f64>,
 }
 
-/// The command that sets a formula; `None` if `qmgr` cannot be given it.
+/// The command that sets a formula; `None` if a check finds an error in it, or if `qmgr` cannot be given it.
 pub fn qmgr_command(site: &Site, formula: &str) -> Option<String> {
-    let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
-    let command = set_command_after(&before, formula).ok()?;
-    (printable_lines(&command) == command).then_some(command)
+    FormulaToSet::new(site, formula).command
 }
 
-/// Writes the constants that meet wishes as one JSON document. `qmgr` is the command that sets the formula.
+/// What is written of the command that sets the formula.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    command: Option<&'a str>,
+    checked: Option<&'a FormulaToSet>,
+}
+
+impl<'a> From<Option<&'a str>> for Setting<'a> {
+    fn from(command: Option<&'a str>) -> Self {
+        Self { command, checked: None }
+    }
+}
+
+impl<'a> From<&'a FormulaToSet> for Setting<'a> {
+    fn from(formula: &'a FormulaToSet) -> Self {
+        Self { command: formula.command.as_deref(), checked: Some(formula) }
+    }
+}
+
+impl<'a> Setting<'a> {
+    /// Why there is no command.
+    fn obstacle(self) -> Option<String> {
+        self.checked.and_then(|formula| formula.obstacle.clone())
+    }
+
+    fn errors(self) -> Vec<JsonError<'a>> {
+        let errors = self.checked.map(FormulaToSet::errors).unwrap_or_default();
+        errors.into_iter().map(|found| JsonError { code: found.code, message: &found.message }).collect()
+    }
+}
+
+/// Writes the constants that meet wishes as one JSON document, with the command that sets the formula if all wishes are met.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_wish_fit(fit: &WishFit, qmgr: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_wish_fit<'a>(fit: &WishFit, setting: impl Into<Setting<'a>>, out: &mut dyn Write) -> io::Result<()> {
+    let setting: Setting<'_> = setting.into();
     let parameters = fit.parameters.iter().map(|parameter| JsonParameter {
         name: &parameter.name,
         value: parameter.value,
@@ -149,7 +212,9 @@ pub fn write_wish_fit(fit: &WishFit, qmgr: Option<&str>, out: &mut dyn Write) ->
     });
     let json = Json {
         formula: &fit.formula,
-        qmgr,
+        qmgr: setting.command.filter(|_| fit.is_feasible),
+        qmgr_obstacle: unmet_wishes(fit).or_else(|| setting.obstacle()),
+        errors: setting.errors(),
         feasible: fit.is_feasible,
         recommendation: if fit.is_feasible { "use" } else { "none" },
         reason: if fit.is_feasible { "wishes met" } else { "wishes missed" },
@@ -164,6 +229,7 @@ pub fn write_wish_fit(fit: &WishFit, qmgr: Option<&str>, out: &mut dyn Write) ->
         }),
         goals: Vec::new(),
         objective: None,
+        held_out_waits: None,
         warnings: &[],
         log: None,
         exclusions: Vec::new(),
@@ -179,11 +245,12 @@ fn pairs(pairs: &[(String, String)]) -> Vec<[&str; 2]> {
     pairs.iter().map(|(above, below)| [&**above, &**below]).collect()
 }
 
-/// Writes the constants that meet goals as one JSON document. `qmgr` is the command that sets the formula.
+/// Writes the constants that meet goals as one JSON document, with the command that sets the formula if the advice is to use it.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_goal_fit(fit: &GoalFit, qmgr: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_goal_fit<'a>(fit: &GoalFit, setting: impl Into<Setting<'a>>, out: &mut dyn Write) -> io::Result<()> {
+    let setting: Setting<'_> = setting.into();
     let recommendation = fit.reason.recommendation();
     let exclusions = fit.exclusions.iter().map(|exclusion| JsonExclusion {
         met: &fit.goals[exclusion.met].name,
@@ -197,7 +264,9 @@ pub fn write_goal_fit(fit: &GoalFit, qmgr: Option<&str>, out: &mut dyn Write) ->
     });
     let json = Json {
         formula: &fit.formula,
-        qmgr,
+        qmgr: setting.command.filter(|_| recommendation == Recommendation::Use),
+        qmgr_obstacle: not_advised(recommendation).map(str::to_owned).or_else(|| setting.obstacle()),
+        errors: setting.errors(),
         feasible: recommendation != Recommendation::None,
         recommendation: match recommendation {
             Recommendation::Use => "use",
@@ -209,6 +278,7 @@ pub fn write_goal_fit(fit: &GoalFit, qmgr: Option<&str>, out: &mut dyn Write) ->
         wishes: None,
         goals: fit.goals.iter().map(goal).collect(),
         objective: fit.objective.as_ref().map(|of| objective(of, &fit.baselines)),
+        held_out_waits: Some(held_out_waits(fit)),
         warnings: &fit.warnings,
         log: Some(JsonLog {
             processors: JsonProcessors { total: fit.processors, from: fit.processors_source.name() },
@@ -223,6 +293,39 @@ pub fn write_goal_fit(fit: &GoalFit, qmgr: Option<&str>, out: &mut dyn Write) ->
         complete: !fit.is_interrupted,
     };
     write(&json, out)
+}
+
+/// Why no command sets a formula that does not meet all wishes.
+pub(super) fn unmet_wishes(fit: &WishFit) -> Option<String> {
+    let WishesMet { total, met, .. } = fit.wishes;
+    let are = if total - met.min(total) == 1 { "is" } else { "are" };
+    (!fit.is_feasible).then(|| format!("{} of {total} wishes {are} not met", total - met.min(total)))
+}
+
+fn not_advised(recommendation: Recommendation) -> Option<&'static str> {
+    match recommendation {
+        Recommendation::Use => None,
+        Recommendation::Keep => Some("the advice is to keep the formula in force"),
+        Recommendation::None => Some("no numbers meet all goals"),
+    }
+}
+
+fn held_out_waits(fit: &GoalFit) -> JsonWaits {
+    let MeanChange { old, new, jobs, .. } = fit.difference.wait;
+    let interval = fit.difference.wait.interval();
+    let [current, fitted] = fit.longest_waits.map(|wait| wait.map(|seconds| seconds as f64));
+    let mean = |value: f64| Some(value).filter(|_| jobs > 0);
+    JsonWaits {
+        jobs,
+        mean: JsonWait {
+            current: mean(old),
+            fitted: mean(new),
+            low: interval.map(|[low, _]| low),
+            high: interval.map(|[_, high]| high),
+            significant: interval.map(|_| fit.difference.wait.is_significant()),
+        },
+        longest: JsonWait { current, fitted, low: None, high: None, significant: None },
+    }
 }
 
 fn reason_name(reason: Reason) -> &'static str {

@@ -5,7 +5,7 @@ use jsf_fit::goals::{
     EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
     Traded,
 };
-use jsf_simulate::{MeanChange, Measure, Validation};
+use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
 
 use crate::charts::fit::{
@@ -14,13 +14,17 @@ use crate::charts::fit::{
 };
 use crate::charts::waits::{self, FOREST_LEGEND};
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
+use crate::formula_to_set::FormulaToSet;
 use crate::goals::{state_in_words, value_in_words};
 use crate::simulated_effect::effect;
 use crate::simulation_document::{doubt_sentence, warning_sections};
+use crate::verdict::brief_finding;
 use crate::words::{count, duration, signed_rough_duration, signed_significant, significant};
 
 /// Intervals take six blocks of a week.
 const DAYS_TO_JUDGE: f64 = 42.0;
+/// The most errors of a formula that are listed.
+const MAX_ERRORS: usize = 3;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
@@ -31,8 +35,8 @@ pub struct GoalFitReport<'a> {
     pub template: &'a str,
     /// The fit.
     pub fit: &'a GoalFit,
-    /// The command that sets the formula.
-    pub qmgr: Option<&'a str>,
+    /// The command that sets the formula, if the check of it finds no error.
+    pub to_set: &'a FormulaToSet,
 }
 
 impl<'a> GoalFitReport<'a> {
@@ -43,7 +47,12 @@ impl<'a> GoalFitReport<'a> {
         sections.extend(warning_sections(fit.warnings.iter().map(|text| format!("warning {text}")).collect(), true));
         sections.push(goals_section(fit));
         let is_advised = fit.reason.recommendation() == Recommendation::Use;
-        sections.extend(self.qmgr.filter(|_| is_advised).map(qmgr_section));
+        if is_advised {
+            sections.push(match &self.to_set.obstacle {
+                Some(obstacle) => obstacle_section(obstacle, self.to_set),
+                None => qmgr_section(self.to_set.command.as_deref().unwrap_or_default()),
+            });
+        }
         sections.push(constants_section(fit));
         sections.push(who_pays(fit));
         sections.push(baselines_section(fit));
@@ -63,7 +72,7 @@ impl<'a> GoalFitReport<'a> {
         let fit = self.fit;
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
-            Fact::new("in force", fit.current.formula.clone()).in_full(),
+            in_force(fit),
             Fact::new("formula", fit.formula.trim_end()),
         ];
         let [held_out, searched] = [fit.split.held_out_days(), fit.split.searched_days()].map(|days| days.round());
@@ -75,10 +84,11 @@ impl<'a> GoalFitReport<'a> {
         let machine = format!("{} {}", count(fit.processors as usize, "processor"), fit.processors_source.in_words());
         let machine = Fact::new("machine", machine);
         facts.push(if fit.processors_source == ProcessorsSource::Given { machine.in_full() } else { machine });
+        facts.push(waits(fit));
         facts.extend(fit.objective.as_ref().and_then(optimism));
         let within: Vec<String> = fit.constants.iter().filter_map(range_in_words).collect();
         if !within.is_empty() && fit.reason != Reason::GoalsMissed {
-            facts.push(Fact::new("do as well", within.join(", ")));
+            facts.push(Fact::new("within the error", within.join(", ")));
         }
         facts.extend(simpler(fit));
         if fit.is_interrupted {
@@ -90,9 +100,28 @@ impl<'a> GoalFitReport<'a> {
 
     fn headline(&self) -> String {
         let advice = self.advice();
-        let missed =
-            if self.fit.reason.recommendation() == Recommendation::Keep { self.missed_in_force() } else { None };
-        [Some(advice), missed].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        let [missed, worse, error] = match self.fit.reason.recommendation() {
+            Recommendation::Keep => [self.missed_in_force(), None, None],
+            Recommendation::Use => [None, self.worse(), self.to_set.warning()],
+            Recommendation::None => [None, None, None],
+        };
+        [Some(advice), missed, worse, error].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Which means of all jobs get worse on the held-out days by more than chance.
+    fn worse(&self) -> Option<String> {
+        let Difference { wait, wait_per_core_hour, bounded_slowdown, .. } = &self.fit.difference;
+        let means = [
+            ("mean wait", wait, duration as fn(f64) -> String),
+            ("mean wait per core hour", wait_per_core_hour, duration),
+            ("mean bounded slowdown", bounded_slowdown, significant),
+        ];
+        let worse = means.into_iter().filter(|(_, change, _)| change.is_increase());
+        let worse = worse.map(|(name, change, words)| {
+            format!("the {name} of all jobs rises there from {} to {}", words(change.old), words(change.new))
+        });
+        let worse: Vec<String> = worse.collect();
+        (!worse.is_empty()).then(|| format!("But {}, also by more than chance.", worse.join(", and ")))
     }
 
     /// The goals that the formula in force misses on the held-out days and the fitted one meets.
@@ -202,6 +231,33 @@ fn told_apart(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
     })
 }
 
+/// The formula in force; without one, what is assumed.
+fn in_force(fit: &GoalFit) -> Fact {
+    let formula = &fit.current.formula;
+    match fit.is_in_force_known {
+        true => Fact::new("in force", formula.clone()).in_full(),
+        false => {
+            Fact::new("in force", format!("{formula} (first come, first served: no formula is known, --old gives one)"))
+        }
+    }
+}
+
+/// The mean and the longest wait on the held-out days under the formula in force and the fitted one.
+fn waits(fit: &GoalFit) -> Fact {
+    let MeanChange { old, new, .. } = fit.difference.wait;
+    let [longest_old, longest_new] = fit.longest_waits.map(|wait| duration(wait.unwrap_or_default() as f64));
+    let [old, new] = [old, new].map(duration);
+    Fact::new("waits", format!("held out: mean {old} → {new}, longest {longest_old} → {longest_new}"))
+}
+
+/// Why there is no command that sets a formula, and the errors of the formula.
+pub(super) fn obstacle_section<'a>(obstacle: &str, to_set: &FormulaToSet) -> Section<'a> {
+    let section = Section::new("not to be set").prose(format!("No command is given: {obstacle}."));
+    let errors: Vec<String> =
+        to_set.errors().into_iter().take(MAX_ERRORS).map(|found| brief_finding(found, "")).collect();
+    if errors.is_empty() { section } else { section.list(errors) }
+}
+
 /// The command that sets a formula, on a line that can be copied.
 pub(super) fn qmgr_section(command: &str) -> Section<'_> {
     Section::new("to set it").drawn(move |_| command.to_owned())
@@ -244,12 +300,12 @@ fn hypothesis(validation: &Validation) -> Fact {
     Fact::new("a hypothesis", doubt_sentence(validation))
 }
 
-/// `fs 25 to 70`, or that all of the range does as well.
+/// `fs 25 to 70`, or that it is all of the range.
 fn range_in_words(constant: &FittedConstant) -> Option<String> {
     let [low, high] = constant.within?;
     let name = &constant.name;
     Some(match constant.hardly_matters {
-        true => format!("{name} hardly matters"),
+        true => format!("{name} {} (all of the range)", ends_in_words([low, high])),
         false => format!("{name} {}", ends_in_words([low, high])),
     })
 }
@@ -397,7 +453,7 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
     let columns = vec![
         Column::text("constant", 8),
         Column::number("value", 5),
-        Column::text("does as well", 10),
+        Column::text("within the error", 10),
         Column::text("searched", 8),
     ];
     let table = Table::new(columns, fit.constants.len(), move |index| {
@@ -408,13 +464,19 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
             Cell::prose(constant.value.to_string()),
             Cell::prose(match constant.within {
                 None => "–".to_owned(),
-                Some(_) if constant.hardly_matters => "all: this number hardly matters".to_owned(),
+                Some(ends) if constant.hardly_matters => format!("{} (all of the range)", ends_in_words(ends)),
                 Some(ends) => ends_in_words(ends),
             }),
             Cell::prose(format!("{} to {}", significant(range.low), significant(range.high))),
         ]
     });
-    Section::new("constants").in_full().chart(move || Chart::new(constants(&marks), &CONSTANT_LEGEND)).table(table)
+    let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
+                   the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
+    Section::new("constants")
+        .in_full()
+        .prose(meaning)
+        .chart(move || Chart::new(constants(&marks), &CONSTANT_LEGEND))
+        .table(table)
 }
 
 fn constant_marks(constant: &FittedConstant) -> ConstantMarks {

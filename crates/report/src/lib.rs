@@ -21,6 +21,7 @@ pub mod explain;
 mod finding;
 #[cfg(feature = "fit")]
 pub mod fit_json;
+pub mod formula_to_set;
 #[cfg(feature = "fit")]
 pub mod goal_fit;
 mod goals;
@@ -56,7 +57,7 @@ mod words;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-pub use check::{CheckFormat, CheckJson, CheckReport, check_document};
+pub use check::{CheckFormat, CheckJson, CheckReport, check_document, stopped_by_threshold};
 pub use finding::{FormulaSource, draw_finding, few_of_each_code};
 pub use printable::{printable, printable_lines};
 pub use rank_csv::Csv;

@@ -8,6 +8,7 @@ use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, JobMove, OldNew};
 use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
+use jsf_openpbs::files::usage::MIN_USAGE;
 use jsf_site::UsageChange;
 use serde_json::Value;
 
@@ -96,7 +97,8 @@ fn headline(view: &PolicyView<'_>) -> String {
 
 /// Which of the entities use most more than their shares, and which most less.
 fn farthest(view: &PolicyView<'_>, entities: &[NodeId], subject: &str) -> String {
-    if view.tree.usage(view.tree.root()) <= 0.0 {
+    let least = if view.is_pbs { MIN_USAGE } else { 0.0 };
+    if view.tree.usage(view.tree.root()) <= least {
         return format!("{subject} none has any usage.");
     }
     let by_excess = |left: &&NodeId, right: &&NodeId| excess(view, **left).total_cmp(&excess(view, **right));
@@ -131,6 +133,8 @@ fn assumed_headline(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<Stri
         let [old, new] = [factor.old, factor.new].map(significant);
         format!("`{}` {verb}{most} (factor {old} to {new})", shown_name(view.tree, node))
     };
+    // what looks equal is no change
+    let is_seen = |factor: OldNew<f64>| significant(factor.old) != significant(factor.new);
     let gains = *changes.first()?;
     let loses = *changes.last()?;
     let charged =
@@ -141,8 +145,10 @@ fn assumed_headline(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<Stri
         Ordering::Less => words("loses", node == loses.0, node, factor),
         Ordering::Equal => format!("`{}` keeps its factor", shown_name(view.tree, node)),
     });
-    let gains = (gains.1.new > gains.1.old && is_other(gains.0)).then(|| words("gains", true, gains.0, gains.1));
-    let loses = (loses.1.new < loses.1.old && is_other(loses.0)).then(|| words("loses", true, loses.0, loses.1));
+    let gains = (gains.1.new > gains.1.old && is_seen(gains.1) && is_other(gains.0))
+        .then(|| words("gains", true, gains.0, gains.1));
+    let loses = (loses.1.new < loses.1.old && is_seen(loses.1) && is_other(loses.0))
+        .then(|| words("loses", true, loses.0, loses.1));
     let mut clauses: Vec<String> = of_charged.into_iter().chain(gains).chain(loses).collect();
     if clauses.is_empty() {
         clauses.push("no factor changes".to_owned());

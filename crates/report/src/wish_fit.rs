@@ -3,7 +3,9 @@
 use jsf_fit::wishes::WishFit;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
-use crate::goal_fit::qmgr_section;
+use crate::fit_json::unmet_wishes;
+use crate::formula_to_set::FormulaToSet;
+use crate::goal_fit::{obstacle_section, qmgr_section};
 use crate::words::{count, significant};
 
 /// The most wishes of the conflict that the headline names.
@@ -16,8 +18,8 @@ pub struct WishFitReport<'a> {
     pub template: &'a str,
     /// The fit.
     pub fit: &'a WishFit,
-    /// The command that sets the formula.
-    pub qmgr: Option<&'a str>,
+    /// The command that sets the formula, if the check of it finds no error.
+    pub to_set: &'a FormulaToSet,
 }
 
 impl<'a> WishFitReport<'a> {
@@ -34,16 +36,25 @@ impl<'a> WishFitReport<'a> {
         }
         let sections = [constants_section(fit)]
             .into_iter()
-            .chain(self.qmgr.map(qmgr_section))
+            .chain(std::iter::once(self.setting_section()))
             .chain(pairs_section(conflict_heading(fit), &fit.wishes.conflict))
             .chain(pairs_section("wishes that are not met", &fit.wishes.violated));
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
-            headline: headline(fit),
+            headline: [Some(headline(fit)), self.to_set.warning()].into_iter().flatten().collect::<Vec<_>>().join(" "),
             facts,
             sections: sections.collect(),
             read_on: "jsf compare --new F --site DIR",
+        }
+    }
+
+    /// The command that sets the formula, or why there is none.
+    fn setting_section(&self) -> Section<'a> {
+        let to_set = self.to_set;
+        match unmet_wishes(self.fit).or_else(|| to_set.obstacle.clone()) {
+            Some(obstacle) => obstacle_section(&obstacle, to_set),
+            None => qmgr_section(to_set.command.as_deref().unwrap_or_default()),
         }
     }
 }
@@ -91,7 +102,9 @@ fn headline(fit: &WishFit) -> String {
 
 fn conflict_heading(fit: &WishFit) -> &'static str {
     match fit.is_conflict_proved {
+        true if fit.wishes.conflict.len() == 1 => "a wish that no numbers meet",
         true => "wishes that exclude each other",
+        false if fit.wishes.conflict.len() == 1 => "a wish that the search could not meet",
         false => "wishes that the search could not meet together",
     }
 }
@@ -106,8 +119,10 @@ fn method(fit: &WishFit) -> String {
 }
 
 fn constants_section(fit: &WishFit) -> Section<'_> {
-    let columns =
-        vec![Column::text("constant", 8), Column::number("value", 5), Column::text("the same wishes are met from", 10)];
+    // of values that are not linear in the constants, only those that were ranked are known to meet them
+    let heading =
+        if fit.is_linear { "the same wishes are met from" } else { "the same wishes are met by what was tried from" };
+    let columns = vec![Column::text("constant", 8), Column::number("value", 5), Column::text(heading, 10)];
     let table = Table::new(columns, fit.parameters.len(), move |index| {
         let parameter = &fit.parameters[index];
         vec![

@@ -13,6 +13,7 @@ use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
 
 use super::applied_tree::{AppliedTree, require_own_shares};
+use super::formula_text::submitted;
 use super::role::Role;
 use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
 
@@ -65,6 +66,14 @@ impl Site {
             checked.findings.push(submitted.in_source(found));
         }
         Ok(checked)
+    }
+
+    /// Checks the text of a formula as [`check`](Self::check) does, with the numbers of this site.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check).
+    pub fn check_text(&self, text: &str) -> Result<Checked, SiteError> {
+        self.check(&submitted(text, self.rules.numbers))
     }
 
     /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.

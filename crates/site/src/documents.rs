@@ -77,6 +77,8 @@ struct Contents {
 /// Whether a document describes what its option asks for, and the warning if it does not.
 type Requirement = (fn(Contents) -> bool, &'static str);
 
+/// The name of the scheduler's own copy of the formula.
+const SCHEDULERS_FORMULA: &str = "sched_formula";
 const NEEDS_SERVER: Requirement = (
     |contents| contents.has_server,
     "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
@@ -226,14 +228,21 @@ impl Documents {
         let mut in_force: Option<(&str, &str)> = None;
         for document in documents {
             let SiteDocument { name, formula: Some(formula), .. } = document else { continue };
+            let is_scheduler = |name: &str| name.ends_with(SCHEDULERS_FORMULA);
             match in_force {
                 None => in_force = Some((name, formula)),
                 Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
                     "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
-                     give a formula. The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come \
-                     from different times or servers",
+                     give a formula{}",
                     clipped(used),
-                    clipped(formula)
+                    clipped(formula),
+                    match is_scheduler(first) || is_scheduler(name) {
+                        true => {
+                            ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
+                             different times or servers"
+                        }
+                        false => "",
+                    }
                 )),
                 Some(_) => {}
             }

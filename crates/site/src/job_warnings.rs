@@ -1,6 +1,6 @@
 //! Warnings about single jobs and their inputs: a few of each kind, then how many more there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
 use job_sort_formula::diagnostic::{Message, Need};
@@ -92,7 +92,7 @@ pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Messa
         .all(|entity| tree.tree().find(entity).is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown())));
     are_unknown.then(|| {
         format!(
-            "the tree has no entity of the queue (number of entities: {count}, the first is `{first}`); all of them are in the group \
+            "the tree has none of the {count} entities of the queue, of which the first is `{first}`; all of them are in the group \
              `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)"
         )
         .into()
@@ -125,6 +125,29 @@ impl Site {
             .into()
         });
         warnings.collect()
+    }
+
+    /// A warning if jobs are in queues that the documents of the queues do not have, and so have no `queue_priority`.
+    pub(super) fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
+        let column = table.column("queue_priority")?;
+        if self.queues.is_empty() {
+            return None;
+        }
+        let is_unlisted = |row: &usize| {
+            let queue = table.queue(*row);
+            !queue.is_empty() && !self.queues.contains(queue) && column.nearest_double(*row) == 0.0
+        };
+        let rows: Vec<usize> = (0..table.len()).filter(is_unlisted).collect();
+        let names: BTreeSet<&str> = rows.iter().map(|&row| table.queue(row)).collect();
+        let first = *names.first()?;
+        let others = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+        let message = format!(
+            "`queue_priority` is 0 for {} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
+             this site?",
+            rows.len(),
+            table.len()
+        );
+        Some(message.into())
     }
 
     /// A warning if no job has a `queue_priority` because no document of the queues was given.

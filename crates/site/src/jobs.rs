@@ -127,6 +127,7 @@ impl Site {
         warnings.extend(invalid_jobs(&read.table, &source_name));
         if names.contains(&"queue_priority") {
             warnings.extend(self.unknown_queue_priority(&read.table));
+            warnings.extend(self.jobs_of_unlisted_queues(&read.table));
         }
         if names.contains(&"eligible_time") {
             warnings.extend(missing_eligible_time(&read.table, &source_name));

@@ -58,7 +58,7 @@ pub enum Means {
     AskForLess,
     /// The job waits, as all others do.
     Wait,
-    /// Another queue, or the site changes the priority of this one.
+    /// The job moves to another queue of the site.
     Queue,
     /// What nobody can do for this job alone: the site's shares and usage, or another attribute of the job.
     WhatIf,
@@ -102,6 +102,9 @@ pub struct SmallestChange {
     pub rank: usize,
     /// How the input can be changed.
     pub means: Means,
+    /// The other queues of the site, in their order, whose priority gives the rank, where that is the input. What else a queue demands
+    /// of its jobs is not considered.
+    pub queues: Vec<Box<str>>,
 }
 
 impl Site {
@@ -181,7 +184,14 @@ impl Site {
             let parts = (names.len() - index) as u64;
             match budget.with_part(parts, |part| search.smallest_change(inputs(ranked, row), part)) {
                 Found::Change { from, to } => {
-                    changes.found.push(SmallestChange { name: (*name).into(), from, to, rank, means: search.means });
+                    let queues = match search.means {
+                        Means::Queue => self.queues_with_rank(ranked, row, &search, budget),
+                        _ => Vec::new(),
+                    };
+                    // a priority that no queue has is for the site to give
+                    let has_none = search.means == Means::Queue && queues.is_empty();
+                    let means = if has_none { Means::WhatIf } else { search.means };
+                    changes.found.push(SmallestChange { name: (*name).into(), from, to, rank, means, queues });
                 }
                 Found::None => {}
                 Found::Unknown => changes.unknown.push((*name).into()),
@@ -189,6 +199,35 @@ impl Site {
         }
         changes.found.sort_by_key(|change| change.means);
         changes
+    }
+
+    /// The other queues that accept jobs and start them, and whose priority gives the job the rank.
+    fn queues_with_rank(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        search: &Search<'_, '_>,
+        budget: &mut WorkBudget,
+    ) -> Vec<Box<str>> {
+        let rules = search.race.rules;
+        let Some(slot) = rules.program.inputs().iter().position(|input| **input == *search.name) else {
+            return Vec::new();
+        };
+        let own = ranked.table.queue(row);
+        let others = self.queues.iter().filter(|(name, _)| {
+            let is_used = self.queues.is_started(name) && self.queues.is_enabled(name);
+            let is_of_scheduler = self.queues.partition(name) == self.queues.partition(own);
+            *name != own && is_used && is_of_scheduler && !self.queues.is_route(name)
+        });
+        let with_rank = others.filter(|(_, priority)| {
+            let mut changed = inputs(ranked, row);
+            changed[slot] = Value::Int(priority.unwrap_or(0));
+            let job = Sweep::constant(rules, changed);
+            let threshold = search.race.competition.threshold;
+            let goal = Goal { job: &job, competitors: search.competitors, places: 1, threshold };
+            matches!(first_step(&goal, 0..=0, budget), FirstStep::At(_))
+        });
+        with_rank.map(|(name, _)| name.into()).collect()
     }
 
     /// The most that a job of a queue may have of an input; infinite where no limit is known.

@@ -73,6 +73,7 @@ impl SiteTree {
                 UsageFile::default()
             }
         };
+        warnings.extend(foreign_usage(&lines, &usage));
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
         let document = builder.into_document();
         Ok(Some(Self { document, source_name: None, slurm: None, printed_fairshare: Vec::new(), cluster: None }))
@@ -231,11 +232,37 @@ fn read_resource_group(
     warn_unless_strict(warnings, repeated, is_strict)?;
     let rejected = rejected.into_iter().map(|line| format!("`{name}`: {line}"));
     let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
-    warnings.extend(few_of_each_kind(rejected.chain(wrapped)));
+    let negative = negative_shares(&lines).map(|line| format!("`{name}`: {line}"));
+    warnings.extend(few_of_each_kind(rejected.chain(wrapped).chain(negative)));
     if lines.not_listed > 0 {
         warnings.push(format!("`{name}`: {} more lines are not valid", lines.not_listed));
     }
     Ok(lines)
+}
+
+/// A warning if no entity of the usage is in the tree.
+fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
+    let first = usage.records.first().filter(|_| !groups.lines.is_empty())?;
+    let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
+    let is_foreign = usage.records.iter().all(|record| !names.contains(&*record.entity));
+    is_foreign.then(|| {
+        format!(
+            "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
+             site?",
+            usage.records.len(),
+            first.entity
+        )
+    })
+}
+
+/// What is said of shares below 0, which the daemon accepts.
+fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
+    groups.lines.iter().filter(|line| line.shares < 0).map(|line| {
+        format!(
+            "line {}: `{}` has {} shares: the daemon accepts that, and the shares of its siblings change with it",
+            line.line, line.name, line.shares
+        )
+    })
 }
 
 fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {

@@ -1,7 +1,7 @@
 //! What a formula does on the part of a log that the search did not see.
 
 use job_sort_formula::parallel;
-use jsf_simulate::{Difference, MeanChange, Objective, Validation};
+use jsf_simulate::{Difference, MeanChange, Objective, Schedule, Validation, Workload, wait_of};
 use jsf_site::SimulatedQueue;
 
 use super::score::GoalValue;
@@ -42,6 +42,8 @@ pub(super) struct HeldOut {
     pub(super) goals: Vec<Option<MeanChange>>,
     pub(super) objective: Option<MeanChange>,
     pub(super) difference: Difference,
+    /// The longest wait under the formula in force and under the fitted one.
+    pub(super) longest_waits: [Option<i64>; 2],
     pub(super) validation: Option<Validation>,
     /// The whole log under the formula in force.
     pub(super) simulated: SimulatedQueue,
@@ -71,6 +73,8 @@ impl HeldOut {
         let schedule = &current.0[0].simulated.schedule;
         let new = &runs[0].0[0];
         let difference = Difference::new(workload, schedule, &new.simulated.schedule, part.warm_up);
+        let longest_waits =
+            [schedule, &new.simulated.schedule].map(|schedule| longest_wait(workload, schedule, part.warm_up));
         let judged = [current.0[0].judged(workload), new.judged(workload)];
         let block_seconds = difference.block_seconds;
         let goals = simulator.goals.goals.iter();
@@ -86,9 +90,18 @@ impl HeldOut {
                 .and_then(|objective| objective.change(&judged[0], &judged[1], block_seconds)),
             validation: Validation::new(workload, schedule, split.counted_from - split.begin),
             difference,
+            longest_waits,
             simulated: current.0.swap_remove(0).simulated,
         })
     }
+}
+
+/// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up` seconds after the first one.
+fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<i64> {
+    let jobs = workload.jobs();
+    let begin = jobs.first()?.submit.saturating_add(warm_up);
+    let counted = (0..jobs.len()).filter(|&job| jobs[job].submit >= begin);
+    counted.filter_map(|job| wait_of(workload, schedule, job)).max()
 }
 
 fn described_current(formula: &str, runs: &Runs) -> HeldOutFormula {

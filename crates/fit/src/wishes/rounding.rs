@@ -10,6 +10,10 @@ const ALL_DIGITS: usize = 17;
 const NEARLY_ZERO: f64 = 1e-6;
 /// How far inside of the range that is good a constant stays, as a part of it.
 const INSIDE: f64 = 0.1;
+/// The equal parts of what is between a constant and an end of its range, at which it is tried.
+const EQUAL_PARTS: f64 = 16.0;
+/// How often the first of them is halved for the places next to the constant.
+const DOUBLINGS: i32 = 6;
 /// How often an interval is halved to find where the range of a constant ends.
 const HALVINGS: usize = 16;
 
@@ -70,23 +74,30 @@ pub(super) fn range_of(
     (low, high)
 }
 
-/// The value that is farthest from the present one toward an end, among those up to which all that were tried are good.
+/// The value that is farthest from the present one toward an end, among those up to which all that were tried are good: those near
+/// to the present one at distances that double, and the others at equal ones.
 fn farthest(value: f64, end: f64, is_int: bool, is_good: &mut dyn FnMut(f64) -> bool) -> f64 {
     let at = |part: f64| {
         let value = value + part * (end - value);
         if is_int { value.round() } else { value }
     };
-    if value == end || is_good(end) && [0.25, 0.5, 0.75].into_iter().all(|part| is_good(at(part))) {
+    if value == end {
         return end;
     }
+    let doubled = (0..DOUBLINGS).map(|power| (0.5_f64).powi(DOUBLINGS - power) / EQUAL_PARTS);
+    let equal = (1..=EQUAL_PARTS as u32).map(|part| f64::from(part) / EQUAL_PARTS);
     let (mut good, mut bad) = (0.0, 1.0);
-    let mut part = 1.0 / 1024.0;
-    while part < bad {
-        match is_good(at(part)) {
-            true => good = part,
-            false => bad = part,
+    let mut is_good_to_the_end = true;
+    for part in doubled.chain(equal) {
+        is_good_to_the_end = is_good(at(part));
+        if !is_good_to_the_end {
+            bad = part;
+            break;
         }
-        part *= 2.0;
+        good = part;
+    }
+    if is_good_to_the_end {
+        return end;
     }
     for _ in 0..HALVINGS {
         let middle = (good + bad) / 2.0;

@@ -8,7 +8,9 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::{CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines};
+use jsf_report::{
+    CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines, stopped_by_threshold,
+};
 use jsf_site::FormulaText;
 use jsf_site::Site;
 
@@ -70,7 +72,12 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
                 "error",
                 format_args!("no qmgr command is printed for {formula}; --force prints it all the same"),
             ),
-            None => write_qmgr_commands(&source, arguments.queue.threshold, out)?,
+            None => {
+                warn_of_threshold(&checked);
+                // the way back takes the threshold that is in force, too
+                let in_force = if is_in_force { site.threshold() } else { None };
+                write_qmgr_commands(&source, arguments.queue.threshold.or(in_force), out)?;
+            }
         }
         if is_in_force {
             return Ok(Outcome::Fine);
@@ -150,6 +157,14 @@ fn is_in_force(source: &FormulaText, site: &Site) -> bool {
 
 fn normalised(text: &str) -> String {
     Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string())
+}
+
+/// Says how many jobs the threshold stops, which the command does not show.
+fn warn_of_threshold(checked: &Checked) {
+    let jobs = checked.jobs.as_ref().filter(|jobs| jobs.under_threshold > Some(0));
+    if let Some(sentence) = jobs.and_then(stopped_by_threshold) {
+        warn(sentence);
+    }
 }
 
 /// Prints the command that sets the formula, and that of a threshold that is given with it.

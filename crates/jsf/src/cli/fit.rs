@@ -15,6 +15,7 @@ use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
 use jsf_report::document::Document;
 use jsf_report::fit_json;
+use jsf_report::formula_to_set::FormulaToSet;
 use jsf_report::goal_fit::GoalFitReport;
 use jsf_report::wish_fit::WishFitReport;
 use jsf_site::{FileSource, FormulaText, Site};
@@ -80,10 +81,10 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     drop(progress);
     let fit = fit.map_err(wish_error)?;
     warn_if_interrupted(!fit.is_complete);
-    let qmgr = fit_json::qmgr_command(&site, &fit.formula);
-    let report = WishFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
-    write(arguments, &site, &report.document(), &Answer::OfWishes(&fit), qmgr.as_deref(), out)?;
-    Ok(if fit.is_feasible { Outcome::Fine } else { Outcome::Findings })
+    let to_set = FormulaToSet::new(&site, &fit.formula);
+    let report = WishFitReport { template: template.text(), fit: &fit, to_set: &to_set };
+    write(arguments, &site, &report.document(), &Answer::OfWishes(&fit), &to_set, out)?;
+    Ok(if fit.is_feasible && !to_set.has_errors() { Outcome::Fine } else { Outcome::Findings })
 }
 
 /// Finds the constants that meet goals about the waits of a log.
@@ -129,12 +130,15 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     if !arguments.format.is_document() {
         warn_all(&fit.warnings);
     }
-    let qmgr = fit_json::qmgr_command(&site, &fit.formula);
-    let report = GoalFitReport { template: template.text(), fit: &fit, qmgr: qmgr.as_deref() };
-    write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), qmgr.as_deref(), out)?;
+    // the site of the log has no queue, on which a formula is checked too
+    let with_queue = Site::from_files(simulated_files(&arguments.site)?, arguments.site.rules(None))?;
+    let to_set = FormulaToSet::new(&with_queue, &fit.formula);
+    let report = GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set };
+    write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), &to_set, out)?;
     let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
     let is_found = fit.reason.recommendation() != Recommendation::None;
-    Ok(if is_met && is_found { Outcome::Fine } else { Outcome::Findings })
+    let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
+    Ok(if is_met && is_found && !has_errors { Outcome::Fine } else { Outcome::Findings })
 }
 
 /// Whether the server takes the template with its start values, and knows its names; what is wrong otherwise is drawn.
@@ -184,7 +188,7 @@ fn write(
     site: &Site,
     document: &Document<'_>,
     answer: &Answer<'_>,
-    qmgr: Option<&str>,
+    to_set: &FormulaToSet,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
     if let Some(path) = &arguments.report {
@@ -193,8 +197,8 @@ fn write(
     match (arguments.format, answer) {
         (FitFormatName::Human, _) => write_text(document, arguments.text, out),
         (FitFormatName::Markdown, _) => write_as_markdown(document, arguments.text, out),
-        (FitFormatName::Json, Answer::OfWishes(fit)) => Ok(fit_json::write_wish_fit(fit, qmgr, out)?),
-        (FitFormatName::Json, Answer::OfGoals(fit)) => Ok(fit_json::write_goal_fit(fit, qmgr, out)?),
+        (FitFormatName::Json, Answer::OfWishes(fit)) => Ok(fit_json::write_wish_fit(fit, to_set, out)?),
+        (FitFormatName::Json, Answer::OfGoals(fit)) => Ok(fit_json::write_goal_fit(fit, to_set, out)?),
     }
 }
 

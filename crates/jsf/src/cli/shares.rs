@@ -72,7 +72,11 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     });
     let views: Vec<PolicyView<'_>> = views.collect();
     let policies: Vec<String> = shares.iter().map(|one| one.description.clone()).collect();
-    let document = shares_document(&views, &SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit });
+    // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group `unknown`
+    let is_of_others = site.files().has(Role::Tree);
+    let mut shown = views.clone();
+    shown.sort_by_key(|view| is_of_others && view.is_pbs);
+    let document = shares_document(&shown, &SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit });
     if let Some(path) = &arguments.report {
         page::write_document(path, &[&site], &arguments.formula_file, &document)?;
     }

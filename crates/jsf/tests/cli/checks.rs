@@ -805,3 +805,49 @@ fn an_unknown_name_that_begins_others_suggests_them() {
     let message = stdout(&jsf(&["check", "eligible"]));
     assert!(message.contains("did you mean `eligible_time`?") && message.contains("1 | eligible_time"), "{message}");
 }
+
+#[test]
+fn a_check_says_how_many_jobs_the_threshold_stops() {
+    let arguments = ["check", "fairshare_factor*200", "--site", "examples/site", "--threshold", "199"];
+    let told = "32 of 33 waiting jobs do not pass the threshold 199";
+    let text = stdout(&jsf(&arguments));
+    assert!(text.contains(told), "{text}");
+    let jobs = &json(&jsf(&[&arguments[..], &["--format", "json"]].concat()))["jobs"];
+    assert_eq!((&jobs["under_threshold"], &jobs["over_threshold"]), (&32.into(), &1.into()));
+    let with_command = jsf(&[&arguments[..], &["--qmgr"]].concat());
+    assert!(stderr(&with_command).contains(told), "{}", stderr(&with_command));
+    assert!(!stdout(&jsf(&arguments[..4])).contains("threshold"));
+}
+
+#[test]
+fn the_way_back_takes_the_threshold_in_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    file("qstat_Bf.txt", "Server: vm\n    server_state = Active\n    job_sort_formula = ncpus\n");
+    file("qmgr_print_sched.txt", "create sched default\nset sched default job_sort_formula_threshold = 0.3\n");
+    let site = folder.path().to_str().expect("UTF-8");
+    let formula = "qmgr -c 'set server job_sort_formula=\"ncpus\"'\n";
+    let threshold = "qmgr -c 'set sched job_sort_formula_threshold = 0.3'\n";
+    check(&["--site", site, "--qmgr"], 0, &format!("{formula}{threshold}"));
+    check(&["2*ncpus", "--site", site, "--qmgr"], 0, "qmgr -c 'set server job_sort_formula=\"2*ncpus\"'\n");
+}
+
+#[test]
+fn no_name_replaces_one_that_is_compared_with_a_text() {
+    let output = jsf(&["check", "ncpus * 10 if queue == 'large' else 0"]);
+    let text = stdout(&output);
+    assert!(text.contains("JSF201") && text.contains("JSF106"), "{text}");
+    assert!(!text.contains("did you mean") && !text.contains("comment"), "{text}");
+    assert!(stdout(&jsf(&["check", "queue == 1"])).contains("did you mean"));
+}
+
+#[test]
+fn a_string_that_jobs_have_is_not_called_unused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let queue = folder.path().join("qstat.txt");
+    let text = "Job Id: 1.vm\n    job_state = Q\n    Resource_List.nodes = 2:ppn=4\n    Resource_List.ncpus = 8\n";
+    std::fs::write(&queue, text).expect("written");
+    let output = jsf(&["check", "nodes*2 + ncpus", "--queue", queue.to_str().expect("UTF-8")]);
+    let text = stdout(&output);
+    assert!(text.contains("JSF202") && !text.contains("JSF615"), "{text}");
+}

@@ -7,7 +7,7 @@ use jsf_site::Site;
 use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 
-use crate::command::{jsf, jsf_with_input, json, stderr, success};
+use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};
 
 const SITE: [&str; 2] = ["--site", "examples/site"];
 
@@ -188,7 +188,12 @@ fn changes_to_values_that_no_job_can_have_are_left_out() {
     assert!(text.contains("\nwalltime  1200   167  s     the user: ask for less\n"), "{text}");
     assert!(!text.contains("`ncpus` of"), "{text}");
     let text = success(&jsf(&[&["explain", "walltime", "--job", "185043", "--to", "1"], &SITE[..]].concat()));
-    assert!(text.contains("; neither a smaller request nor any other single input gives that\n"), "{text}");
+    assert!(
+        text.contains(
+            "; no smaller request gives that, and no other input alone (more than is requested is not considered)\n"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
@@ -437,4 +442,29 @@ fn an_explanation_grows_with_its_formula() {
             assert!(two < one * 5 / 2, "{}: {one} and {two} bytes", formula(2));
         }
     }
+}
+
+#[test]
+fn what_was_not_considered_is_told_where_no_change_gives_a_rank() {
+    let formula = "fairshare_factor*200 + eligible_time/3600 + 50*ncpus/4096 + 2*ngpus";
+    let text = stdout(&jsf(&["explain", formula, "--site", "examples/site", "--job", "184208"]));
+    assert!(text.contains("(more than is requested is not considered)"), "{text}");
+    let failed = stdout(&jsf(&["explain", "--site", "examples/site", "--job", "184127"]));
+    assert!(failed.contains("the evaluation of `184127.kestrel` failed"), "{failed}");
+}
+
+#[test]
+fn only_queues_whose_priority_gives_the_rank_are_advised() {
+    let call = |formula: &str, job: &str| {
+        let arguments = ["explain", formula, "--site", "examples/site", "--job", job, "--format", "json"];
+        let explained = json(&jsf(&arguments));
+        let changes = explained["jobs"][0]["changes"].as_array().expect("changes").clone();
+        changes.into_iter().find(|change| change["name"] == "queue_priority").expect("a change")
+    };
+    let reached = call("queue_priority + fairshare_factor*10", "184277");
+    assert_eq!(reached["means"], "another queue");
+    assert_eq!(reached["queues"], json!(["debug", "express", "gpu", "large"]));
+    // no queue has as much as the formula asks for
+    let out_of_reach = call("queue_priority/1000 + fairshare_factor*10", "184277");
+    assert_eq!((&out_of_reach["means"], &out_of_reach["queues"]), (&json!("what if"), &json!([])));
 }

@@ -180,3 +180,55 @@ fn a_short_log_is_refused_without_force() {
     assert!(stdout(&forced).contains("Keep the formula in force") || stdout(&forced).contains("No weights"));
     success(&jsf(&["fit", "--help"]));
 }
+
+#[test]
+fn no_command_sets_a_formula_that_fails_or_misses_its_wishes() {
+    let failing = "{a=1:1..10}*log(fairshare_factor) + {b=1:0..5}*eligible_time/3600";
+    let asked = |template: &str, prefer: [&str; 2], options: &[&str]| {
+        let wish = ["fit", template, "--prefer", prefer[0], prefer[1]];
+        jsf(&[&wish, &SITE[..], options].concat())
+    };
+    let text = asked(failing, ["185046", "184208"], &[]);
+    assert_eq!(text.status.code(), Some(1), "{}", stderr(&text));
+    let text = stdout(&text);
+    assert!(!text.contains("qmgr -c") && text.contains("error[JSF301]") && text.contains("fails for 1 of"), "{text}");
+    let fit = json(&asked(failing, ["185046", "184208"], &["--format", "json"]));
+    assert!(fit["qmgr"].is_null() && fit["errors"][0]["code"] == "JSF301", "{fit}");
+    assert!(fit["qmgr_obstacle"].as_str().is_some_and(|reason| reason.contains("JSF301")), "{fit}");
+    let missed = "{fs=100:0..500}*fairshare_factor";
+    let text = stdout(&asked(missed, ["184737", "184730"], &[]));
+    assert!(!text.contains("qmgr -c") && text.contains("1 of 1 wishes is not met"), "{text}");
+    assert!(json(&asked(missed, ["184737", "184730"], &["--format", "json"]))["qmgr"].is_null());
+}
+
+#[test]
+fn the_range_of_a_number_ends_where_a_wish_fails() {
+    let template = "{a=1:1..10}**ncpus";
+    let arguments = ["fit", template, "--prefer", "184103", "184208", "--format", "json"];
+    let fit = json(&jsf(&[&arguments, &SITE[..]].concat()));
+    assert_eq!(fit["parameters"][0]["low"], 1.0);
+    // 1.5**4096 is infinite, and first
+    assert!(fit["parameters"][0]["high"].as_f64().is_some_and(|high| high < 1.5), "{fit}");
+    let text = stdout(&jsf(&[&arguments[..5], &SITE[..]].concat()));
+    assert!(text.contains("have the same value") && text.contains("by what was tried"), "{text}");
+}
+
+#[test]
+fn the_waits_of_all_jobs_are_told_beside_the_advice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = fitted(folder.path(), GOALS);
+    let text = stdout(&run(&arguments, &[], "2"));
+    assert!(text.contains("waits:") && text.contains("longest"), "{text}");
+    assert!(text.contains("first come, first served: no formula is known"), "{text}");
+    let fit = run(&arguments, &["--format", "json"], "2");
+    let fit: serde_json::Value = serde_json::from_str(&stdout(&fit)).expect("JSON");
+    for key in ["mean", "longest"] {
+        assert!(
+            fit["held_out_waits"][key]["current"].is_f64() && fit["held_out_waits"][key]["fitted"].is_f64(),
+            "{fit}"
+        );
+    }
+    assert_eq!(fit["qmgr"].is_null(), fit["recommendation"] != "use", "{fit}");
+    let given = stdout(&run(&arguments, &["--old", "eligible_time"], "2"));
+    assert!(!given.contains("no formula is known"), "{given}");
+}

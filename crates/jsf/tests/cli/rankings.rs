@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::command::{jsf, jsf_with_input, json, stderr, success};
+use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};
 
 const TREE: &str = "tests/data/pp718.json";
 const JOBS: &str = r#"{"jobs":[
@@ -305,4 +305,18 @@ fn the_files_of_a_site_take_one_line_unless_all_are_asked_for() {
         assert!(listed.len() == 8 && listed.iter().any(|line| line.ends_with("  qstat.json")), "{listed:?}");
         assert!(listed[7].ends_with("  python     3.11 (assumed, as no file says it)"), "{listed:?}");
     }
+}
+
+#[test]
+fn exact_values_are_shown_with_the_digits_of_a_double() {
+    let jobs =
+        "{\"id\":\"1\",\"entity\":\"x\",\"ncpus\":16777217}\n{\"id\":\"2\",\"entity\":\"x\",\"ncpus\":16777216}\n";
+    let ranked = |numbers: &str, formula: &str| {
+        stdout(&jsf_with_input(&["rank", formula, "--queue", "-", "--numbers", numbers], jobs))
+    };
+    let exact = ranked("exact", "ncpus/7");
+    assert!(exact.contains("2396745.285714286") && exact.contains("2396745.1428571427"), "{exact}");
+    assert!(ranked("exact", "ncpus").contains("      16777217\n"), "{}", ranked("exact", "ncpus"));
+    let scheduler = ranked("openpbs", "ncpus/7");
+    assert!(scheduler.matches(" 2396745.25\n").count() == 2, "{scheduler}");
 }

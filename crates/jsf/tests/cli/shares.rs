@@ -445,3 +445,24 @@ fn jobs_without_an_entity_are_named_in_the_tree() {
 fn name(node: &Value) -> &str {
     node["name"].as_str().expect("a name")
 }
+
+#[test]
+fn usage_beside_several_policies_is_that_of_a_tree_of_slurm() {
+    let text = [
+        "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare",
+        "root|||1.000000|0|1.000000|",
+        " X||1|0.500000|0|0.000000|",
+        "  X|x1|1|1.000000|0|0.000000|1.000000",
+        " Y||1|0.500000|0|0.000000|",
+        "  Y|y1|1|1.000000|0|0.000000|1.000000\n",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = folder.path().join("sshare.txt");
+    std::fs::write(&tree, text.join("\n")).expect("written");
+    let tree = tree.to_str().expect("UTF-8");
+    let all = stdout(&jsf(&["shares", "--tree", tree, "--policy", "all"]));
+    assert!(all.starts_with("Of 2 entities none has any usage."), "{all}");
+    assert!(!all.contains("unknown") && !all.contains("TREEROOT"), "{all}");
+    let pbs = stdout(&jsf(&["shares", "--tree", tree, "--policy", "pbs"]));
+    assert!(pbs.starts_with("Of 2 entities none has any usage."), "{pbs}");
+}

@@ -370,3 +370,22 @@ fn a_page_is_not_written_to_standard_output() {
         "expected the name of a file: standard output has the results of the command",
     );
 }
+
+#[test]
+fn the_usage_and_the_queues_of_another_site_are_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = folder.path().join("resource_group");
+    fs::write(&group, "chem 10 root 50\nada 11 chem -5\n").expect("written");
+    let group = group.to_str().expect("UTF-8");
+    let told = |arguments: &[&str]| stderr(&jsf(arguments));
+    let shares = told(&["shares", "--resource-group", group, "--usage", &recorded("usage")]);
+    assert!(shares.contains("entities of the usage is in the tree"), "{shares}");
+    assert!(shares.contains("line 2: `ada` has -5 shares"), "{shares}");
+    let own = told(&["shares", "--resource-group", &recorded("resource_group"), "--usage", &recorded("usage")]);
+    assert!(!own.contains("of the usage") && !own.contains("has -"), "{own}");
+    let jobs = "examples/site/qstat.json";
+    let queues = told(&["rank", "queue_priority", "--queue", jobs, "--queues", &recorded("qstat_Qf.json")]);
+    assert!(queues.contains("no document lists their queues"), "{queues}");
+    let without = told(&["rank", "ncpus", "--queue", jobs, "--queues", &recorded("qstat_Qf.json")]);
+    assert!(!without.contains("queues"), "{without}");
+}

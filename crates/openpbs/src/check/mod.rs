@@ -99,7 +99,7 @@ pub struct Checked {
 }
 
 /// How many jobs a formula was evaluated for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JobCounts {
     /// The number of jobs.
     pub total: usize,
@@ -109,15 +109,34 @@ pub struct JobCounts {
     pub errors: usize,
     /// The ids of the jobs with an error, in the order of the document.
     pub failing: Vec<String>,
+    /// The `job_sort_formula_threshold` that a value must exceed, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// The number of waiting jobs that do not run because their values do not exceed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub under_threshold: Option<usize>,
+    /// The number of waiting jobs whose values exceed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_threshold: Option<usize>,
 }
 
 impl JobCounts {
-    fn new(queue: &ScoredQueue<'_>) -> Self {
+    fn new(queue: &ScoredQueue<'_>, threshold: Option<f64>) -> Self {
         let table = queue.table;
+        let reasons = queue.not_considered.iter().map(|(_, reason)| reason);
+        let under = reasons.filter(|reason| matches!(reason, NotConsidered::UnderThreshold { .. })).count();
         let failing =
             (0..table.len()).filter(|&row| queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err()));
         let failing: Vec<String> = failing.map(|row| table.id(row).to_owned()).collect();
-        Self { total: table.len(), ignored: table.excluded_rows().count(), errors: failing.len(), failing }
+        Self {
+            total: table.len(),
+            ignored: table.excluded_rows().count(),
+            errors: failing.len(),
+            failing,
+            threshold,
+            under_threshold: threshold.map(|_| under),
+            over_threshold: threshold.map(|_| queue.ranking.order().len()),
+        }
     }
 }
 
@@ -222,6 +241,7 @@ impl Checked {
             });
         }
         findings.extend(single_quote(submitted.text(), &validation));
+        findings.iter_mut().for_each(|found| leave_out_fix_of_text(submitted.text(), found));
         sort_by_span(&mut findings);
         let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
         let crashes_scheduler =
@@ -233,7 +253,7 @@ impl Checked {
             verdict: Verdict::new(is_refused, crashes_scheduler, &findings, queue.map(|queue| queue.ranking)),
             validation,
             crashes_scheduler,
-            jobs: site.queue.as_ref().map(JobCounts::new),
+            jobs: site.queue.as_ref().map(|queue| JobCounts::new(queue, site.threshold)),
             findings,
             warnings: Vec::new(),
             guessed_types: Vec::new(),
@@ -252,7 +272,21 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
     let message = "`'` ends the string in which the server passes the formula to Python";
     let found = Diagnostic::error("JSF106", message, Span::new(start, start + 1));
-    Some(found.with_help("the server refuses the formula; remove the quote from the comment"))
+    let is_in_comment = text[..start].contains('#');
+    Some(found.with_help(match is_in_comment {
+        true => "the server refuses the formula; remove the quote from the comment",
+        false => "the server refuses the formula; names of queues and other texts cannot be compared in a formula",
+    }))
+}
+
+/// Removes the fix, and the label that proposes it, of an unknown name that is compared with a text: no number that replaces it is meant.
+fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
+    let after = text.get(found.span.end as usize..).unwrap_or_default().trim_start();
+    let compared = after.strip_prefix("==").or_else(|| after.strip_prefix("!=")).map(str::trim_start);
+    if found.code == "JSF201" && compared.is_some_and(|other| other.starts_with(['\'', '"'])) {
+        found.fix = None;
+        found.label = String::new();
+    }
 }
 
 /// Why no scheduler of OpenPBS evaluates the formula, if that is so.

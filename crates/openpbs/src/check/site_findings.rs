@@ -60,7 +60,9 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
 pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
     let considered: Vec<usize> = table.considered_rows().collect();
     let findings = table.columns().filter_map(|(name, column)| {
-        let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
+        // the amount of a string is 0 for the job that has it, too
+        let is_resource =
+            schema.is_numeric(name) && schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
         let span = first_span_of(expr, name).filter(|_| is_resource && !considered.is_empty())?;
         if considered.iter().any(|&row| column.is_set(row)) {
             return None;

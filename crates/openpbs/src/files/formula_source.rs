@@ -20,7 +20,7 @@ pub enum NoFormula {
     #[error("`{0}` is empty, expected a formula")]
     Empty(String),
     /// The server that the document describes has no formula.
-    #[error("`{0}` describes a server without `job_sort_formula`")]
+    #[error("`{0}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does")]
     Unset(String),
     /// Only schedulers other than the default one have a formula in the document.
     #[error(

@@ -167,6 +167,11 @@ impl Queues {
         self.priorities.contains_key(queue)
     }
 
+    /// Whether a queue passes its jobs on to other queues.
+    pub fn is_route(&self, queue: &str) -> bool {
+        self.routes.contains(queue)
+    }
+
     /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for the default scheduler.
     pub fn partition(&self, queue: &str) -> Option<&str> {
         self.partitions.get(queue).map(|partition| &**partition)

@@ -142,7 +142,7 @@ fn constants_in(rows: &[ConstantMarks], layout: Layout) -> String {
         svg.line((left, y), (right, y), "grid");
         let [from, to] = constant.as_well.map(x);
         let title = format!(
-            "{} from {} to {} does as well",
+            "{} from {} to {} is within the error",
             constant.name,
             significant(constant.as_well[0]),
             significant(constant.as_well[1])
@@ -155,7 +155,7 @@ fn constants_in(rows: &[ConstantMarks], layout: Layout) -> String {
     }
     svg.finish(
         "The constants",
-        "A bar for the values that do as well, and a mark for each constant. The table has the same numbers.",
+        "A bar for the values within the error, and a mark for each constant. The table has the same numbers.",
     )
 }
 

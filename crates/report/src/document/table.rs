@@ -294,6 +294,16 @@ pub(crate) fn star(has_star: bool) -> &'static str {
     if has_star { " *" } else { "  " }
 }
 
+/// A value as the scheduler logs it. A value that is no float32 was not rounded as the scheduler does, and is shown with all digits
+/// that tell it from another double.
+fn score_in_words(score: f64) -> String {
+    if !score.is_finite() || f64::from(score as f32) == score {
+        return number_format::logged(score);
+    }
+    let text = Value::Float(score).repr();
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
 impl<'a> Cell<'a> {
     /// A text.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
@@ -343,7 +353,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) | Self::Prose(text) | Self::Code(text) | Self::Node { text, .. } => Cow::Borrowed(&**text),
             Self::Count(count) => Cow::Owned(count.to_string()),
             Self::Decimals(number, decimals) => Cow::Owned(format!("{number:.decimals$}")),
-            Self::Score(score) => Cow::Owned(number_format::logged(*score)),
+            Self::Score(score) => Cow::Owned(score_in_words(*score)),
             Self::Python(value) => Cow::Owned(value.repr_within(MAX_VALUE)),
             Self::Written(text, _) => Cow::Borrowed(text),
             Self::Duration(time) => Cow::Owned(duration(*time)),

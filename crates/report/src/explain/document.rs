@@ -225,12 +225,19 @@ fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explana
     let lacking = lacking.prose(left_out(&aging, &beyond)).prose(unknown_changes(&job.changes));
     let rank = at_most(goal);
     let tables = [
-        (format!("what the user can do, if the job needs no more: each of these alone gives {rank}"), honest),
+        (honest_heading(&honest, &rank), honest),
         (format!("what if: no user can do that, but each of these alone would give {rank}"), what_if),
     ];
     let tables = tables.into_iter().filter(|(_, changes)| !changes.is_empty());
     let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(job, &changes)));
     std::iter::once(lacking).chain(tables).collect()
+}
+
+/// The heading over what a user can do.
+fn honest_heading(changes: &[&SmallestChange], rank: &str) -> String {
+    let asks_for_less = changes.iter().any(|change| change.means == Means::AskForLess);
+    let needs = if asks_for_less { ", if the job needs no more" } else { "" };
+    format!("what the user can do{needs}: each of these alone gives {rank}")
 }
 
 /// Which job has a rank, and how much more value it has.
@@ -273,10 +280,14 @@ fn changes_table<'a>(job: &'a Explanation, changes: &[&'a SmallestChange]) -> Ta
         let input = job.inputs.iter().find(|input| *input.name == *change.name);
         let unit = input.and_then(|input| input.unit).unwrap_or_default();
         let by = match change.means {
-            Means::AskForLess => "the user: ask for less",
-            Means::Queue => "another queue, or the site",
-            _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)",
-            _ => "the job's own attribute",
+            Means::AskForLess => "the user: ask for less".to_owned(),
+            Means::Queue => {
+                let queues: Vec<String> = change.queues.iter().map(|queue| format!("`{queue}`")).collect();
+                format!("another queue that takes the job: {}", few(&queues))
+            }
+            _ if &*change.name == "queue_priority" => "the site: the priority of the queue".to_owned(),
+            _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)".to_owned(),
+            _ => "the job's own attribute".to_owned(),
         };
         vec![Cell::prose(&*change.name), python(&change.from), python(&change.to), Cell::prose(unit), Cell::prose(by)]
     });
@@ -387,7 +398,7 @@ fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour
         return "its evaluation failed".to_owned();
     }
     if has_failed(report, job.row) {
-        return "the evaluation of this job failed".to_owned();
+        return format!("the evaluation of `{}` failed", report.table().id(job.row));
     }
     let differences = neighbour.differences.iter().filter(|term| term.nearest_double() != Some(0.0));
     let is_single = neighbour.differences.len() == 1;
@@ -417,7 +428,7 @@ fn without_changes(changes: &SmallestChanges) -> &'static str {
     if !changes.unknown.is_empty() {
         ""
     } else if changes.has_requests {
-        "; neither a smaller request nor any other single input gives that"
+        "; no smaller request gives that, and no other input alone (more than is requested is not considered)"
     } else {
         "; no single input gives that"
     }

@@ -91,7 +91,7 @@ fn change(explained: &Explanation, change: &SmallestChange) -> Value {
     let unit = explained.inputs.iter().find(|input| *input.name == *change.name).and_then(|input| input.unit);
     json!({
         "name": change.name, "unit": unit, "from": shown(&change.from), "to": shown(&change.to), "rank": change.rank,
-        "means": change.means.as_str(),
+        "means": change.means.as_str(), "queues": change.queues,
     })
 }
 

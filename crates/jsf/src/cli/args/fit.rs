@@ -28,7 +28,7 @@ is never searched. All formulas are simulated on the same days. The advice is to
 the formula in force on the held-out days is more than chance, by the intervals of `jsf simulate`; else to keep that. A log \
 needs eight weeks and 2000 jobs, or --force. docs/fit.md says how far to trust the answer.
 
-Exit codes: 0 success, 1 a wish or a goal is not met, or the template has an error, 2 usage error, or a file that cannot be read.
+Exit codes: 0 success, 1 a wish or a goal is not met, or the template or the answer has an error, 2 usage error, or a file that cannot be read.
 
 Examples:
   jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
@@ -72,7 +72,7 @@ pub struct FitArgs {
     pub log: LogArgs,
     /// The formula in force
     ///
-    /// With which the answer is compared [default: the site's, else the template with its start values]
+    /// With which the answer is compared [default: the site's, else first come, first served]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, requires = "goals")]
     pub old: Option<String>,
     /// The part of the log that is not searched
