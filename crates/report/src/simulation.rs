@@ -285,6 +285,7 @@ pub(super) fn validation_json(validation: &Validation) -> Json {
         "p95_error": number(validation.p95_error),
         "ratio_of_means": validation.ratio_of_means(),
         "rank_correlation": validation.rank_correlation,
+        "started_before_submission": validation.started_before_submission,
     })
 }
 

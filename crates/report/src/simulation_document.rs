@@ -391,8 +391,16 @@ fn fairness_words(fairness: &Fairness) -> String {
 
 /// How far the waits are from those in the log.
 fn validation_fact(validation: &Validation) -> Fact {
-    let Validation { jobs, equal, recorded_mean, simulated_mean, median_error, p95_error, rank_correlation } =
-        validation;
+    let Validation {
+        jobs,
+        equal,
+        recorded_mean,
+        simulated_mean,
+        median_error,
+        p95_error,
+        rank_correlation,
+        started_before_submission,
+    } = validation;
     let means = [*recorded_mean, *simulated_mean].map(duration);
     let errors = [*median_error, *p95_error].map(duration);
     let mut lines = vec![
@@ -401,6 +409,10 @@ fn validation_fact(validation: &Validation) -> Fact {
         format!("error of a wait: median {}, 95 % within {}", errors[0], errors[1]),
     ];
     lines.extend(rank_correlation.map(|tau| format!("rank correlation of the waits (tau-b) {tau:.2}")));
+    if *started_before_submission > 0 {
+        let jobs = count(*started_before_submission, "job");
+        lines.push(format!("{jobs} not compared: the recorded start is before the submission"));
+    }
     Fact::with_lines(VALIDATION, lines)
 }
 

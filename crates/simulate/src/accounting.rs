@@ -15,6 +15,7 @@ use jsf_openpbs::resource_amount::AmountSource;
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::Cancelled;
 use super::mentions::Mention;
+use super::requests::positive;
 use super::workload::{Extent, LoggedAmount, LoggedJob, WorkloadBuilder};
 
 /// Whether a line is in this format.
@@ -41,7 +42,14 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         return Ok(());
     }
     let mention = match kind {
-        "E" => return read_end(id, &Record::new(rest, builder), builder),
+        "E" => {
+            let read = read_end(id, &Record::new(rest, builder), builder);
+            if read.is_err() {
+                // it is counted once, as what its end is
+                builder.mention_end(id);
+            }
+            return read;
+        }
         "B" => return Err(Fault::new(LeftOutReason::Reservation, "a reservation held processors")),
         "Q" => Mention::Queued,
         "D" | "A" => Mention::Deleted,
@@ -84,10 +92,10 @@ struct Record<'l> {
     eligible: Option<i64>,
     start: Option<i64>,
     end: Option<i64>,
-    walltime: Option<i64>,
-    ncpus: Option<i64>,
+    walltime: &'l str,
+    ncpus: &'l str,
     node_count: Option<i64>,
-    procs: Option<i64>,
+    procs: &'l str,
     slots: Option<i64>,
     nodes: &'l str,
     select: &'l str,
@@ -118,9 +126,9 @@ impl<'l> Record<'l> {
                 "exec_host" => record.exec_host = value,
                 "exec_vnode" => record.exec_vnode = value,
                 "total_execution_slots" => record.slots = number(),
-                "Resource_List.walltime" => record.walltime = seconds(value).ok().filter(|walltime| *walltime > 0),
-                "Resource_List.ncpus" => record.ncpus = number(),
-                "Resource_List.procs" => record.procs = number(),
+                "Resource_List.walltime" => record.walltime = value,
+                "Resource_List.ncpus" => record.ncpus = value,
+                "Resource_List.procs" => record.procs = value,
                 "Resource_List.nodect" => record.node_count = number(),
                 "Resource_List.nodes" => record.nodes = value,
                 "Resource_List.select" => record.select = value,
@@ -135,9 +143,21 @@ impl<'l> Record<'l> {
     }
 
     /// The processors that the job asks for. Torque's `ncpus` may be a default beside `nodes`.
-    fn requested(&self) -> Option<i64> {
-        let asked = [self.ncpus, of_nodes(self.nodes), self.procs].into_iter().flatten().max();
-        asked.or_else(|| of_select(self.select))
+    fn requested(&self) -> Result<Option<i64>, Fault> {
+        let ncpus = positive(self.ncpus, "`Resource_List.ncpus` is not a whole number")?;
+        let procs = positive(self.procs, "`Resource_List.procs` is not a whole number")?;
+        let asked = [ncpus, of_nodes(self.nodes), procs].into_iter().flatten().max();
+        Ok(asked.or_else(|| of_select(self.select)))
+    }
+
+    /// The time that the job asks for; 0 is none.
+    fn walltime(&self) -> Result<Option<i64>, Fault> {
+        if self.walltime.is_empty() {
+            return Ok(None);
+        }
+        let walltime = seconds(self.walltime)
+            .map_err(|_| Fault::from("`Resource_List.walltime` is not a duration").found(self.walltime))?;
+        Ok(Some(walltime).filter(|walltime| *walltime > 0))
     }
 
     /// The processors that it was given.
@@ -153,9 +173,10 @@ impl<'l> Record<'l> {
         extent: Extent,
         builder: &mut WorkloadBuilder,
     ) -> Result<(), Fault> {
-        let &Self { user, group, account, project, queue, walltime, .. } = self;
+        let &Self { user, group, account, project, queue, .. } = self;
         let submit = self.submit()?;
-        let processors = builder.rules.processors_of.choose(self.requested(), self.allocated());
+        let walltime = self.walltime()?;
+        let processors = builder.rules.processors_of.choose(self.requested(), Ok(self.allocated()))?;
         let entity = builder.entity.entity_of(EntityAttributes { user, group, account, submitter: "", queue });
         let job = LoggedJob {
             id,
@@ -173,7 +194,7 @@ impl<'l> Record<'l> {
             extent,
             amounts: &self.amounts,
         };
-        builder.push(&job).map_err(Fault::from)
+        builder.push(&job)
     }
 }
 
@@ -186,10 +207,7 @@ fn read_end(id: &str, record: &Record<'_>, builder: &mut WorkloadBuilder) -> Res
         }
         (Some(start), Some(end)) => record.push(id, Some((start, end)), Extent::Whole, builder),
         (None, Some(_)) if builder.rules.cancelled == Cancelled::Keep => record.push(id, None, Extent::Whole, builder),
-        (None, Some(_)) => {
-            builder.mention_end(id);
-            Err(Fault::CANCELLED)
-        }
+        (None, Some(_)) => Err(Fault::CANCELLED),
         _ => Err(Fault::from("no start or end")),
     }
 }

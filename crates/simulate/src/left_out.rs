@@ -1,6 +1,9 @@
 //! What of logs is not simulated, and why.
 
 use std::collections::BTreeMap;
+use std::fmt;
+
+use jsf_json::clipped;
 
 /// The most lines of one kind that are named; the others are counted.
 const MAX_NAMED: usize = 10;
@@ -81,12 +84,16 @@ impl LeftOutReason {
 }
 
 /// What a line of a log has that cannot be simulated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Why it is left out.
     pub reason: LeftOutReason,
     /// What is wrong with lines of its kind.
     pub kind: &'static str,
+    /// What the line has in place of what is expected.
+    pub found: Option<Box<str>>,
+    /// The number of jobs that are left out with the line.
+    pub jobs: usize,
 }
 
 impl Fault {
@@ -96,9 +103,31 @@ impl Fault {
     pub(super) const NO_PROCESSORS: Self = Self::new(LeftOutReason::NoProcessors, "no number of processors");
 
     pub(super) const fn new(reason: LeftOutReason, kind: &'static str) -> Self {
-        Self { reason, kind }
+        Self { reason, kind, found: None, jobs: 1 }
+    }
+
+    /// The fault with what the line has.
+    pub(super) fn found(self, text: &str) -> Self {
+        Self { found: Some(clipped(text).into()), ..self }
+    }
+
+    /// The fault of a line that stands for several jobs.
+    pub(super) fn of_jobs(self, jobs: usize) -> Self {
+        Self { jobs, ..self }
     }
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        match &self.found {
+            Some(found) => write!(f, ", found `{found}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
 
 impl From<&'static str> for Fault {
     fn from(kind: &'static str) -> Self {
@@ -121,14 +150,15 @@ struct Kind {
 impl Faults {
     /// Adds a line, which `line` names.
     pub fn add(&mut self, fault: impl Into<Fault>, line: impl FnOnce() -> String) {
-        let Fault { reason, kind } = fault.into();
+        let fault = fault.into();
+        let Fault { reason, kind, jobs, .. } = fault;
         if self.kinds.len() == MAX_KINDS && !self.kinds.contains_key(&(kind, reason)) {
             return;
         }
         let entry = self.kinds.entry((kind, reason)).or_default();
-        entry.count += 1;
+        entry.count += jobs;
         if reason.is_fault() && entry.named.len() < MAX_NAMED {
-            entry.named.push(line());
+            entry.named.push(format!("{}: {fault}", line()));
         }
     }
 
@@ -146,7 +176,7 @@ impl Faults {
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
         for ((name, _), kind) in self.kinds.iter().filter(|((_, reason), _)| reason.is_fault()) {
-            messages.extend(kind.named.iter().map(|line| format!("{line}: {name}")));
+            messages.extend(kind.named.iter().cloned());
             if kind.count > kind.named.len() {
                 messages.push(format!("and {} more lines: {name}", kind.count - kind.named.len()));
             }

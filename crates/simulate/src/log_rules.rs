@@ -1,5 +1,7 @@
 //! What is made of a log: which of its jobs are simulated, how long they run, and how many processors they hold.
 
+use super::left_out::Fault;
+
 /// What is made of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogRules {
@@ -51,11 +53,19 @@ pub enum ProcessorsOf {
 }
 
 impl ProcessorsOf {
-    /// The number that counts, else the other one.
-    pub(super) fn choose(self, requested: Option<i64>, allocated: Option<i64>) -> Option<i64> {
-        match self {
-            Self::Requested => requested.or(allocated),
-            Self::Allocated => allocated.or(requested),
+    /// The number that counts, else the other one. One that cannot be read is not replaced by the other.
+    pub(super) fn choose(
+        self,
+        requested: Result<Option<i64>, Fault>,
+        allocated: Result<Option<i64>, Fault>,
+    ) -> Result<Option<i64>, Fault> {
+        let [first, second] = match self {
+            Self::Requested => [requested, allocated],
+            Self::Allocated => [allocated, requested],
+        };
+        match first? {
+            Some(number) => Ok(Some(number)),
+            None => second,
         }
     }
 }

@@ -30,6 +30,8 @@ struct Course {
     requeued: u64,
     is_deleted: bool,
     is_moved: bool,
+    /// Whether a line about its end was left out, and counted.
+    is_left_out: bool,
 }
 
 impl Course {
@@ -69,6 +71,11 @@ impl Mentions {
         }
     }
 
+    /// Notes that a line about a job's end is left out: the job is not counted again for what the other lines say.
+    pub(super) fn leave_out(&mut self, id: &str) {
+        self.courses.entry(id.into()).or_default().is_left_out = true;
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.courses.is_empty()
     }
@@ -83,8 +90,9 @@ impl Mentions {
         self.courses.get(id).is_some_and(|course| course.requeued > 0)
     }
 
-    /// What became of each job.
+    /// What became of each job whose end was not read.
     pub(super) fn fates(&self) -> impl Iterator<Item = (&str, Fault)> {
-        self.courses.iter().map(|(id, course)| (&**id, course.fate()))
+        let others = self.courses.iter().filter(|(_, course)| !course.is_left_out);
+        others.map(|(id, course)| (&**id, course.fate()))
     }
 }

@@ -75,10 +75,12 @@ pub fn read_workload(
 ) -> io::Result<Option<WorkloadFormat>> {
     let mut reader: Option<Reader> = None;
     let mut unknown = Vec::new();
+    let mut has_header = false;
     let place = |number: usize| format!("`{name}`, line {number}");
     for_each_line(log, |number, line| {
         let text = line.trim_start();
         let is_blank = text.is_empty() || text.starts_with([';', '#']);
+        has_header |= swf::is_header(text);
         if let Some(processors) = swf::max_procs(text) {
             builder.note_machine(processors);
         }
@@ -108,6 +110,10 @@ pub fn read_workload(
         builder.note(format!(
             "`{name}` has {columns} columns; those after the first {FIELDS}, which are the format's, are not read"
         ));
+    }
+    if reader.is_none() && has_header && unknown.is_empty() {
+        builder.faults().add("it has the header of a log in SWF and no job", || format!("`{name}`"));
+        return Ok(Some(WorkloadFormat::Swf));
     }
     if reader.is_some() {
         for number in unknown {

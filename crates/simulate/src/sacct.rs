@@ -12,6 +12,7 @@ use jsf_openpbs::duration::seconds;
 
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::Cancelled;
+use super::requests::positive;
 use super::workload::{Extent, LoggedJob, WorkloadBuilder};
 
 /// The columns whose texts users choose.
@@ -31,6 +32,8 @@ const TEXTS: [&str; 14] = [
     "licenses",
     "wckey",
 ];
+/// What `sacct` prints for a job without a time limit of its own.
+const NO_LIMIT: [&str; 5] = ["", "UNLIMITED", "Partition_Limit", "None", "Unknown"];
 const TOO_FEW: &str = "not as many fields as the first line has";
 const TOO_MANY: &str = "more fields than the first line has, because a name contains the separator: give the columns with \
                         names last, as in `sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,\
@@ -144,7 +147,9 @@ impl SacctColumns {
         if self.end.is_some() && end.is_none() {
             return Err(match has_started {
                 true => Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"),
-                false => Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log"),
+                false => {
+                    Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log").of_jobs(tasks(id))
+                }
             });
         }
         if has_started && state.starts_with("REQUEUED") {
@@ -154,14 +159,12 @@ impl SacctColumns {
         let run = number(field(self.elapsed_raw)).or_else(|| duration(field(self.elapsed))).or_else(between);
         let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
         if is_cancelled && builder.rules.cancelled == Cancelled::LeaveOut {
-            return Err(Fault::CANCELLED);
+            return Err(Fault::CANCELLED.of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
-        let limit = number(field(self.limit_raw)).and_then(|minutes| minutes.checked_mul(60));
-        let limit = limit.or_else(|| duration(field(self.limit))).filter(|limit| *limit > 0);
-        let positive = |column: usize| number(fields[column]).filter(|processors| *processors > 0);
-        let requested = self.requested.and_then(positive);
-        let allocated = self.allocated.iter().copied().find_map(positive);
+        let requested = positive(field(self.requested), "`ReqCPUS` is not a whole number");
+        let allocated = self.allocated.iter().map(|&column| fields[column]).find(|count| !matches!(*count, "" | "0"));
+        let allocated = positive(allocated.unwrap_or(""), "`AllocCPUS` or `NCPUS` is not a whole number");
         let job = LoggedJob {
             id,
             entity: field(self.user),
@@ -172,13 +175,13 @@ impl SacctColumns {
             queue: field(self.partition),
             submit,
             run: run.ok_or("no run time")?,
-            walltime: limit,
-            processors: builder.rules.processors_of.choose(requested, allocated).ok_or(Fault::NO_PROCESSORS)?,
+            walltime: time_limit(field(self.limit_raw), field(self.limit))?,
+            processors: builder.rules.processors_of.choose(requested, allocated)?.ok_or(Fault::NO_PROCESSORS)?,
             started: start.filter(|_| !is_cancelled),
             extent: Extent::Whole,
             amounts: &[],
         };
-        builder.push(&job).map_err(Fault::from)
+        builder.push(&job)
     }
 }
 
@@ -198,6 +201,41 @@ pub fn sacct_advice(text: &str) -> Option<String> {
     let has_names = line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
     let has_fields = line.split('|').count() > 5;
     (has_names || has_fields).then(|| format!("of sacct, give what {COMMAND} prints, with its first line"))
+}
+
+/// The time that a job asks for, in seconds, of minutes or a duration; 0 is none.
+fn time_limit(minutes: &str, text: &str) -> Result<Option<i64>, Fault> {
+    let [minutes, text] = [minutes, text].map(|field| Some(field).filter(|field| is_limit(field)));
+    let Some(given) = minutes.or(text) else { return Ok(None) };
+    let limit = match minutes {
+        Some(minutes) => number(minutes).and_then(|minutes| minutes.checked_mul(60)),
+        None => duration(given),
+    };
+    match limit.filter(|limit| *limit >= 0) {
+        Some(limit) => Ok(Some(limit).filter(|limit| *limit > 0)),
+        None => Err(Fault::from("`TimelimitRaw` or `Timelimit` cannot be read").found(given)),
+    }
+}
+
+/// Whether a field is meant as a time limit.
+fn is_limit(field: &str) -> bool {
+    !NO_LIMIT.iter().any(|word| field.eq_ignore_ascii_case(word))
+}
+
+/// The number of tasks for which a row stands, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1 for any other id.
+fn tasks(id: &str) -> usize {
+    let list = id.split_once("_[").and_then(|(_, rest)| rest.strip_suffix(']'));
+    let list = list.map(|list| list.split('%').next().unwrap_or(list));
+    list.and_then(|list| list.split(',').map(tasks_in).sum()).unwrap_or(1)
+}
+
+/// The number of tasks in a range such as `2-9` or `0-4:2`, or of one task.
+fn tasks_in(range: &str) -> Option<usize> {
+    let (range, step) = range.split_once(':').unwrap_or((range, "1"));
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let [first, last, step] = [first, last, step].map(|number| number.parse::<u32>().ok());
+    let steps = last?.checked_sub(first?)?.checked_div(step?)?;
+    usize::try_from(steps).ok()?.checked_add(1)
 }
 
 fn number(field: &str) -> Option<i64> {
@@ -231,6 +269,22 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tasks_of_rows() {
+        let counts = [
+            "15",
+            "15_3",
+            "15_[2-9]",
+            "15_[1,3,5-7%2]",
+            "15_[0-4:2]",
+            "15_[0-9",
+            "15_[2-...]",
+            "15_[9-2]",
+            "15_[0-4:0]",
+        ];
+        assert_eq!(counts.map(tasks), [1, 1, 8, 5, 3, 1, 1, 1, 1]);
+    }
 
     #[test]
     fn times_and_durations() {

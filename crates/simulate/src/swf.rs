@@ -74,7 +74,7 @@ pub(super) fn read_line(line: &str, columns: usize, builder: &mut WorkloadBuilde
         return Err(Fault::CANCELLED);
     }
     let run = times.run.or(is_cancelled.then_some(0)).ok_or("no run time")?;
-    let processors = builder.rules.processors_of.choose(requested, allocated).ok_or(Fault::NO_PROCESSORS)?;
+    let processors = builder.rules.processors_of.choose(Ok(requested), Ok(allocated))?.ok_or(Fault::NO_PROCESSORS)?;
     let [user, group, queue] = [user, group, queue].map(|name| if name == "-1" { "" } else { name });
     let job = LoggedJob {
         id,
@@ -92,7 +92,7 @@ pub(super) fn read_line(line: &str, columns: usize, builder: &mut WorkloadBuilde
         extent,
         amounts: &[],
     };
-    builder.push(&job).map_err(Fault::from)
+    builder.push(&job)
 }
 
 /// When a job is submitted and starts, and how long it runs, in whole seconds.
@@ -123,7 +123,7 @@ impl Times {
 }
 
 /// The nearest whole number; of two the larger one.
-fn nearest(number: f64) -> i64 {
+pub(super) fn nearest(number: f64) -> i64 {
     libm::floor(number + 0.5) as i64
 }
 
@@ -136,6 +136,12 @@ pub(super) fn max_procs(line: &str) -> Option<u32> {
 /// What a line of the header says of the clock, `; UnixStartTime: 0`: the key and the value.
 pub(super) fn clock(line: &str) -> Option<(&str, &str)> {
     header_entry(line).filter(|(key, _)| CLOCK.contains(key))
+}
+
+/// Whether a line is one of the header that says of which machine and time the log is.
+pub(super) fn is_header(line: &str) -> bool {
+    const KEYS: [&str; 6] = ["Version", "MaxJobs", "MaxRecords", "UnixStartTime", "MaxNodes", "MaxProcs"];
+    header_entry(line).is_some_and(|(key, _)| KEYS.contains(&key))
 }
 
 /// The key and the value of a line of the header.

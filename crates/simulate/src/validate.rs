@@ -23,6 +23,8 @@ pub struct Validation {
     pub p95_error: f64,
     /// Kendall's tau-b of the waits: 1 if both order the jobs alike; `None` if all waits are equal.
     pub rank_correlation: Option<f64>,
+    /// How many other jobs have a recorded start before their submission, which is no wait.
+    pub started_before_submission: usize,
 }
 
 /// Below this rank correlation, the simulation orders the waits otherwise than the log does.
@@ -49,12 +51,17 @@ impl Validation {
     }
 
     /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds;
-    /// `None` if the log records no start.
+    /// `None` if the log records no wait.
     pub fn new(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<Self> {
         let begin = workload.jobs().first()?.submit.saturating_add(warm_up);
         let (mut recorded, mut simulated) = (Vec::new(), Vec::new());
+        let mut started_before_submission = 0;
         for (index, job) in workload.jobs().iter().enumerate().filter(|(_, job)| job.submit >= begin) {
             if let (Some(started), Some(wait)) = (job.started(), wait_of(workload, schedule, index)) {
+                if started < job.submit {
+                    started_before_submission += 1;
+                    continue;
+                }
                 recorded.push((started - job.submit) as f64);
                 simulated.push(wait as f64);
             }
@@ -75,6 +82,7 @@ impl Validation {
             median_error: distribution.median,
             p95_error: distribution.p95,
             rank_correlation: tau_b(&recorded, &simulated),
+            started_before_submission,
         })
     }
 }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
-use job_sort_formula::rank::double_key;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
@@ -504,9 +503,9 @@ impl WorkloadBuilder {
         self.mentions.add(id, mention, time);
     }
 
-    /// Notes that a job ended that is not simulated.
+    /// Notes that a job ended whose line is left out.
     pub(super) fn mention_end(&mut self, id: &str) {
-        self.mentions.end(id);
+        self.mentions.leave_out(id);
     }
 
     /// Adds a remark on a log.
@@ -518,23 +517,27 @@ impl WorkloadBuilder {
     ///
     /// # Errors
     /// Why the job cannot be simulated.
-    pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), &'static str> {
+    pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
         let is_time = |seconds: i64| (0..=MAX_SECONDS).contains(&seconds);
         let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
         if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
-            return Err("the time of submission is out of range");
+            let fault = match job.submit > MAX_SECONDS {
+                true => "the time of submission is out of range (milliseconds in place of seconds?)",
+                false => "the time of submission is out of range",
+            };
+            return Err(Fault::from(fault).found(&job.submit.to_string()));
         }
-        if !is_time(job.run) || !job.walltime.is_none_or(is_time) {
-            return Err("a duration is out of range");
+        if let Some(seconds) = [Some(job.run), job.walltime].into_iter().flatten().find(|seconds| !is_time(*seconds)) {
+            return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
         }
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
-            return Err("the number of processors is out of range");
+            return Err(Fault::from("the number of processors is out of range").found(&job.processors.to_string()));
         }
         if [job.id, job.entity, job.user, job.group, job.unix_group, job.project, job.queue]
             .iter()
             .any(|name| name.len() > MAX_NAME)
         {
-            return Err("a name is too long");
+            return Err("a name is too long".into());
         }
         let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
         let id_start = id_start.ok_or("the workload has too many jobs")?;
@@ -565,7 +568,7 @@ impl WorkloadBuilder {
     }
 
     /// Adds what a job has of each input.
-    fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), &'static str> {
+    fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
         let before = self.amounts.len();
         for index in 0..self.inputs.len() {
             match self.amount(index, job) {
@@ -583,8 +586,7 @@ impl WorkloadBuilder {
     }
 
     /// What a job has of an input; `None` if neither the log nor the job's queue says.
-    fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, &'static str> {
-        const UNREADABLE: &str = "an amount that the formula needs cannot be read";
+    fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
         let Input { name, kind, .. } = &self.inputs[index];
         let Some(logged) = job.amounts.iter().rfind(|amount| *amount.name == **name) else {
             let priority = self.queue_priorities.get(job.queue).filter(|_| **name == *QUEUE_PRIORITY);
@@ -592,19 +594,23 @@ impl WorkloadBuilder {
         };
         let value = match logged.source {
             Some(source) => {
-                let amount = self.numbers.amount(logged.text, *kind, source).map_err(|_| UNREADABLE)?;
-                self.numbers.resource(amount)
+                let amount = self.numbers.amount(logged.text, *kind, source).ok();
+                amount.map(|amount| self.numbers.resource(amount))
             }
-            None => number(logged.text).ok_or(UNREADABLE)?,
+            None => number(logged.text),
         };
-        Amount::new(&value).ok_or(UNREADABLE).map(Some)
+        let amount = value.and_then(|value| Amount::new(&value));
+        amount.map(Some).ok_or_else(|| {
+            let found = format!("{name}={}", logged.text);
+            Fault::from("an amount that the formula needs cannot be read").found(&found)
+        })
     }
 
     /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
-    /// the jobs were added. Of several jobs with the same id the one that was submitted first is kept.
+    /// the jobs were added. Of several jobs with the same id the one that was submitted first is kept, and of those the one
+    /// that was added first.
     pub fn finish(mut self) -> Workload {
         let ids = std::mem::take(&mut self.ids);
-        let count = self.inputs.len();
         let all = [
             &mut self.entities,
             &mut self.users,
@@ -615,31 +621,6 @@ impl WorkloadBuilder {
         ];
         let [entities, users, groups, unix_groups, projects, queues] =
             all.map(|names| std::mem::take(&mut names.names));
-        let name = |names: &[Box<str>], index: u32| names[index as usize].clone();
-        let by_submission = |one: &WorkloadJob, other: &WorkloadJob| {
-            one.submit.cmp(&other.submit).then_with(|| compare_ids(id_in(&ids, one), id_in(&ids, other)))
-        };
-        // equal jobs are compared by all they have, so that the lines' order does not decide which one is kept
-        let by_content = |one: &WorkloadJob, other: &WorkloadJob| {
-            let numbers = |job: &WorkloadJob| (job.run, job.walltime, job.processors, job.started);
-            let names = |job: &WorkloadJob| {
-                [
-                    name(&entities, job.entity),
-                    name(&groups, job.group),
-                    name(&queues, job.queue),
-                    name(&users, job.user),
-                    name(&unix_groups, job.unix_group),
-                    name(&projects, job.project),
-                ]
-            };
-            let inputs = |job: &WorkloadJob| {
-                let row = job.row as usize;
-                let amounts = self.amounts.get(row * count..(row + 1) * count).unwrap_or(&[]);
-                amounts.iter().map(|amount| (double_key(amount.value), amount.is_int)).collect::<Vec<_>>()
-            };
-            let order = numbers(one).cmp(&numbers(other)).then_with(|| names(one).cmp(&names(other)));
-            order.then_with(|| inputs(one).cmp(&inputs(other)))
-        };
         let mut jobs = std::mem::take(&mut self.jobs);
         complete(&mut jobs, &ids, &self.mentions, &mut self.faults);
         for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
@@ -647,7 +628,11 @@ impl WorkloadBuilder {
             let default = default.or_else(|| self.default_walltimes.get("")).copied();
             job.assume_walltime(default, &mut self.assumed);
         }
-        jobs.sort_by(|one, other| by_submission(one, other).then_with(|| by_content(one, other)));
+        // of equal submissions of one id the one that was added first is kept
+        jobs.sort_by(|one, other| {
+            let by_id = || compare_ids(id_in(&ids, one), id_in(&ids, other));
+            one.submit.cmp(&other.submit).then_with(by_id).then(one.row.cmp(&other.row))
+        });
         remove_duplicates(&mut jobs, &ids, &mut self.faults);
         if !self.mentions.is_empty() {
             let ended: HashSet<&str> = jobs.iter().map(|job| id_in(&ids, job)).collect();
@@ -749,12 +734,12 @@ fn remove_duplicates(jobs: &mut Vec<WorkloadJob>, ids: &str, faults: &mut Faults
     if jobs.is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()) {
         return;
     }
-    let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
     let mut kept: HashSet<&str> = HashSet::with_capacity(jobs.len());
     jobs.retain(|job| {
         let id = id_in(ids, job);
         let is_new = kept.insert(id);
         if !is_new {
+            let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
             faults.add(repeated, || format!("job `{id}`"));
         }
         is_new

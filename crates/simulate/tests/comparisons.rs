@@ -111,3 +111,19 @@ fn a_log_of_a_simulated_run_is_replayed_to_the_second() {
     let other = Validation::new(&replayed, &other, 0).expect("recorded starts");
     assert!(other.equal < 4000 && other.rank_correlation.is_some_and(|tau| tau < 1.0));
 }
+
+#[test]
+fn a_recorded_start_before_the_submission_is_no_wait() {
+    let job = |id: u32, submit: u32, start: i32| {
+        format!("{{\"id\":{id},\"submit\":{submit},\"start\":{start},\"run\":60,\"resources\":{{\"ncpus\":1}}}}\n")
+    };
+    let validated = |log: &str| {
+        let workload = read(log);
+        let schedule = case("eligible_time", 4).run(&workload, &mut ());
+        Validation::new(&workload, &schedule, 0)
+    };
+    let validation = validated(&[job(1, 0, 5), job(2, 0, -5), job(3, 0, 15)].concat()).expect("recorded waits");
+    assert_eq!((validation.jobs, validation.started_before_submission), (2, 1));
+    assert_eq!((validation.recorded_mean, validation.ratio_of_means()), (10.0, Some(0.0)));
+    assert_eq!(validated(&job(1, 10, 5)), None);
+}

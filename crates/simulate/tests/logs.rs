@@ -305,10 +305,93 @@ fn states_of_sacct() {
     let workload = read(&log);
     let expected = ["1 ada phys cpu 110 60 120 3", "4 ada phys cpu 110 60 120 3", "8 ada phys cpu 110 60 120 3"];
     assert_eq!(described(&workload), expected);
-    assert_eq!(left_out(&workload), [("cancelled", 4), ("waiting", 1), ("running", 1), ("rerun", 1)]);
+    assert_eq!(left_out(&workload), [("cancelled", 9), ("waiting", 1), ("running", 1), ("rerun", 1)]);
     let kept = read_by(&log, KEEP_CANCELLED);
     assert_eq!(kept.jobs().len(), 7);
     assert_eq!(described(&kept)[0], "10 ada phys cpu 100 0 120 3");
+}
+
+#[test]
+fn tasks_that_wait_in_one_row_of_sacct() {
+    let log = format!(
+        "{COLUMNS}\n\
+         1|ada|phys|cpu|100|110|120|180|60|2|3|4|COMPLETED|a\n\
+         15_[2-9%4]|ada|phys|cpu|100|110|Unknown|Unknown|0|2|3|0|PENDING|a\n\
+         16|ada|phys|cpu|100|110|Unknown|Unknown|0|2|3|0|PENDING|a\n"
+    );
+    let workload = read(&log);
+    assert_eq!((left_out(&workload), workload.faults().count()), (vec![("waiting", 9)], 9));
+}
+
+/// A request that cannot be read is not replaced by another number.
+#[test]
+fn requests_that_cannot_be_read() {
+    let record = |id: u32, request: &str| {
+        format!(
+            "11/02/2026 10:00:00;Q;{id}.vm;queue=q\n\
+             11/02/2026 10:00:01;S;{id}.vm;user=ada queue=q ctime=1000 start=1010\n\
+             11/02/2026 10:01:10;E;{id}.vm;user=ada queue=q ctime=1000 start=1010 exec_host=n/0*8 end=1070 {request}\n"
+        )
+    };
+    let accounting = [
+        record(1, "Resource_List.ncpus=4"),
+        record(2, "Resource_List.ncpus=4 Resource_List.walltime=12h"),
+        record(3, "Resource_List.ncpus=64x Resource_List.walltime=60"),
+        record(4, "Resource_List.procs=many Resource_List.walltime=60"),
+    ];
+    let row = |id: u32, limit: &str, raw: &str, requested: &str| {
+        format!("{id}|ada|0|110|170|60|{limit}|{raw}|{requested}|8|COMPLETED\n")
+    };
+    let sacct = [
+        "JobID|User|Submit|Start|End|ElapsedRaw|Timelimit|TimelimitRaw|ReqCPUS|AllocCPUS|State\n".to_owned(),
+        row(1, "UNLIMITED", "UNLIMITED", "4"),
+        row(2, "12h", "", "4"),
+        row(3, "01:00:00", "-5", "4"),
+        row(4, "01:00:00", "60", "64x"),
+    ];
+    let swf = "\
+        1 10 5 60 8 -1 -1 4 -1 -1 1 7 3 -1 2 -1 -1 -1\n2 10 5 60 8 -1 -1 4 12h -1 1 7 3 -1 2 -1 -1 -1\n\
+        3 10 5 60 8 -1 -1 64x 90 -1 1 7 3 -1 2 -1 -1 -1\n4 10 5 60 8 -1 -1 4 x -1 1 7 3 -1 2 -1 -1 -1\n";
+    let messages = [accounting.concat(), sacct.concat(), swf.to_owned()].map(|log| {
+        let workload = read(&log);
+        assert_eq!((workload.jobs().len(), workload.jobs()[0].walltime), (1, 60), "{log}");
+        assert_eq!((left_out(&workload), workload.faults().count()), (vec![("damaged", 3)], 3), "{log}");
+        workload.faults().messages()
+    });
+    assert_eq!(
+        messages[0],
+        [
+            "`log`, line 9: `Resource_List.ncpus` is not a whole number, found `64x`",
+            "`log`, line 12: `Resource_List.procs` is not a whole number, found `many`",
+            "`log`, line 6: `Resource_List.walltime` is not a duration, found `12h`",
+        ]
+    );
+    assert_eq!(
+        messages[1],
+        [
+            "`log`, line 5: `ReqCPUS` is not a whole number, found `64x`",
+            "`log`, line 3: `TimelimitRaw` or `Timelimit` cannot be read, found `12h`",
+            "`log`, line 4: `TimelimitRaw` or `Timelimit` cannot be read, found `-5`",
+        ]
+    );
+    // in whatever order the records are, a job is counted once
+    let all = accounting.concat();
+    let mut lines: Vec<&str> = all.lines().collect();
+    lines.reverse();
+    assert_eq!(left_out(&read(&lines.join("\n"))), [("damaged", 3)]);
+}
+
+#[test]
+fn of_equal_submissions_of_an_id_the_first_line_counts() {
+    let line = |submit: u32, run: u32, processors: u32| {
+        format!("5 {submit} 0 {run} {processors} -1 -1 {processors} 90 -1 1 7 3 -1 2 -1 -1 -1\n")
+    };
+    let kept =
+        |lines: &[String]| read(&lines.concat()).jobs().iter().map(|job| (job.run, job.processors)).collect::<Vec<_>>();
+    assert_eq!(kept(&[line(0, 20, 7), line(0, 20, 3)]), [(20, 7)]);
+    assert_eq!(kept(&[line(0, 20, 3), line(0, 20, 7)]), [(20, 3)]);
+    assert_eq!(kept(&[line(0, 30, 3), line(0, 20, 3)]), [(30, 3)]);
+    assert_eq!(kept(&[line(9, 30, 3), line(0, 20, 3)]), [(20, 3)], "the one submitted first");
 }
 
 #[test]

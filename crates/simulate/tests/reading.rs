@@ -37,7 +37,7 @@ fn damaged_lines_are_counted_and_named() {
     assert_eq!(
         workload.faults().messages(),
         [
-            "`log`, line 9: a duration is out of range",
+            "`log`, line 9: a duration is out of range, found `99999999999999`",
             "`log`, line 4: a field is not a number",
             "job `1`: another line has the same id",
             "`log`, line 2: fewer than 18 fields, expected 18 numbers",
@@ -45,8 +45,8 @@ fn damaged_lines_are_counted_and_named() {
             "`log`, line 7: no number of processors",
             "`log`, line 6: no run time",
             "`log`, line 5: no time of submission",
-            "`log`, line 8: the number of processors is out of range",
-            "`log`, line 9: the time of submission is out of range",
+            "`log`, line 8: the number of processors is out of range, found `9999999999`",
+            "`log`, line 9: the time of submission is out of range (milliseconds in place of seconds?), found `99999999999999`",
         ]
         .map(|message| message.replace("line 9: a duration", "line 10: a duration"))
     );
@@ -67,11 +67,29 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
         refusal("; nothing but a comment\n"),
         "`file` is another text, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON"
     );
+    assert_eq!(
+        refusal("; Version: 2.2\n; MaxProcs: 8\n"),
+        "`file` has no job that can be simulated; `file`: it has the header of a log in SWF and no job"
+    );
     assert_eq!(refusal(""), "`file` has no job that can be simulated; `file`: it is empty");
     assert_eq!(
         refusal("1 2 3 4 5 6 7 8 9 10 11 12\n"),
         "`file` has no job that can be simulated; `file`, line 1: fewer than 18 fields, expected 18 numbers"
     );
+}
+
+#[test]
+fn a_log_without_a_job_says_why() {
+    let refusal = |content: &str| open_workload(&[bytes("file", content)]).expect_err("no log").to_string();
+    let cancelled = "1 10 5 -1 2 -1 -1 4 90 -1 5 7 3 -1 2 -1 -1 -1\n";
+    assert_eq!(refusal(cancelled), "`file` has no job that can be simulated: 1 cancelled before they ran");
+    assert_eq!(
+        refusal(&format!("{cancelled}{cancelled}1 2 3\n")),
+        "`file` has no job that can be simulated: 2 cancelled before they ran, 1 damaged; `file`, line 3: fewer than 18 \
+         fields, expected 18 numbers"
+    );
+    let queued = "11/02/2026 10:00:01;Q;1.vm;queue=workq\n";
+    assert_eq!(refusal(queued), "`file` has no job that can be simulated: 1 still waiting at the end of the log");
 }
 
 #[test]
@@ -214,6 +232,64 @@ fn native_ndjson() {
     let workload = read(log);
     assert_eq!(described(&workload), ["1    5 60 60 2", "2.vm Bob g q 5 60 3600 4"]);
     assert_eq!(workload.faults().count(), 2);
+}
+
+#[test]
+fn numbers_of_ndjson() {
+    let log = r#"{"id":1.0,"entity":7,"user":3,"group":4,"queue":2,"submit":0.0,"run":60.0,"start":65.0,"resources":{"ncpus":4.0,"walltime":300.0}}
+{"id":2,"entity":"7","submit":0.5,"run":10.4,"resources":{"ncpus":1,"walltime":60.2}}
+{"id":3,"entity":null,"submit":3,"run":60,"start":null,"resources":{"ncpus":1,"walltime":null}}"#;
+    let workload = read(log);
+    // 2: from 0.5 to 10.9
+    assert_eq!(described(&workload), ["1 7 4 2 0 60 300 4", "2 7   1 10 61 1", "3    3 60 60 1"]);
+    assert_eq!((&*workload.users()[0], workload.jobs()[0].started()), ("3", Some(65)));
+    assert_eq!(workload.entities().len(), 2, "the number and the text are one name");
+    assert_eq!(workload.faults().count(), 0);
+}
+
+#[test]
+fn values_of_ndjson_that_cannot_be_read() {
+    let job = |rest: &str| format!("{{\"id\":1,{rest}}}\n");
+    let requested =
+        |walltime: &str| job(&format!("\"submit\":5,\"run\":60,\"resources\":{{\"ncpus\":1,\"walltime\":{walltime}}}"));
+    let lines = [
+        requested("60"),
+        requested("\"abc\""),
+        requested("-10"),
+        requested("0"),
+        requested("[]"),
+        job("\"submit\":5,\"run\":60,\"resources\":{\"ncpus\":1.5}"),
+        job("\"submit\":\"noon\",\"run\":60,\"resources\":{\"ncpus\":1}"),
+        job("\"submit\":5,\"start\":true,\"run\":60,\"resources\":{\"ncpus\":1}"),
+        job("\"submit\":5,\"run\":{},\"resources\":{\"ncpus\":1}"),
+        job("\"submit\":5,\"run\":60,\"entity\":[7],\"resources\":{\"ncpus\":1}"),
+        job("\"submit\":999999999999,\"run\":60,\"resources\":{\"ncpus\":1}"),
+        "{\"submit\":5,\"run\":60,\"resources\":{\"ncpus\":1}}\n".to_owned(),
+    ];
+    let workload = read(&lines.concat());
+    assert_eq!((workload.jobs().len(), workload.assumed_walltimes().run_times), (1, 0));
+    let mut messages = workload.faults().messages();
+    messages.sort_by_key(|message| {
+        message["`log`, line ".len()..].split(':').next().and_then(|line| line.parse::<u32>().ok())
+    });
+    let walltime = "`resources.walltime` is not a duration of a second or more, found";
+    assert_eq!(
+        messages,
+        [
+            format!("`log`, line 2: {walltime} `\"abc\"`"),
+            format!("`log`, line 3: {walltime} `-10`"),
+            format!("`log`, line 4: {walltime} `0`"),
+            format!("`log`, line 5: {walltime} `[…]`"),
+            "`log`, line 6: `resources.ncpus` is not a whole number, found `1.5`".to_owned(),
+            "`log`, line 7: `submit` is not a number of seconds, found `\"noon\"`".to_owned(),
+            "`log`, line 8: `start` is not a number of seconds, found `true`".to_owned(),
+            "`log`, line 9: `run` is not a duration, found `{…}`".to_owned(),
+            "`log`, line 10: `entity` is neither a text nor a number, found `[…]`".to_owned(),
+            "`log`, line 11: the time of submission is out of range (milliseconds in place of seconds?), found `999999999999`"
+                .to_owned(),
+            "`log`, line 12: no id".to_owned(),
+        ]
+    );
 }
 
 #[test]

@@ -79,7 +79,10 @@ fn an_amount_that_cannot_be_read_is_a_fault() {
     let log = record(1, "Resource_List.mem=1gb") + &record(2, "Resource_List.mem=much");
     let (workload, ..) = run(&site, &log, "mem", 1);
     assert_eq!(workload.jobs().len(), 1);
-    assert_eq!(workload.faults().messages(), ["`log`, line 2: an amount that the formula needs cannot be read"]);
+    assert_eq!(
+        workload.faults().messages(),
+        ["`log`, line 2: an amount that the formula needs cannot be read, found `mem=much`"]
+    );
     // a formula that does not need it
     assert_eq!(run(&site, &log, "ncpus", 1).0.jobs().len(), 2);
 }

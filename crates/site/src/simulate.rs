@@ -14,8 +14,8 @@ use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, LogInputs, LogRules, Observer, Results, Schedule, UsageMeasure,
-    Workload, WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, Observer, Results, Schedule,
+    UsageMeasure, Workload, WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
 };
 
 use super::compression::decompressed;
@@ -392,13 +392,26 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
             _ => read_log(source, &mut builder)?,
         }
     }
-    if builder.is_empty() {
+    let workload = builder.finish();
+    if workload.jobs().is_empty() {
         let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
-        let faults = builder.finish().faults().messages();
-        let reason = faults.first().map_or_else(String::new, |fault| format!("; {fault}"));
-        return Err(SiteError::content(format!("{} has no job that can be simulated{reason}", names.join(", "))));
+        return Err(SiteError::content(format!(
+            "{} has no job that can be simulated{}",
+            names.join(", "),
+            reasons(workload.faults())
+        )));
     }
-    Ok(builder.finish())
+    Ok(workload)
+}
+
+/// Why a log has no job: how many lines are left out for each reason, and the first that is named.
+fn reasons(faults: &Faults) -> String {
+    let messages = faults.messages();
+    let first = messages.first().map_or_else(String::new, |fault| format!("; {fault}"));
+    // of a single fault the message says all
+    let is_named = faults.count() == 1 && !first.is_empty();
+    let counts = faults.summary([]).filter(|_| !is_named);
+    counts.map_or_else(String::new, |counts| format!(": {counts}")) + &first
 }
 
 fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {

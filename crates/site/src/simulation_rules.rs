@@ -152,7 +152,10 @@ impl Site {
         }
         match workload.machine_processors() {
             Some(processors) => Ok(Counted::one_pool(processors, ProcessorsSource::Log)),
-            None => Err(SiteError::missing("the number of processors is not known: ", Need::Processors)),
+            None => Err(SiteError::missing(
+                "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
+                Need::Processors,
+            )),
         }
     }
 

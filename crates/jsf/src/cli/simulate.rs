@@ -130,7 +130,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     require_one_reader(&readers(arguments))?;
     arguments.csv.note_idle(arguments.format == SimulateFormatName::Csv);
     if is_change(arguments) && arguments.format == SimulateFormatName::Swf {
-        return Err(CliError::usage("--format swf writes one schedule: give one formula, not --old and --new"));
+        return Err(CliError::usage("--format swf writes one schedule: give one formula, without --old and --new"));
     }
     let site = open_site(arguments)?;
     let names = Names { arguments, log: None };
@@ -269,7 +269,7 @@ fn write_side(
     let validation = Validation::new(workload, &side.simulated.schedule, log.warm_up);
     if arguments.validate && validation.is_none() {
         return Err(CliError::content(
-            "the log does not say when its jobs started, so there is nothing to compare with",
+            "the log does not say how long its jobs waited, so there is nothing to compare with",
         ));
     }
     let rules = rules(arguments, site, log, source, &side.simulated);

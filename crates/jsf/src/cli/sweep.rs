@@ -62,6 +62,9 @@ impl Sweep<'_> {
         let simulated = self.site.simulate(request(self.arguments, &formula, self.workload, &mut observer));
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => {
+                if let Some(name) = unfilled(&text) {
+                    return Err(CliError::usage(format!("`{{{name}}}` has no value: give --param {name}=VALUES")));
+                }
                 return Err(CliError::content(format!("`{text}` is valid Python but not arithmetic")));
             }
             simulated => simulated?,
@@ -92,6 +95,17 @@ fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
         combinations = extended.collect();
     }
     Ok(combinations)
+}
+
+/// The first name in braces in a formula, which has no value.
+fn unfilled(text: &str) -> Option<&str> {
+    let in_braces = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    in_braces.map(str::trim).find(|text| is_name(text))
+}
+
+fn is_name(text: &str) -> bool {
+    let has_letters = text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    has_letters && !text.starts_with(|first: char| first.is_ascii_digit()) && !text.is_empty()
 }
 
 /// The formula with values in the place of the names in braces.

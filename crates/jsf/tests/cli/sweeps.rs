@@ -109,3 +109,12 @@ fn the_headline_says_what_seconds_decide() {
     let other = headline("ncpus * walltime");
     assert!(!other.contains(sentence), "{other}");
 }
+
+#[test]
+fn a_name_without_values_is_asked_for() {
+    let output = simulate(&["{a}*ncpus + {b}*walltime", "--param", "a=1,2"], "json");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("`{b}` has no value: give --param b=VALUES"), "{}", stderr(&output));
+    let set = simulate(&["{a}*ncpus + {1}", "--param", "a=1,2"], "json");
+    assert!(stderr(&set).contains("is valid Python but not arithmetic"), "{}", stderr(&set));
+}
