@@ -60,7 +60,9 @@ impl Site {
         let condition = &goal.condition.as_ref()?.formula;
         let is_unknown = |name: &&str| {
             let is_of_job = [PROCESSORS, "walltime"].contains(name);
-            !is_of_job && self.schema.entry(name).is_some() && workload.amounts_of(name).is_none()
+            !is_of_job
+                && self.schema.entry(name).is_some()
+                && workload.amounts_of(name).is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
         };
         let names = condition.names();
         let unknown: Vec<&str> = names.iter().map(|name| &**name).filter(is_unknown).collect();
