@@ -5,7 +5,7 @@ use jsf_simulate::{GoalState, JudgedGoal, Measure};
 use serde_json::{Value as Json, json};
 
 use crate::document::{Cell, Column, Section, Table};
-use crate::words::{count, duration, percent, significant};
+use crate::words::{count, duration, grouped_count, percent, significant};
 
 /// The goals of one side as JSON.
 pub(super) fn goals_json(goals: &[JudgedGoal]) -> Json {
@@ -14,6 +14,7 @@ pub(super) fn goals_json(goals: &[JudgedGoal]) -> Json {
             "name": goal.name,
             "measure": goal.measure.to_string(),
             "jobs": goal.jobs,
+            "never_start": goal.never_start,
             "value": goal.value,
             "limit": goal.limit,
             "met": goal.state.met(),
@@ -54,7 +55,7 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
         cells.extend([
             Cell::prose(value_in_words(goal.measure, goal.value)),
             Cell::prose(format!("{bound} {}", value_in_words(goal.measure, goal.limit))),
-            Cell::text(state_in_words(goal.state)),
+            Cell::prose(met_in_words(goal)),
         ]);
         cells
     });
@@ -65,14 +66,17 @@ pub(super) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
 /// What of the goals is not met, for the headline: those that are missed, else those that cannot be judged. `None` if all are met.
 pub(super) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
     let all = count(goals.len(), "goal");
-    let [missed, no_jobs, no_old_side] =
-        [GoalState::Missed, GoalState::NoJobs, GoalState::NoOldSide].map(|state| names(goals, state));
+    let [missed, no_jobs] = [GoalState::Missed, GoalState::NoJobs].map(|state| names(goals, state));
     let missed = missed.map(|(number, names)| format!("{number} of {all} missed: {names}"));
     let no_jobs = no_jobs.map(|(number, names)| format!("{number} of {all} about no job: {names}"));
-    let no_old_side = no_old_side.map(|(number, names)| {
-        format!("{number} of {all} not judged, which needs a comparison (--old F --new F): {names}")
-    });
-    missed.or(no_jobs).or(no_old_side)
+    missed.or(no_jobs).or_else(|| not_judged(goals))
+}
+
+/// Which goals refer to an old formula that there is not; `None` if there are none.
+pub(super) fn not_judged(goals: &[JudgedGoal]) -> Option<String> {
+    let (number, names) = names(goals, GoalState::NoOldSide)?;
+    let all = count(goals.len(), "goal");
+    Some(format!("{number} of {all} not judged, which needs a comparison (--old F --new F): {names}"))
 }
 
 /// How many goals are in a state, and their names; `None` if there are none.
@@ -87,6 +91,15 @@ fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
     Some((found.len(), names))
 }
 
+/// Whether a goal is met, in a cell, and how many jobs that never start it is missed with.
+fn met_in_words(goal: &JudgedGoal) -> String {
+    match (goal.state, goal.never_start) {
+        (GoalState::Missed, 1) => "no (1 job never starts)".to_owned(),
+        (GoalState::Missed, 2..) => format!("no ({} never start)", grouped_count(goal.never_start, "job")),
+        (state, _) => state_in_words(state).to_owned(),
+    }
+}
+
 /// Whether a goal is met, in a cell: a dash where it cannot be judged.
 pub(super) fn state_in_words(state: GoalState) -> &'static str {
     match state {
@@ -99,6 +112,8 @@ pub(super) fn state_in_words(state: GoalState) -> &'static str {
 pub(super) fn value_in_words(measure: Measure, value: Option<f64>) -> String {
     match value {
         None => "–".to_owned(),
+        // jobs that never start
+        Some(value) if value.is_infinite() => "∞".to_owned(),
         Some(value) if measure.is_duration() => duration(value),
         Some(value) if measure.is_fraction() => percent(value),
         Some(value) => significant(value),

@@ -84,6 +84,8 @@ impl SimulatedChangeReport<'_> {
             "jobs": difference.jobs,
             "longer": difference.longer,
             "shorter": difference.shorter,
+            "only_old": difference.only_old,
+            "only_new": difference.only_new,
             "mean_wait": change_json(&difference.wait),
             "mean_wait_per_core_hour": change_json(&difference.wait_per_core_hour),
             "mean_bounded_slowdown": change_json(&difference.bounded_slowdown),
@@ -157,8 +159,11 @@ fn sides_json(sides: OldNew<Json>) -> Json {
     json!({"old": sides.old, "new": sides.new})
 }
 
-/// A change with its interval; that has no ends where there are too few jobs for one.
+/// A change with its interval; that has no ends where there are too few jobs for one, and without a job there are no means.
 fn change_json(change: &MeanChange) -> Json {
+    if change.jobs == 0 {
+        return json!({"old": null, "new": null, "difference": null, "low": null, "high": null, "significant": false});
+    }
     let MeanChange { old, new, .. } = *change;
     let [low, high] = change.interval().map_or([None, None], |ends| ends.map(Some));
     json!({"old": old, "new": new, "difference": change.difference(), "low": low, "high": high,

@@ -49,6 +49,9 @@ struct Told {
 /// The effect in sentences. The kind of classes that tells of winners and losers comes first, sizes before all others.
 pub(super) fn effect(difference: &Difference) -> String {
     let Difference { jobs, longer, shorter, .. } = *difference;
+    if !difference.is_of_same_jobs() {
+        return other_jobs(difference);
+    }
     match (jobs, longer + shorter) {
         (0, _) => return "No job starts under both formulas.".to_owned(),
         (1, 0) => return "The one job starts at the same second under both formulas.".to_owned(),
@@ -74,6 +77,20 @@ pub(super) fn effect(difference: &Difference) -> String {
         Some((Kind::Entity | Kind::Group, told)) => told.sentence,
         Some((_, told)) => [Some(told.sentence), who(difference)].into_iter().flatten().collect::<Vec<_>>().join(" "),
     }
+}
+
+/// That the means of both sides are of different jobs, as some never start under one of them.
+fn other_jobs(difference: &Difference) -> String {
+    let Difference { jobs, only_old, only_new, .. } = *difference;
+    let start = |number: usize, under: &str| {
+        let verb = if number == 1 { "starts" } else { "start" };
+        (number > 0).then(|| format!("{} {verb} under {under}", grouped_count(number, "job")))
+    };
+    let sides = [start(only_old, "the old formula alone"), start(only_new, "the new formula alone")];
+    let sides: Vec<String> = sides.into_iter().flatten().collect();
+    let both =
+        if jobs == 0 { "none under both".to_owned() } else { format!("{} under both", grouped_count(jobs, "job")) };
+    format!("The waits cannot be compared, as they are those of different jobs: {}, {both}.", sides.join(", "))
 }
 
 /// The change of the means of all jobs, where no class of them stands out.

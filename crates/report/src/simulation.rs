@@ -133,6 +133,7 @@ impl<'a> SimulationReport<'a> {
             ("goals", goals_json(self.goals)),
             ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
             ("too_large", json!(too_large)),
+            ("never_start", json!(self.schedule.never_start().count())),
             ("left_out", left_out_json(self)),
             ("without", json!(without_json(self.without))),
             ("cut", cut_json(self)),
@@ -241,21 +242,32 @@ fn fairness_json(fairness: &Fairness) -> Json {
     json!({"jain": fairness.jain, "hoover": fairness.hoover, "block_seconds": fairness.block_seconds})
 }
 
+/// The numbers of all jobs; without a job, what is a mean or a part of them is null.
 fn summary_json(summary: &Summary) -> Json {
+    let of_jobs = |value: Json| of_jobs(summary, value);
     json!({
         "jobs": summary.jobs,
-        "makespan": summary.makespan,
-        "utilisation": summary.utilisation,
+        "makespan": of_jobs(json!(summary.makespan)),
+        "utilisation": of_jobs(json!(summary.utilisation)),
         "core_seconds": core_seconds(summary.core_seconds),
-        "mean_queue": summary.mean_queue,
-        "wait": distribution_json(&summary.wait),
-        "mean_wait_per_core_hour": summary.wait_per_core_hour,
+        "mean_queue": of_jobs(json!(summary.mean_queue)),
+        "wait": of_jobs(distribution_json(&summary.wait)),
+        "mean_wait_per_core_hour": of_jobs(json!(summary.wait_per_core_hour)),
         "started_within_a_minute": summary.started_within_minute,
         "started_within_an_hour": summary.started_within_hour,
         "waited_over_1_d": summary.waited_over_day,
         "waited_over_7_d": summary.waited_over_week,
-        "bounded_slowdown": distribution_json(&summary.bounded_slowdown),
+        "bounded_slowdown": of_jobs(distribution_json(&summary.bounded_slowdown)),
     })
+}
+
+/// A number of the jobs; null if there is none, and with it each number of a distribution.
+pub(super) fn of_jobs(summary: &Summary, value: Json) -> Json {
+    match value {
+        value if summary.jobs > 0 => value,
+        Json::Object(numbers) => numbers.into_iter().map(|(name, _)| (name, Json::Null)).collect(),
+        _ => Json::Null,
+    }
 }
 
 fn groups_json(groups: &[GroupStatistics]) -> Json {

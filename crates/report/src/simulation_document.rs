@@ -85,7 +85,11 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
         sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
         sections.extend(all_jobs_sections(&[old, new], Some(difference)));
         sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
-        let classes = difference_sections(difference, report.sides.map(|side| side.statistics));
+        // the means of different jobs are not compared
+        let classes = match difference.is_of_same_jobs() {
+            true => difference_sections(difference, report.sides.map(|side| side.statistics)),
+            false => Vec::new(),
+        };
         let believable = believable_sections(report);
         // text has the table of sizes first, and the sentence behind it
         let mut classes = classes.into_iter();
@@ -179,11 +183,56 @@ fn change_warnings(report: SimulatedChangeReport<'_>) -> (Vec<String>, Vec<Strin
     };
     let fails = old.failing.filter(|_| !tells_failing(*report.sides) && !is_one_formula(*report.sides));
     let mut common: Vec<String> = report.common_warnings().into_iter().cloned().collect();
-    let one_side = old.warnings.iter().chain(new.warnings).filter(|warning| !common.contains(warning));
-    let one_side: Vec<String> = one_side.cloned().collect();
+    let of_side = |side: SimulationReport<'_>, name: &str| {
+        let own = side.warnings.iter().filter(|warning| !common.contains(warning));
+        own.map(|warning| under(name, warning)).collect::<Vec<_>>()
+    };
+    let one_side = [of_side(old, "the old formula"), of_side(new, "the new formula")].concat();
     let idle: Vec<String> = common.drain(..usize::from(report.has_no_waits())).collect();
     let fails = fails.map(|failing| format!("warning {}", failing.clause("the old formula")));
     (idle, errors_first(found, fails.into_iter().chain(common).chain(one_side).collect()))
+}
+
+/// A warning about the simulation under one of two formulas.
+fn under(formula: &str, warning: &str) -> String {
+    match warning.strip_prefix("warning ") {
+        Some(text) => format!("warning under {formula}: {text}"),
+        None => format!("under {formula}: {warning}"),
+    }
+}
+
+/// How many jobs never start, which no number about waits tells; `None` if there are none.
+fn never_start_sentence(report: SimulationReport<'_>) -> Option<String> {
+    let never = report.schedule.never_start().count();
+    (never > 0).then(|| format!("{}.", never_start_clause(never, report)))
+}
+
+/// How many jobs never start under which of two formulas; `None` if there are none.
+fn never_start_of_sides(sides: OldNew<SimulationReport<'_>>) -> Option<String> {
+    let OldNew { old, new } = sides.map(|side| side.schedule.never_start().collect::<Vec<_>>());
+    let other = |never: usize| match never {
+        0 => "none".to_owned(),
+        never => grouped(&never.to_string()),
+    };
+    match (old.len(), new.len()) {
+        (0, 0) => None,
+        _ if old == new => Some(format!("{} under either formula.", never_start_clause(new.len(), sides.new))),
+        (never, 0) => {
+            Some(format!("{} under the old formula, none under the new one.", never_start_clause(never, sides.old)))
+        }
+        (before, never) => Some(format!(
+            "{} under the new formula, {} under the old one.",
+            never_start_clause(never, sides.new),
+            other(before)
+        )),
+    }
+}
+
+/// `12 of 40 jobs never start`.
+fn never_start_clause(never: usize, report: SimulationReport<'_>) -> String {
+    let all = grouped_count(report.workload.jobs().len(), "job");
+    let verb = if never == 1 { "starts" } else { "start" };
+    format!("{} of {all} never {verb}", grouped(&never.to_string()))
 }
 
 fn is_one_formula(sides: OldNew<SimulationReport<'_>>) -> bool {
@@ -230,7 +279,8 @@ fn headline(report: SimulationReport<'_>) -> String {
     // the waits under a formula that is refused are not its own
     let is_judged = judged.is_none();
     let goals = is_judged.then(|| goals_sentence(report.goals, report.has_no_waits.then_some(NO_WAITS))).flatten();
-    judged.into_iter().chain(goals).chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
+    let never = is_judged.then(|| never_start_sentence(report)).flatten();
+    never.into_iter().chain(judged).chain(goals).chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
 }
 
 /// What the simulation does without, if that concerns more than a tenth of the jobs.
@@ -253,7 +303,9 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
     // the waits under a formula that is refused are not its own
     let is_judged = new_verdict.is_none();
     let goals = is_judged.then(|| goals_sentence(new.goals, doubt_of_goals(report))).flatten();
-    let verdicts = new_verdict.into_iter().chain(old_verdict).chain(goals);
+    let works = is_judged && old_verdict.is_none();
+    let never = works.then(|| never_start_of_sides(*report.sides)).flatten();
+    let verdicts = never.into_iter().chain(new_verdict).chain(old_verdict).chain(goals);
     let failing = if tells_failing(*report.sides) { failing_sentences(*report.sides) } else { Vec::new() };
     let mut sentences: Vec<String> = verdicts.chain(failing).collect();
     if has_waits(old) && has_waits(new) {
@@ -261,7 +313,8 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
         sentences.extend((is_constant(old) && !is_one).then(|| constant_sentence("the old formula")));
         sentences.push(effect(report.difference));
         sentences.extend(without_sentence(old));
-        sentences.extend(report.shake.and_then(|shake| shaken_sentence(shake, report.difference)));
+        let shake = report.shake.filter(|_| report.difference.is_of_same_jobs());
+        sentences.extend(shake.and_then(|shake| shaken_sentence(shake, report.difference)));
         sentences.extend(report.validation.filter(|validation| validation.is_doubtful()).map(doubt_sentence));
     }
     sentences.join(" ")
@@ -271,6 +324,9 @@ fn change_headline(report: SimulatedChangeReport<'_>) -> String {
 fn doubt_of_goals(report: SimulatedChangeReport<'_>) -> Option<&'static str> {
     match report.difference.wait.interval() {
         _ if report.has_no_waits() => Some(NO_WAITS),
+        // that jobs never start is no matter of chance
+        _ if report.sides.new.schedule.never_start().next().is_some() => None,
+        _ if !report.difference.is_of_same_jobs() => None,
         None => Some("the log is too short"),
         Some(_) => None,
     }
@@ -308,8 +364,8 @@ pub(super) fn doubt_sentence(validation: &Validation) -> String {
     let tau = validation.rank_correlation.map_or_else(String::new, |tau| format!("tau-b {tau:.2}; "));
     let [recorded, simulated] = [validation.recorded_mean, validation.simulated_mean].map(duration);
     format!(
-        "The log's waits are not explained by this model ({tau}mean wait {recorded} recorded, {simulated} simulated): take it as a \
-         hypothesis."
+        "The log's waits are not explained by this model ({tau}mean wait {recorded} recorded, {simulated} simulated): was another formula in force? \
+         If not, take it as a hypothesis."
     )
 }
 
@@ -359,7 +415,7 @@ fn sentence(statistics: &Statistics) -> String {
     let machine = format!("{utilisation} of the machine is in use over {makespan}");
     let wait = duration(summary.wait.mean);
     match summary.jobs {
-        0 => "No job started.".to_owned(),
+        0 => "No job starts.".to_owned(),
         1 => format!("The one job waits {wait}; {machine}."),
         jobs => {
             format!("{} wait {wait} on average{}; {machine}.", grouped_count(jobs, "job"), longest_size(sizes, summary))
@@ -375,9 +431,10 @@ fn longest_size(sizes: &[GroupStatistics], summary: &Summary) -> String {
         return String::new();
     };
     format!(
-        ", the {} of {} processors ({} of core hours) longest: {}",
+        ", the {} of {} {} ({} of core hours) most: {} on average",
         grouped(&longest.jobs.to_string()),
         longest.name,
+        if longest.name == "1" { "processor" } else { "processors" },
         percent(longest.core_seconds as f64 / summary.core_seconds.max(1) as f64),
         duration(longest.wait.mean)
     )
@@ -385,8 +442,14 @@ fn longest_size(sizes: &[GroupStatistics], summary: &Summary) -> String {
 
 /// How close the use is to the shares, in words.
 fn fairness_words(fairness: &Fairness) -> String {
-    let jain = fairness.jain.map_or_else(String::new, |jain| format!("Jain's index {jain:.2} (1 is even), "));
-    format!("{jain}{} of the processor time goes to others than promised (Hoover)", percent(fairness.hoover))
+    let jain =
+        fairness.jain.map_or_else(String::new, |jain| format!("Jain's index {jain:.2} of the sums (1 is even), "));
+    let period = match fairness.block_seconds {
+        86_400 => "day by day".to_owned(),
+        seconds => format!("in periods of {}", waiting_time(seconds)),
+    };
+    let hoover = percent(fairness.hoover);
+    format!("{jain}{hoover} of the processor time goes, {period}, to others than promised (Hoover)")
 }
 
 /// How far the waits are from those in the log.

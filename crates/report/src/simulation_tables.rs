@@ -141,14 +141,22 @@ fn all_jobs_table<'a>(
     sides: &[SimulationReport<'_>],
     difference: Option<&Difference>,
 ) -> Table<'a> {
-    let heading = match sides.iter().map(|side| side.statistics.summary.jobs).min() {
+    // where the sides start different jobs, no difference is one of the formulas
+    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
+    let started: Vec<usize> = sides.iter().map(|side| side.statistics.summary.jobs).collect();
+    let heading = match started.iter().min() {
+        _ if !is_compared => {
+            let started: Vec<String> = started.iter().map(|jobs| grouped(&jobs.to_string())).collect();
+            format!("of the jobs that start ({})", started.join(" → "))
+        }
         Some(1) => "the one job".to_owned(),
-        jobs => format!("all {}", grouped_count(jobs.unwrap_or(0), "job")),
+        jobs => format!("all {}", grouped_count(jobs.copied().unwrap_or(0), "job")),
     };
     let changes = measures.iter().filter_map(|measure| Some(measure.change?(difference?)));
-    let has_star = changes.into_iter().any(MeanChange::is_significant);
+    let has_star = is_compared && changes.into_iter().any(MeanChange::is_significant);
     let is_first = measures.first().is_some_and(|measure| measure.name == MEAN_WAIT.name);
-    let explains_star = has_star || is_first && difference.is_some_and(|difference| has_star_of(&difference.sizes));
+    let explains_star =
+        has_star || is_compared && is_first && difference.is_some_and(|difference| has_star_of(&difference.sizes));
     let heading = if explains_star { format!("{heading} (* more than chance)") } else { heading };
     let mut columns = vec![Column::name(heading, 9)];
     match difference {
@@ -173,12 +181,13 @@ fn measure_row(
     let Measure { name, quantity, value, other, change } = measure;
     let summaries: Vec<&Summary> = sides.iter().map(|side| &side.statistics.summary).collect();
     let mut cells = vec![Cell::prose(*name)];
-    cells.extend(
-        summaries
-            .iter()
-            .map(|summary| pair(quantity.cell(value(summary)), other.map(|other| quantity.cell(other(summary))))),
-    );
-    if let ([old, new], Some(difference)) = (&summaries[..], difference) {
+    cells.extend(summaries.iter().map(|summary| match summary.jobs {
+        0 => Cell::Missing,
+        _ => pair(quantity.cell(value(summary)), other.map(|other| quantity.cell(other(summary)))),
+    }));
+    if difference.is_some_and(|difference| !difference.is_of_same_jobs()) {
+        cells.extend([Cell::Missing, Cell::Missing]);
+    } else if let ([old, new], Some(difference)) = (&summaries[..], difference) {
         let change_of = |value: &fn(&Summary) -> f64| quantity.change(value(new) - value(old));
         let is_significant = change.is_some_and(|change| change(difference).is_significant());
         let shown = pair(change_of(value), other.as_ref().map(change_of));
@@ -315,7 +324,9 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
         let mut section = Section::new(heading).in_full();
         // text has the sizes on its first screen
         if column == "processors" {
-            let table = difference_table(column, has_star_of(classes), groups.clone(), all);
+            // the headline is about those with a star
+            let starred = (0..groups.len()).filter(|&row| groups[row].change.wait.is_significant()).collect();
+            let table = difference_table(column, has_star_of(classes), groups.clone(), all).keeping(starred);
             sections.push(Section::new("").in_text().table(table));
             sections.push(Section::new("").in_text().in_full().prose(note.clone()));
             section = section.on_page().prose(note.clone());
@@ -501,8 +512,10 @@ fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
 fn fairness_note(fairness: &Fairness) -> String {
     format!(
         "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
-         more than its jobs ask for. Jain's index is 1 if all use the same part of what they are promised, and 1/n if one of n uses \
-         everything; the Hoover index is the part of the processor time that others use than those to whom it is promised.",
+         more than its jobs ask for; what is left over is promised to those without shares, in equal parts. The table has the sums over all \
+         periods, and Jain's index is of them: it is 1 if all use the same part of what they are promised, and 1/n if one of n uses everything. \
+         The Hoover index is the part of the processor time that, period by period, others use than those to whom it is promised: what one \
+         gets too much in one period and too little in the next counts in both there, and is even in the sums.",
         waiting_time(fairness.block_seconds)
     )
 }

@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use crate::csv_writer::write_csv;
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
-use crate::goals::goals_json;
-use crate::simulation::distribution_json;
-use crate::words::{count, duration, percent, significant};
+use crate::goals::{goals_json, not_judged};
+use crate::simulation::{distribution_json, of_jobs};
+use crate::words::{count, duration, grouped_count, percent, significant};
 
 /// One run.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct SweptRun {
     pub summary: Summary,
     /// The number of jobs for which the formula fails.
     pub failed: usize,
+    /// The number of jobs that never start.
+    pub never_start: usize,
     /// The goals, as it meets them.
     pub goals: Vec<JudgedGoal>,
     /// The warning that hardly any job waits.
@@ -62,12 +64,13 @@ impl<'a> SweepReport<'a> {
             "params": params,
             "formula": run.formula,
             "jobs": summary.jobs,
-            "wait": distribution_json(&summary.wait),
-            "bounded_slowdown": distribution_json(&summary.bounded_slowdown),
-            "utilisation": summary.utilisation,
-            "makespan": summary.makespan,
-            "mean_queue": summary.mean_queue,
+            "wait": of_jobs(&summary, distribution_json(&summary.wait)),
+            "bounded_slowdown": of_jobs(&summary, distribution_json(&summary.bounded_slowdown)),
+            "utilisation": of_jobs(&summary, json!(summary.utilisation)),
+            "makespan": of_jobs(&summary, json!(summary.makespan)),
+            "mean_queue": of_jobs(&summary, json!(summary.mean_queue)),
             "failed": run.failed,
+            "never_start": run.never_start,
             "goals": goals_json(&run.goals),
         })
     }
@@ -87,14 +90,19 @@ impl<'a> SweepReport<'a> {
             "mean_queue",
             "failed",
             "goals_met",
+            "goals_judged",
+            "never_start",
         ];
         let header: Vec<&str> = self.names.iter().copied().chain(numbers).collect();
         let records = self.runs.iter().map(|run| {
             let Summary { wait, bounded_slowdown, utilisation, makespan, mean_queue, .. } = run.summary;
             let numbers = [wait.mean, wait.median, wait.p95, bounded_slowdown.mean, utilisation];
             let mut record = run.values.clone();
-            record.extend(numbers.map(|number| number.to_string()));
-            record.extend([makespan.to_string(), mean_queue.to_string(), run.failed.to_string(), met(run).to_string()]);
+            // without a job there is no mean, and its field is empty
+            let of_jobs = |number: String| if run.summary.jobs > 0 { number } else { String::new() };
+            record.extend(numbers.map(|number| of_jobs(number.to_string())));
+            record.extend([makespan.to_string(), mean_queue.to_string()].map(of_jobs));
+            record.extend([run.failed, met(run), judged(run), run.never_start].map(|count| count.to_string()));
             record
         });
         write_csv(&header, records, out)
@@ -103,27 +111,9 @@ impl<'a> SweepReport<'a> {
     /// The runs as a document.
     pub fn document(&self) -> Document<'a> {
         let Self { template, names, runs, no_waits } = *self;
-        let best = runs.iter().min_by(|one, other| {
-            let missed = |run: &SweptRun| run.goals.len() - met(run);
-            let mean = |run: &SweptRun| run.summary.bounded_slowdown.mean;
-            missed(one).cmp(&missed(other)).then(mean(one).total_cmp(&mean(other)))
-        });
-        let headline = match best {
+        let headline = match best(runs) {
             None => "No run has ended.".to_owned(),
-            Some(best) => {
-                let values: Vec<String> =
-                    names.iter().zip(&best.values).map(|(name, value)| format!("{name} = {value}")).collect();
-                let goals = match best.goals.len() {
-                    0 => String::new(),
-                    all => format!(" ({} of {} met)", met(best), count(all, "goal")),
-                };
-                let slowdown = significant(best.summary.bounded_slowdown.mean);
-                format!(
-                    "Of {}, {} has the lowest mean bounded slowdown, {slowdown}{goals}.",
-                    count(runs.len(), "run"),
-                    values.join(", ")
-                )
-            }
+            Some(best) => self.headline(best),
         };
         let mut columns: Vec<Column> = names.iter().map(|name| Column::number(*name, 6)).collect();
         columns.extend([
@@ -136,18 +126,27 @@ impl<'a> SweepReport<'a> {
         if has_goals {
             columns.push(Column::number("goals met", 9));
         }
+        let has_never = runs.iter().any(|run| run.never_start > 0);
+        if has_never {
+            columns.push(Column::number("never start", 9));
+        }
         let table = Table::new(columns, runs.len(), move |index| {
             let run = &runs[index];
             let mut cells: Vec<Cell<'_>> = run.values.iter().map(|value| Cell::text(&**value)).collect();
             let summary = run.summary;
-            cells.extend([
-                Cell::prose(duration(summary.wait.mean)),
-                Cell::prose(duration(summary.wait.p95)),
-                Cell::prose(significant(summary.bounded_slowdown.mean)),
-                Cell::prose(percent(summary.utilisation)),
-            ]);
+            let numbers = [
+                duration(summary.wait.mean),
+                duration(summary.wait.p95),
+                significant(summary.bounded_slowdown.mean),
+                percent(summary.utilisation),
+            ];
+            let of_jobs = |text: String| if summary.jobs > 0 { Cell::prose(text) } else { Cell::Missing };
+            cells.extend(numbers.map(of_jobs));
             if has_goals {
-                cells.push(Cell::prose(format!("{} of {}", met(run), run.goals.len())));
+                cells.push(Cell::prose(format!("{} of {}", met(run), judged(run))));
+            }
+            if has_never {
+                cells.push(Cell::Count(run.never_start));
             }
             cells
         });
@@ -161,6 +160,60 @@ impl<'a> SweepReport<'a> {
             read_on: "jsf simulate --old F --new F",
         }
     }
+}
+
+impl SweepReport<'_> {
+    /// Which run has the lowest mean, and of which runs.
+    fn headline(&self, best: &SweptRun) -> String {
+        let all = count(self.runs.len(), "run");
+        if best.summary.jobs == 0 {
+            return format!("No job starts in any of {all}.");
+        }
+        let values: Vec<String> =
+            self.names.iter().zip(&best.values).map(|(name, value)| format!("{name} = {value}")).collect();
+        let values = values.join(", ");
+        let starting: Vec<&SweptRun> = self.runs.iter().filter(|run| run.never_start == best.never_start).collect();
+        let alike = starting.iter().filter(|run| met(run) == met(best)).count();
+        let of_starts = (starting.len() < self.runs.len()).then_some("the fewest jobs that never start");
+        let of_goals = (alike < starting.len()).then_some("the most goals met");
+        let merits: Vec<&str> = of_starts.into_iter().chain(of_goals).collect();
+        let merits = merits.join(" and of these ");
+        let slowdown = significant(best.summary.bounded_slowdown.mean);
+        let goals = match judged(best) {
+            0 => String::new(),
+            judged => format!(" ({} of {} met)", met(best), count(judged, "goal")),
+        };
+        let lowest = format!("has the lowest mean bounded slowdown, {slowdown}{goals}.");
+        let first = match alike {
+            _ if merits.is_empty() => format!("Of {all}, {values} {lowest}"),
+            1 => {
+                format!("Of {all}, {values} is the one with {merits}; its mean bounded slowdown is {slowdown}{goals}.")
+            }
+            alike => format!("Of the {alike} of {all} with {merits}, {values} {lowest}"),
+        };
+        let never = match best.never_start {
+            0 => None,
+            1 => Some("1 job never starts there.".to_owned()),
+            never => Some(format!("{} never start there.", grouped_count(never, "job"))),
+        };
+        let not_judged = not_judged(&best.goals).map(|not_judged| format!("{not_judged}."));
+        [Some(first), never, not_judged].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The run under which the fewest jobs never start; of those the one that meets most goals, and of these the one with the lowest mean
+/// bounded slowdown.
+fn best(runs: &[SweptRun]) -> Option<&SweptRun> {
+    runs.iter().min_by(|one, other| {
+        let mean = |run: &SweptRun| run.summary.bounded_slowdown.mean;
+        let by_starts = one.never_start.cmp(&other.never_start);
+        by_starts.then(met(other).cmp(&met(one))).then_with(|| mean(one).total_cmp(&mean(other)))
+    })
+}
+
+/// The number of goals that are judged: not those about no job, nor those that refer to an old formula.
+fn judged(run: &SweptRun) -> usize {
+    run.goals.iter().filter(|goal| goal.state.met().is_some()).count()
 }
 
 /// The number of goals that a run meets.

@@ -157,6 +157,10 @@ pub struct Difference {
     pub longer: usize,
     /// How many wait shorter.
     pub shorter: usize,
+    /// The number of jobs that start under the old formula and never under the new one.
+    pub only_old: usize,
+    /// The number of those that start only under the new one.
+    pub only_new: usize,
     /// The mean wait, in seconds.
     pub wait: MeanChange,
     /// The processors times seconds that the jobs hold.
@@ -258,6 +262,8 @@ impl Difference {
             jobs: paired.len(),
             longer: paired.iter().filter(|job| job.waits[1] > job.waits[0]).count(),
             shorter: paired.iter().filter(|job| job.waits[1] < job.waits[0]).count(),
+            only_old: new.never_start().filter(|&job| old.start(job).is_some()).count(),
+            only_new: old.never_start().filter(|&job| new.start(job).is_some()).count(),
             wait,
             core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
             wait_per_core_hour,
@@ -270,6 +276,13 @@ impl Difference {
             block_seconds,
             blocks: wait.blocks,
         }
+    }
+}
+
+impl Difference {
+    /// Whether both formulas start the same jobs; if not, their means are of different jobs.
+    pub fn is_of_same_jobs(&self) -> bool {
+        self.only_old == 0 && self.only_new == 0
     }
 }
 

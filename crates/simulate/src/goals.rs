@@ -1,5 +1,6 @@
 //! Goals: service levels that a schedule is judged by, read from TOML.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
@@ -164,7 +165,9 @@ pub struct JudgedGoal {
     pub measure: Measure,
     /// The number of jobs that it is about.
     pub jobs: usize,
-    /// The value; `None` without a job, or without shares for an index of fairness.
+    /// How many of them never start, although the machine is large enough for each.
+    pub never_start: usize,
+    /// The value; infinite where jobs that never start decide it, `None` without a job, or without shares for an index of fairness.
     pub value: Option<f64>,
     /// Whether the value is to be at most the limit, else at least.
     pub is_most: bool,
@@ -284,6 +287,7 @@ impl Goals {
         if file.goal.len() > MAX_GOALS {
             return Err(GoalsError(format!("`{name}` has more than {MAX_GOALS} goals")));
         }
+        same_name(&file.goal).map_err(at_line)?;
         let goals: Result<Vec<Goal>, Fault> = file.goal.into_iter().map(|goal| goal_of(goal, schema)).collect();
         let objective = file.objective.map(objective_of).transpose();
         Ok(Self { goals: goals.map_err(at_line)?, objective: objective.map_err(at_line)? })
@@ -323,17 +327,38 @@ pub struct JudgedRun<'a> {
     pub warm_up: i64,
 }
 
+/// The value of a measure.
+struct Measured {
+    /// The number of jobs that it is about.
+    jobs: usize,
+    /// How many of them never start.
+    never_start: usize,
+    value: Option<f64>,
+}
+
 impl JudgedRun<'_> {
-    /// The value of a measure, and the number of jobs that it is about.
-    fn value(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> (usize, Option<f64>) {
+    /// The value of a measure, and of how many jobs it is.
+    fn measured(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> Measured {
+        let jobs = self.workload.jobs();
+        let begin = jobs.first().map_or(0, |job| job.submit.saturating_add(self.warm_up));
+        let is_counted = |job: &usize| jobs[*job].submit >= begin && is_concerned(&jobs[*job]);
+        let never_start = self.schedule.never_start().filter(is_counted).count();
         match measure {
-            Measure::OfRun(measure) => (self.statistics.summary.jobs, self.of_run(measure)),
+            // the queue never empties, and the last job never ends
+            Measure::OfRun(RunMeasure::Makespan | RunMeasure::MeanQueue) if never_start > 0 => {
+                let jobs = self.statistics.summary.jobs + never_start;
+                Measured { jobs, never_start, value: Some(f64::INFINITY) }
+            }
+            Measure::OfRun(measure) => {
+                let jobs = self.statistics.summary.jobs + never_start;
+                Measured { jobs, never_start, value: self.of_run(measure) }
+            }
             Measure::OfJobs(measure, statistic) => {
-                let jobs = self.workload.jobs();
-                let begin = jobs.first().map_or(0, |job| job.submit.saturating_add(self.warm_up));
-                let counted = (0..jobs.len()).filter(|&job| jobs[job].submit >= begin && is_concerned(&jobs[job]));
+                let counted = (0..jobs.len()).filter(is_counted);
                 let mut values: Vec<f64> = counted.filter_map(|job| self.of_job(measure, job)).collect();
-                (values.len(), statistic.of(&mut values))
+                // a job that never starts waits longer than any limit
+                values.extend(std::iter::repeat_n(f64::INFINITY, never_start));
+                Measured { jobs: values.len(), never_start, value: statistic.of(&mut values) }
             }
         }
     }
@@ -345,7 +370,8 @@ impl JudgedRun<'_> {
             RunMeasure::Makespan => Some(summary.makespan as f64),
             RunMeasure::MeanQueue => Some(summary.mean_queue),
             RunMeasure::Jain => self.fairness.and_then(|fairness| fairness.jain),
-            RunMeasure::Hoover => self.fairness.map(|fairness| fairness.hoover),
+            // where nothing is used, nothing is used by others
+            RunMeasure::Hoover => self.fairness.filter(|_| summary.jobs > 0).map(|fairness| fairness.hoover),
         }
     }
 
@@ -361,7 +387,7 @@ impl JudgedRun<'_> {
 
     /// The value of an objective.
     pub fn objective(&self, objective: &Objective) -> Option<f64> {
-        self.value(objective.measure, |_| true).1
+        self.measured(objective.measure, |_| true).value
     }
 }
 
@@ -387,7 +413,7 @@ impl Statistic {
 impl Goal {
     fn judge(&self, run: &JudgedRun<'_>, old: Option<f64>) -> JudgedGoal {
         let is_concerned = self.is_concerned(run.workload);
-        let (jobs, value) = run.value(self.measure, is_concerned);
+        let Measured { jobs, never_start, value } = run.measured(self.measure, is_concerned);
         let limit = match self.limit.amount {
             LimitAmount::Number(limit) => Some(limit),
             LimitAmount::OfOld(times) => old.map(|old| old * times),
@@ -395,13 +421,15 @@ impl Goal {
         let state = match (value, limit) {
             _ if jobs == 0 => GoalState::NoJobs,
             (_, None) => GoalState::NoOldSide,
+            // jobs that never start meet no limit, not even a multiple of what the old formula does
+            (Some(value), _) if value.is_infinite() => GoalState::Missed,
             (Some(value), Some(limit)) if self.limit.is_most && value <= limit => GoalState::Met,
             (Some(value), Some(limit)) if !self.limit.is_most && value >= limit => GoalState::Met,
             // an index of fairness needs shares
             _ => GoalState::Missed,
         };
         let Limit { is_most, .. } = self.limit;
-        JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, value, is_most, limit, state }
+        JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, never_start, value, is_most, limit, state }
     }
 
     /// Whether the goal is about some of the jobs and not about all of them.
@@ -486,6 +514,15 @@ pub fn in_one_line(found: &Diagnostic) -> String {
     format!("{}{suggestion}", found.message)
 }
 
+/// Refuses a second goal of the same name: nobody could tell which one is missed.
+fn same_name(goals: &[Spanned<GoalTable>]) -> Result<(), Fault> {
+    let mut names = BTreeSet::new();
+    match goals.iter().find(|goal| !names.insert(&*goal.get_ref().name)) {
+        Some(second) => Err((second.span(), format!("there are several goals `{}`", second.get_ref().name))),
+        None => Ok(()),
+    }
+}
+
 fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let whole = goal.span();
     let GoalTable { name, jobs, queue, entity, group, measure, statistic, at_most, at_least } = goal.into_inner();
@@ -513,7 +550,7 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let amount = match limit.into_inner() {
         LimitValue::OfOld { old } => LimitAmount::OfOld(old),
         LimitValue::Number(number) => {
-            let number = number.value().map_err(|message| (span.clone(), message))?;
+            let number = number.value_of(measure).map_err(|message| (span.clone(), message))?;
             if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
                 return Err((span, format!("{number} is not a fraction, expected 0 to 1, such as 0.7")));
             }
@@ -552,7 +589,10 @@ fn measure_of(name: &Spanned<String>, statistic: Option<&Spanned<StatisticValue>
     };
     let parsed = match statistic.get_ref() {
         StatisticValue::Name(name) => statistic_of(name),
-        StatisticValue::Within { within } => within.value().map(Statistic::Within),
+        StatisticValue::Within { within } => {
+            // a limit of the values themselves, and not of a fraction of the jobs
+            within.value_of(Measure::OfJobs(of_jobs, Statistic::Mean)).map(Statistic::Within)
+        }
     };
     Ok(Measure::OfJobs(of_jobs, parsed.map_err(|message| (statistic.span(), message))?))
 }
@@ -587,6 +627,19 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
 }
 
 impl LimitNumber {
+    /// The number as a limit of a measure: a text is a duration, which only a measure of time has.
+    fn value_of(&self, measure: Measure) -> Result<f64, String> {
+        match self {
+            Self::Text(text) if measure.is_fraction() => {
+                Err(format!("`{text}` is not a fraction, expected a number from 0 to 1, such as 0.7"))
+            }
+            Self::Text(text) if !measure.is_duration() => {
+                Err(format!("`{text}` is not a number, which is expected of {measure}"))
+            }
+            _ => self.value(),
+        }
+    }
+
     fn value(&self) -> Result<f64, String> {
         match self {
             Self::Integer(number) => Ok(*number as f64),

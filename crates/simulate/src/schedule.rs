@@ -54,6 +54,13 @@ impl Schedule {
     pub fn start(&self, job: usize) -> Option<i64> {
         self.starts.get(job).copied().filter(|&start| start != NOT_STARTED)
     }
+
+    /// The jobs that never start although the machine is large enough for each: a limit, a threshold or a stopped queue lets none
+    /// run. None of a simulation that did not reach the end.
+    pub fn never_start(&self) -> impl Iterator<Item = usize> + '_ {
+        let jobs = if self.is_complete { 0..self.starts.len() } else { 0..0 };
+        jobs.filter(|job| self.start(*job).is_none() && self.too_large.binary_search(job).is_err())
+    }
 }
 
 /// Simulates a workload: at each submission and each end of a job one cycle of the scheduler orders the waiting jobs and starts

@@ -281,7 +281,7 @@ impl Site {
         given.or(Some(configured).filter(|seconds| *seconds > 0))
     }
 
-    fn decays_as_in_slurm_conf(&self) -> bool {
+    pub(super) fn decays_as_in_slurm_conf(&self) -> bool {
         self.policy.name != PolicyName::Pbs && self.files.has(Role::SlurmConf)
     }
 
@@ -447,9 +447,8 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
 
 /// The warning about jobs that never start although the machine is large enough.
 fn never_started(workload: &Workload, schedule: &Schedule) -> Option<String> {
-    let is_held = |job: &usize| schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err();
-    let held: Vec<usize> = (0..workload.jobs().len()).filter(is_held).collect();
-    (schedule.is_complete && !held.is_empty()).then(|| {
+    let held: Vec<usize> = schedule.never_start().collect();
+    (!held.is_empty()).then(|| {
         let list = few(held.iter().map(|&job| workload.id(job)));
         format!("jobs that never start, because a limit, a threshold or a stopped queue lets none run: {list}")
     })

@@ -15,7 +15,7 @@ const FRESH: f64 = 1.0;
 /// # Errors
 /// The last job is submitted before the warm-up, in seconds after the first submission, is over.
 pub fn check_warm_up(workload: &Workload, warm_up: i64) -> Result<(), SiteError> {
-    let [first, .., last] = workload.jobs() else { return Ok(()) };
+    let (Some(first), Some(last)) = (workload.jobs().first(), workload.jobs().last()) else { return Ok(()) };
     let length = last.submit.saturating_sub(first.submit);
     if warm_up <= length {
         return Ok(());
@@ -38,10 +38,15 @@ impl Site {
         decay_period: Option<u64>,
     ) -> Result<WarmUp, SiteError> {
         let Some(period) = self.fresh_usage_decay(formulas, usage, decay_period)? else { return Ok(WarmUp::None) };
-        let period = i64::try_from(period).unwrap_or(i64::MAX);
+        let period = i64::try_from(period).unwrap_or(i64::MAX).max(1);
         let [first, .., last] = workload.jobs() else { return Ok(WarmUp::None) };
-        let is_short = period > last.submit.saturating_sub(first.submit) / 2;
-        Ok(if is_short { WarmUp::LogTooShort(period) } else { WarmUp::UntilDecay(period) })
+        let until_decay = match self.decays_as_in_slurm_conf() && decay_period.is_none() {
+            true => period,
+            // usage decays at every multiple of the period, wherever the log begins
+            false => period - first.submit.rem_euclid(period),
+        };
+        let is_short = until_decay > last.submit.saturating_sub(first.submit) / 2;
+        Ok(if is_short { WarmUp::LogTooShort(until_decay) } else { WarmUp::UntilDecay(until_decay) })
     }
 
     /// The time in which usage that starts fresh decays once, in seconds: until then it says who ran first, and not who runs much.

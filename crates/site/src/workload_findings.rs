@@ -31,8 +31,8 @@ impl Site {
         findings
     }
 
-    /// Checks that a log has what goals are about. The warnings are of goals that are about no job of the log: they are neither met nor
-    /// missed.
+    /// Checks that a log has what goals are about. The warnings are of goals that are about no job of the log, which are neither met nor
+    /// missed, and of conditions about what no job of the log has.
     ///
     /// # Errors
     /// No goal about some of the jobs has one: the goals are those of another site. Or a condition has a name that nothing declares and no job of
@@ -45,12 +45,32 @@ impl Site {
                 return Err(SiteError::content(format!("the condition `{text}` of a goal: {}", in_one_line(found))));
             }
         }
+        let unknown = goals.goals.iter().filter_map(|goal| self.unknown_inputs(goal, workload));
         let of_some: Vec<&Goal> = goals.goals.iter().filter(|goal| goal.is_of_some()).collect();
         let absent: Vec<String> = of_some.iter().filter_map(|goal| no_job(goal, workload)).collect();
         if !absent.is_empty() && absent.len() == of_some.len() {
-            return Err(SiteError::content(absent.join("; ")));
+            let reasons: Vec<String> = absent.into_iter().chain(unknown).collect();
+            return Err(SiteError::content(reasons.join("; ")));
         }
-        Ok(absent)
+        Ok(absent.into_iter().chain(unknown).collect())
+    }
+
+    /// The warning that the condition of a goal is about what no job of a log says; `None` if the log has all of it.
+    fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
+        let condition = &goal.condition.as_ref()?.formula;
+        let is_unknown = |name: &&str| {
+            let is_of_job = [PROCESSORS, "walltime"].contains(name);
+            !is_of_job
+                && self.schema.entry(name).is_some()
+                && workload.amounts_of(name).is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
+        };
+        let names = condition.names();
+        let unknown: Vec<&str> = names.iter().map(|name| &**name).filter(is_unknown).collect();
+        let Goal { name, .. } = goal;
+        let values = few(unknown.iter().copied());
+        (!unknown.is_empty()).then(|| {
+            format!("the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0")
+        })
     }
 
     /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what changes while jobs wait, has

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Message, Severity};
 use job_sort_formula::fairshare::PolicyRules;
-use job_sort_formula::rank::{OldNew, OnError};
+use job_sort_formula::rank::{Consequence, OldNew, OnError};
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -20,8 +20,8 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, GoalState, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload, WorkloadModel,
-    generate,
+    Decay, Difference, EvaluationErrors, GoalState, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload,
+    WorkloadModel, generate,
 };
 use jsf_site::{
     FormulaText, ProcessorsSource, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
@@ -450,7 +450,9 @@ fn simulate(
     };
     let shown = before.map_or(&[][..], |before| &before.simulated.warnings);
     let others = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
-    let others: Vec<String> = others.map(|warning| names.without(warning)).collect();
+    // the old side of a comparison is simulated first, and does not know yet which warnings are its own
+    let of_side = if before.is_some() { "under the new formula: " } else { "" };
+    let others: Vec<String> = others.map(|warning| of_side.to_owned() + &names.without(warning)).collect();
     if !arguments.format.is_document() {
         warn_all(&others);
     }
@@ -467,14 +469,18 @@ fn simulate(
     let results = simulated.results(log.shown(), log.warm_up);
     let old = before.map(|before| &*before.goals);
     let goals = results.judge(log.goals.as_ref(), workload, &simulated.schedule, old);
-    let is_fine = !fails && !found.iter().any(|found| found.severity == Severity::Error);
+    let mut checked = check(arguments, site, &submitted)?;
+    // the old formula of a comparison may be the one that is mended
+    let is_judged = before.is_some() || !is_change(arguments);
+    let is_fine = !fails
+        && !(is_judged && is_unusable(&checked, errors))
+        && !found.iter().any(|found| found.severity == Severity::Error);
     let mut findings = drawn(source, &submitted, &found);
     let failures =
         failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
     let drawn_warnings = others.iter().map(|warning| format!("warning: {warning}"));
     findings.extend(drawn_warnings.chain(failures).map(|text| printable(&text).into_owned()));
     let warnings = simulated.warnings.iter().map(|warning| format!("warning {}", names.without(warning))).collect();
-    let mut checked = check(arguments, site, &submitted)?;
     for found in found.iter().map(|found| submitted.in_source(found.clone())) {
         let is_known = checked.findings.iter().any(|known| (known.code, known.span) == (found.code, found.span));
         checked.findings.extend((!is_known).then_some(found));
@@ -502,22 +508,31 @@ pub(super) fn request<'a>(
     }
 }
 
+/// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the site's queue or of the log.
+fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
+    let has_error = checked.findings.iter().any(|found| found.severity == Severity::Error);
+    let crashes = errors.kinds().any(|(_, error)| error.consequence == Consequence::Crash);
+    has_error || crashes || is_fatal(checked)
+}
+
+/// Whether the scheduler cannot work with a formula, so that no waits are shown.
+fn is_fatal(checked: &Checked) -> bool {
+    matches!(checked.verdict, Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. })
+}
+
 /// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows.
 fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
     let of_queue = queue_site(arguments).and_then(|site| site.check(submitted).ok());
-    let is_fatal = |checked: &Checked| matches!(checked.verdict, Verdict::Crashes | Verdict::CrashesAtStart { .. });
-    match of_queue.filter(is_fatal) {
+    match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
         Some(checked) => Ok(checked),
         None => site.check(submitted),
     }
 }
 
-/// The site with its queue, if it has one and a document is to be written: only that has a verdict.
+/// The site with its queue, if it has one: whether the scheduler crashes of it decides the exit code in every format.
 fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
     let is_read = !arguments.site.files_from(is_stdin).is_empty();
-    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let files =
-        simulated_files(&arguments.site).ok().filter(|files| is_for_people && !is_read && files.has(Role::Queue))?;
+    let files = simulated_files(&arguments.site).ok().filter(|files| !is_read && files.has(Role::Queue))?;
     Site::from_files(files, arguments.site.rules(None)).ok()
 }
 

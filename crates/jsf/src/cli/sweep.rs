@@ -76,8 +76,9 @@ impl Sweep<'_> {
         let goals = results.judge(self.goals, self.workload, &simulated.schedule, None);
         let summary = results.statistics.summary;
         let failed = simulated.schedule.errors.jobs();
+        let never_start = simulated.schedule.never_start().count();
         let no_waits = simulated.no_waits(self.workload);
-        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, goals, no_waits }))
+        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, never_start, goals, no_waits }))
     }
 }
 

@@ -63,7 +63,7 @@ fn json_has_the_value_and_the_limit_of_each_goal() {
     let document = json(&judged(&two, &["-walltime", "--format", "json"]));
     let [soon, used] = &goals_of(&document, "/goals")[..] else { panic!("{document}") };
     let keys: Vec<&str> = soon.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["jobs", "limit", "measure", "met", "name", "value"]);
+    assert_eq!(keys, ["jobs", "limit", "measure", "met", "name", "never_start", "value"]);
     assert_eq!((&soon["jobs"], &soon["value"], &soon["limit"]), (&20.into(), &1.0.into(), &0.9.into()), "{soon}");
     assert_eq!((&used["jobs"], &used["value"]), (&40.into(), &document["summary"]["utilisation"]), "{used}");
     assert_eq!((&soon["met"], &used["met"]), (&true.into(), &true.into()));
@@ -103,6 +103,19 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_what_is_expected() {
         (wait("\"p95\"", ""), "line 1: goal `soon` needs one limit: `at_most` or `at_least`"),
         (goal("jobs = \"walltime <\"", "\"p95\"", "at_most = 3"), "line 3: the condition `walltime <` is not valid"),
         (goal("queue = \"a\"\nentity = \"b\"", "\"p95\"", "at_most = 3"), "line 1: goal `soon` has several of"),
+        (
+            wait("{ within = \"1h\" }", "at_least = \"60%\""),
+            "line 6: `60%` is not a fraction, expected a number from 0 to 1",
+        ),
+        (
+            goal("", "\"mean\"", "at_most = \"4h\"").replace("\"wait\"", "\"bounded_slowdown\""),
+            "line 6: `4h` is not a number, which is expected of mean bounded slowdown",
+        ),
+        (
+            "[[goal]]\nname = \"queue\"\nmeasure = \"mean_queue\"\nat_most = \"3h\"\n".to_owned(),
+            "line 4: `3h` is not a number, which is expected of mean queue",
+        ),
+        (wait("\"p95\"", "at_most = 3") + &wait("\"p50\"", "at_most = 3"), "line 7: there are several goals `soon`"),
         ("[[goal]\n".to_owned(), "line 1: unclosed array table"),
         (String::new(), "has no goal: expected at least one `[[goal]]`"),
     ] {
@@ -142,19 +155,106 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
         assert_eq!((output.status.code(), stderr(&output)), (Some(2), expected.to_owned()), "{text}");
     }
     // where others are there, one that is about no job is neither met nor missed
-    let two = of("queue = \"shrt\"") + &of("queue = \"short\"");
+    let two = of("queue = \"shrt\"") + &of("queue = \"short\"").replace("soon", "short");
     let output = judged(&two, &["-walltime"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let warning = "jsf: warning: the goal `soon` is about no job: no job of the log has the queue `shrt`; did you mean `short`?\n";
     assert_eq!(stderr(&output), warning);
     let text = stdout(&output);
     assert!(text.starts_with("1 of 2 goals about no job: `soon`. "), "{text}");
-    assert!(text.contains("soon     0  mean wait           –  at most 1 h  –"), "{text}");
+    assert!(text.contains("soon      0  mean wait           –  at most 1 h  –"), "{text}");
     let goals = goals_of(&json(&judged(&two, &["-walltime", "--format", "json"])), "/goals");
     assert_eq!((&goals[0]["met"], &goals[0]["jobs"]), (&Value::Null, &0.into()));
     // and does not hide that another one is missed
-    let missed = of("queue = \"shrt\"") + &goal("queue = \"short\"", "\"mean\"", "at_least = \"100d\"");
+    let missed = goal("queue = \"short\"", "\"mean\"", "at_least = \"100d\"").replace("soon", "short");
+    let missed = of("queue = \"shrt\"") + &missed;
     assert_eq!(judged(&missed, &["-walltime"]).status.code(), Some(1));
+    // what the log does not say counts 0, which a condition may hold for
+    let output = judged(&of("jobs = \"fairshare_factor <= 0.5\""), &["-walltime"]);
+    let warning = "jsf: warning: the condition of the goal `soon` is about `fairshare_factor`, which no job of the log has: it counts 0\n";
+    assert_eq!(stderr(&output), warning);
+    let output = judged(&of("jobs = \"mem > 1\""), &["-walltime"]);
+    assert!(
+        stderr(&output).contains("the goal `soon` is about `mem`, which no job of the log has"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// A site whose scheduler lets no job with a value of less than 100 start.
+fn site_with_threshold(folder: &Path) -> String {
+    let site = folder.join("site");
+    std::fs::create_dir(&site).expect("created");
+    let settings = "create sched default\nset sched default job_sort_formula_threshold = 100\n";
+    written(&site, "qmgr_print_sched.txt", settings);
+    site.display().to_string()
+}
+
+#[test]
+fn jobs_that_never_start_meet_no_goal_about_waits_and_are_no_gain() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (log, site) = (log(folder.path()), site_with_threshold(folder.path()));
+    let soon = goal("", "\"p95\"", "at_most = \"100d\"");
+    let of_long = goal("queue = \"long\"", "\"max\"", "at_most = \"100d\"").replace("soon", "long");
+    let of_run = |measure: &str| format!("[[goal]]\nname = \"{measure}\"\nmeasure = \"{measure}\"\nat_most = 1e9\n");
+    let goals = [soon, of_long, of_run("makespan"), of_run("mean_queue")].concat();
+    let goals = written(folder.path(), "goals.toml", &goals);
+    let simulate = ["simulate", "--workload", &log, "--site", &site, "--processors", "1"];
+    let of_goals = [&simulate[..], &["--goals", &goals]].concat();
+    // the jobs of a minute are below the threshold
+    let output = jsf(&[&of_goals[..], &["--old", "1000", "--new", "walltime"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    let headline = "20 of 40 jobs never start under the new formula, none under the old one. 3 of 4 goals missed: `soon` and 2 others. ";
+    assert!(text.starts_with(headline), "{text}");
+    for expected in [
+        "The waits cannot be compared, as they are those of different jobs: 20 jobs start under the old formula alone, 20 jobs under both.",
+        "warning under the new formula: jobs that never start",
+        "∞          at most 100 d  no (20 jobs never start)",
+        "of the jobs that start (40 → 20)",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains(" less") && !text.contains("too short"), "{text}");
+    let options = ["--old", "1000", "--new", "walltime", "--format", "json"];
+    let document = json(&jsf(&[&of_goals[..], &options].concat()));
+    let met: Vec<Value> = goals_of(&document, "/new/goals").iter().map(|goal| goal["met"].clone()).collect();
+    assert_eq!(met, [false, true, false, false].map(Value::from));
+    let counts = ["/old/never_start", "/new/never_start", "/difference/only_old", "/difference/only_new"];
+    assert_eq!(counts.map(|count| document.pointer(count).and_then(Value::as_i64)), [0, 20, 20, 0].map(Some));
+    // no job at all: no number about waits, and no goal is met
+    let options = ["--old", "walltime", "--new", "walltime/100"];
+    let output = jsf(&[&of_goals[..], &options].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.starts_with("40 of 40 jobs never start under the new formula, 20 under the old one. 4 of 4 goals missed"),
+        "{text}"
+    );
+    assert!(text.contains("mean wait                        1 h 35 min    -           -                 -"), "{text}");
+    let document = json(&jsf(&[&simulate[..], &["walltime/100", "--format", "json"]].concat()));
+    for number in ["wait/mean", "bounded_slowdown/mean", "utilisation", "mean_queue", "makespan"] {
+        assert_eq!(document.pointer(&format!("/summary/{number}")), Some(&Value::Null), "{number}");
+    }
+    // the best run is not the one under which nothing starts
+    let swept = jsf(&[&of_goals[..], &["{a}*walltime", "--param", "a=0.01,1,100"]].concat());
+    let expected = "Of 3 runs, a = 100 is the one with the fewest jobs that never start; its mean bounded slowdown is ";
+    assert!(swept.status.success() && stdout(&swept).starts_with(expected), "{}", stdout(&swept));
+    assert!(stdout(&swept).contains("0.01  - "), "{}", stdout(&swept));
+}
+
+#[test]
+fn a_new_formula_that_crashes_the_scheduler_ends_with_1_in_every_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let goals = written(folder.path(), "goals.toml", &goal("", "\"p95\"", "at_most = \"900d\""));
+    let site =
+        ["simulate", "--site", "examples/site", "--workload", "examples/site/accounting.gz", "--processors", "256"];
+    let code = |options: &[&str]| jsf(&[&site[..], options].concat()).status.code();
+    for format in ["human", "json"] {
+        assert_eq!(code(&["--new", "10 ** ncpus", "--goals", &goals, "--format", format]), Some(1), "{format}");
+    }
+    // the old one may be what is mended
+    assert_eq!(code(&["--old", "10 ** ncpus", "--new", "ncpus", "--goals", &goals]), Some(0));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use jsf_testing::golden;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::command::{command, jsf, stderr, stdout, success};
+use crate::command::{command, jsf, json, stderr, stdout, success};
 
 /// The options for the rules of the cases, which are not those of OpenPBS's scheduler.
 const TEXTBOOK: [&str; 4] = ["--rules", "documented", "--numbers", "exact"];
@@ -472,4 +472,30 @@ fn the_usage_to_begin_with_is_that_of_the_files_or_none() {
     };
     assert_ne!(starts("start"), starts("fresh"));
     assert_eq!(starts("start"), starts("examples/site/sched_priv/usage"));
+}
+
+/// Usage decays at the multiples of the period, wherever the log begins.
+#[test]
+fn jobs_before_the_first_decay_are_left_out_by_default() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [log, tree] = log_of_two_users(folder.path());
+    let text: Vec<String> = [900, 950, 1100, 3000, 3300]
+        .iter()
+        .map(|submit| {
+            format!(r#"{{"id":"{submit}","entity":"ada","submit":{submit},"run":10,"resources":{{"ncpus":1,"walltime":60}}}}"#)
+        })
+        .collect();
+    std::fs::write(path("decay.ndjson"), text.join("\n")).expect("written");
+    assert_ne!(log, path("decay.ndjson"));
+    let log = path("decay.ndjson");
+    let simulate = ["simulate", "fairshare_factor", "--workload", &log, "--processors", "4", "--tree", &tree];
+    let output = jsf(&[&simulate[..], &["--usage", "fresh", "--decay", "1000", "--format", "json"]].concat());
+    let document = json(&output);
+    assert_eq!((&document["warm_up"], &document["summary"]["jobs"]), (&100.into(), &3.into()), "{}", stderr(&output));
+    // one job and a warm-up: as for several
+    std::fs::write(&log, &text[0]).expect("written");
+    let output = jsf(&[&simulate[..], &["--warm-up", "1d"]].concat());
+    let message = "the warm-up of 86400 s leaves no job: the last one is submitted 0 s after the first";
+    assert!(output.status.code() == Some(2) && stderr(&output).contains(message), "{}", stderr(&output));
 }

@@ -42,7 +42,8 @@ fn a_range_has_both_ends_and_every_format_has_a_row_for_each_value() {
     assert_eq!(formulas, ["1", "4", "7", "10"].map(|a| format!("{a}*ncpus + eligible_time")));
     let csv = success(&simulate(&options, "csv"));
     let mut lines = csv.lines();
-    let header = "a,mean_wait,median_wait,p95_wait,bounded_slowdown,utilisation,makespan,mean_queue,failed,goals_met";
+    let header = "a,mean_wait,median_wait,p95_wait,bounded_slowdown,utilisation,makespan,mean_queue,failed,goals_met,\
+                  goals_judged,never_start";
     assert_eq!(lines.next(), Some(header));
     for (line, run) in lines.zip(&swept) {
         let fields: Vec<f64> = line.split(',').map(|field| field.parse().expect("a number")).collect();
@@ -54,6 +55,33 @@ fn a_range_has_both_ends_and_every_format_has_a_row_for_each_value() {
     let table = success(&simulate(&options, "human"));
     assert!(table.starts_with("Of 4 runs, a = ") && table.contains("has the lowest mean bounded slowdown"), "{table}");
     assert_eq!(success(&simulate(&options, "markdown")).matches("\n| ").count(), 4 + 2);
+}
+
+#[test]
+fn the_headline_says_of_which_runs_the_best_is_and_which_goals_are_not_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("goals.toml");
+    let goals = "[[goal]]\nname = \"longest\"\nmeasure = \"wait\"\nstatistic = \"max\"\nat_most = LIMIT\n\
+        [[goal]]\nname = \"as before\"\nmeasure = \"wait\"\nstatistic = \"max\"\nat_most = { old = 1.1 }\n";
+    let options = ["{a}*eligible_time - walltime", "--param", "a=0,1000", "--goals", path.to_str().expect("a path")];
+    let longest = |run: &Value| run["wait"]["max"].as_i64().expect("a number");
+    let plain = runs(&options[..3]);
+    let (short_first, in_order) = (longest(&plain[0]), longest(&plain[1]));
+    assert!(short_first > in_order);
+    // the run with the lower mean misses the goal
+    std::fs::write(&path, goals.replace("LIMIT", &in_order.to_string())).expect("written");
+    let text = success(&simulate(&options, "human"));
+    let headline = text.lines().next().unwrap_or_default();
+    assert!(
+        headline.starts_with("Of 2 runs, a = 1000 is the one with the most goals met; its mean bounded slowdown is "),
+        "{headline}"
+    );
+    let not_judged =
+        " (1 of 1 goal met). 1 of 2 goals not judged, which needs a comparison (--old F --new F): `as before`.";
+    assert!(headline.ends_with(not_judged), "{headline}");
+    let csv = success(&simulate(&options, "csv"));
+    let counts: Vec<&str> = csv.lines().filter_map(|line| line.splitn(9, ',').nth(8)).collect();
+    assert_eq!(counts, ["failed,goals_met,goals_judged,never_start", "0,0,1,0", "0,1,1,0"]);
 }
 
 #[test]

@@ -28,6 +28,8 @@ enum Piece {
     Rows {
         /// The lines of each row that is shown.
         rows: Vec<Vec<String>>,
+        /// Which of them stay as long as there are others.
+        is_kept: Vec<bool>,
         /// How many rows are left out already.
         left_out: usize,
         leave_out: LeaveOut,
@@ -114,21 +116,28 @@ fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> io::R
         true => style.lines(|out| style.write_prose(&columns_left_out(&dropped), out))?,
         false => Vec::new(),
     };
-    Ok([Piece::Lines(heading), Piece::Rows { rows, left_out, leave_out }, Piece::Lines(note)])
+    let is_kept = (0..rows.len()).map(|row| left_out == 0 && table.kept.contains(&row)).collect();
+    Ok([Piece::Lines(heading), Piece::Rows { rows, is_kept, left_out, leave_out }, Piece::Lines(note)])
 }
 
 /// Leaves out rows, one after the other of the table that shows most, until the lines fit or all tables are short.
 fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
     while line_count(chunks) > most {
         let tables = chunks.iter_mut().flat_map(|chunk| &mut chunk.pieces).filter_map(|piece| match piece {
-            Piece::Rows { rows, left_out, leave_out } if rows.len() > MIN_ROWS => Some((rows, left_out, leave_out)),
+            Piece::Rows { rows, is_kept, left_out, leave_out } if rows.len() > MIN_ROWS => {
+                Some((rows, is_kept, left_out, leave_out))
+            }
             _ => None,
         });
-        let Some((rows, left_out, leave_out)) = tables.max_by_key(|(rows, ..)| rows.len()) else { return };
+        let Some((rows, is_kept, left_out, leave_out)) = tables.max_by_key(|(rows, ..)| rows.len()) else { return };
         *left_out += 1;
         match leave_out {
             LeaveOut::Last => drop(rows.pop()),
-            LeaveOut::Middle => drop(rows.remove(rows.len() / 2)),
+            LeaveOut::Middle => {
+                let row = middle_row(is_kept);
+                is_kept.remove(row);
+                rows.remove(row);
+            }
             LeaveOut::Around(row) if *row + 1 < rows.len() - *row => drop(rows.pop()),
             LeaveOut::Around(row) => {
                 rows.remove(0);
@@ -136,6 +145,13 @@ fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
             }
         }
     }
+}
+
+/// The row nearest to the middle of those that need not be kept; the one in the middle if all are.
+fn middle_row(is_kept: &[bool]) -> usize {
+    let middle = is_kept.len() / 2;
+    let others = (0..is_kept.len()).filter(|&row| !is_kept[row]);
+    others.min_by_key(|row| row.abs_diff(middle)).unwrap_or(middle)
 }
 
 /// Leaves out the last sections until the lines fit. The first one is kept.

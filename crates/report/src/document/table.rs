@@ -22,6 +22,8 @@ pub struct Table<'a> {
     pub(crate) summary: &'static str,
     /// The row that is kept where text leaves out others; those nearest to it are kept longest.
     pub(crate) focus: Option<usize>,
+    /// The rows that the first screen keeps as long as there are others.
+    pub(super) kept: Vec<usize>,
     /// How many of the first rows decide the widths of the columns.
     pub(crate) measured: usize,
     /// Whether the first screen names the columns that do not fit.
@@ -148,6 +150,7 @@ impl<'a> Table<'a> {
             limit: RowLimit::All,
             summary: "",
             focus: None,
+            kept: Vec::new(),
             measured: usize::MAX,
             names_dropped: false,
             len,
@@ -174,6 +177,11 @@ impl<'a> Table<'a> {
     /// The table of which text keeps one row, and those around it.
     pub fn focus(self, row: usize) -> Self {
         Self { focus: Some(row), ..self }
+    }
+
+    /// The table of which the first screen keeps these rows as long as there are others.
+    pub fn keeping(self, kept: Vec<usize>) -> Self {
+        Self { kept, ..self }
     }
 
     /// The table whose first rows decide the widths of its columns.

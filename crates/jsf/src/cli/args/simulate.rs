@@ -54,8 +54,8 @@ sign test, which takes six runs.
 
 With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
 processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
-none more than its jobs ask for. Jain's index of used by promised is 1 if the quotient is the same for all; the Hoover \
-index is the fraction of the processor time that entities use beyond what they are promised.
+none more than its jobs ask for. Jain's index of used by promised, both summed over all days, is 1 if the quotient is the same for \
+all; the Hoover index is the fraction of the processor time that entities use, day by day, beyond what they are promised.
 
 In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
 the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
@@ -69,7 +69,7 @@ old_wait, new_wait, difference (new_wait - old_wait), old_end, new_end, warm_up;
 processors requested; wait and run time are the simulated ones, the allocated processors those requested, and every job has the status \
 1 (completed). The header has MaxProcs, and of the log UnixStartTime and TimeZone. All else is -1.
 
-Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
+Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
 cannot be read.
 
 Examples:
