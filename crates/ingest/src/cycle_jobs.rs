@@ -141,7 +141,7 @@ impl ArrayIndices {
     pub fn position(&self, index: u32) -> Option<usize> {
         let mut before = 0;
         for &(first, last, step) in &self.ranges {
-            if (first..=last).contains(&index) && (index - first) % step == 0 {
+            if (first..=last).contains(&index) && (index - first).is_multiple_of(step) {
                 return Some(before + ((index - first) / step) as usize);
             }
             before += ((last - first) / step) as usize + 1;

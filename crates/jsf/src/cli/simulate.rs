@@ -472,9 +472,8 @@ fn simulate(
     let mut checked = check(arguments, site, &submitted)?;
     // the old formula of a comparison may be the one that is mended
     let is_judged = before.is_some() || !is_change(arguments);
-    let is_fine = !fails
-        && !(is_judged && is_unusable(&checked, errors))
-        && !found.iter().any(|found| found.severity == Severity::Error);
+    let has_error = found.iter().any(|found| found.severity == Severity::Error);
+    let is_fine = !(fails || has_error || is_judged && is_unusable(&checked, errors));
     let mut findings = drawn(source, &submitted, &found);
     let failures =
         failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
