@@ -191,7 +191,7 @@ def test_what_is_doubtful_is_said():
     warnings = simulation.warnings
     assert any("`nonsense`" in warning for warning in warnings)
     assert any(warning.startswith("the formula fails for all 8367 jobs") for warning in warnings)
-    fresh = Site.open(SITE).simulate(FAIR, workload=LOG, usage="fresh", decay="120d")
+    fresh = Site.open(SITE).simulate(FAIR, workload=LOG, usage="fresh", decay="160d")
     assert any("the log is too short to leave out the time until it decays" in warning for warning in fresh.warnings)
     assert not any("--" in warning for warning in warnings + fresh.warnings)
     workload = Workload.read(SWF, overrun="keep")

@@ -21,6 +21,7 @@ pub mod explain;
 mod finding;
 #[cfg(feature = "fit")]
 pub mod fit_json;
+#[cfg(feature = "fit")]
 pub mod formula_to_set;
 #[cfg(feature = "fit")]
 pub mod goal_fit;
