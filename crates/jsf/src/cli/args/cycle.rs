@@ -38,8 +38,8 @@ pub struct CycleArgs {
     pub formula: FormulaArgs,
     /// Show this job only: when will it start?
     ///
-    /// An id with or without the server's name: 12 or 12.vm; an array is 12[], a waiting subjob of it 12[3]; separate
-    /// several by commas, or repeat the option
+    /// An id with or without the server's name: 12 or 12.vm; an array is 12[], and a waiting subjob has its index in the
+    /// brackets; separate several by commas, or repeat the option
     #[arg(long = "job", value_name = "ID", value_delimiter = ',', value_parser = super::listed_name)]
     pub jobs: Vec<String>,
     /// The moment of the cycle
