@@ -82,7 +82,13 @@ fn is_refused_alike(text: &str, refusal: &Diagnostic) -> bool {
         && is_plain(text)
         && is_shallow
         && !text.contains([':', '='])
+        && !has_parenthesized_star(text)
         && !words.any(|word| STATEMENTS_AND_SCOPES.contains(&word))
+}
+
+/// Whether a `*` may follow a `(`, which versions before 3.9 may take.
+fn has_parenthesized_star(text: &str) -> bool {
+    text.split('(').skip(1).any(|after| after.trim_start().starts_with('*'))
 }
 
 /// Whether the text is one line of arithmetic: no strings, escapes and comments, and no letters whose meaning depends on the

@@ -90,7 +90,7 @@ const CONTINUES_TO_A_LINE: PythonVersion = PythonVersion::new(8).unwrap();
 
 /// Parses the text after `ans=`; the first statement assigns to `ans`.
 pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>> {
-    let closed = closed(text);
+    let closed = closed(text, python);
     let text = closed.as_ref();
     if first_token(text, python).starts_with(['\n', '\r', '#']) || text.starts_with("==") {
         return Err(ParseFailure::Syntax);
@@ -113,8 +113,12 @@ pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>>
     uncertain.map_or(Ok(statements), Err)
 }
 
-/// The text without the blanks at its end. Python ends a last line of blanks, which a backslash before it then continues to.
-fn closed(text: &str) -> Cow<'_, str> {
+/// The text without the blanks at its end. Python ends a last line of blanks, which a backslash before it then continues to, and
+/// before 3.8 also a last line with a backslash.
+fn closed(text: &str, python: PythonVersion) -> Cow<'_, str> {
+    if python < CONTINUES_TO_A_LINE && text.ends_with('\\') {
+        return format!("{text}\n").into();
+    }
     let trimmed = text.trim_end_matches(BLANKS);
     if trimmed.len() < text.len() && trimmed.ends_with(['\n', '\r']) {
         return format!("{trimmed}\n").into();
@@ -289,6 +293,12 @@ impl AssignmentParser {
     /// How Python treats a text that is not an expression here.
     fn failure(&self, text: &str, error: &SyntaxError) -> ParseFailure {
         use SyntaxErrorKind as Kind;
+        // the parser before 3.9 takes `list((*ncpus))` for `list(*ncpus)`, but not `(*ncpus) + 1`
+        let before = text.get(..error.span().start as usize).unwrap_or_default().trim_end();
+        let is_within = before.strip_suffix('(').is_some_and(|before| !before.trim_end().is_empty());
+        if self.python < HAS_PEG_PARSER && *error.kind() == Kind::MisplacedStar && is_within {
+            return ParseFailure::Uncertain(Uncertainty::NonArithmetic);
+        }
         // an annotation is a statement too
         let is_annotation = self.place != Place::First
             && text.get(error.span().start as usize..).is_some_and(|rest| rest.starts_with(':'));
