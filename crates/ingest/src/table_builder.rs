@@ -436,12 +436,12 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
-        let amount = |name: &str| job.resources.iter().find(|(resource, _)| resource == name)?.1.text();
         if job.resources.iter().any(|(resource, _)| resource == "ncpus") {
             return;
         }
-        let of_procs = amount("procs").and_then(|procs| procs.parse::<i64>().ok()).filter(|procs| *procs > 0);
-        if let Some(processors) = amount("nodes").and_then(of_nodes).max(of_procs) {
+        let of_procs =
+            requested_text(job, "procs").and_then(|procs| procs.parse::<i64>().ok()).filter(|procs| *procs > 0);
+        if let Some(processors) = requested_text(job, "nodes").and_then(of_nodes).max(of_procs) {
             let is_needed = self.needs_resource("ncpus") || self.cycle_jobs.is_some();
             self.has_jobs_with_nodes |= is_needed;
             self.has_jobs_with_procs |= is_needed && of_procs.is_some();
@@ -609,4 +609,9 @@ impl RowBuilder<'_, '_, '_> {
 /// The problem of an input that a column needs and whose value cannot be read.
 fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
     Problem::WrongInput { attribute: name.to_owned(), found: scalar.found(), expected }
+}
+
+/// What a job requests of a resource, as text.
+fn requested_text<'j>(job: &'j ParsedJob<'_>, name: &str) -> Option<&'j str> {
+    job.resources.iter().find(|(resource, _)| resource == name)?.1.text()
 }

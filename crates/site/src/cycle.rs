@@ -203,8 +203,8 @@ impl AskedJobs {
         for id in ids {
             match table.find_jobs(id) {
                 Ok(rows) => {
-                    let job = |row| AskedJob { row, id: table.id(row).to_owned(), position: None };
-                    found.jobs.extend(rows.into_iter().map(job));
+                    let jobs = rows.into_iter();
+                    found.jobs.extend(jobs.map(|row| AskedJob { row, id: table.id(row).to_owned(), position: None }));
                 }
                 Err(why) => found.find_subjob(table, queued, id, why),
             }

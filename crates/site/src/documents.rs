@@ -228,7 +228,6 @@ impl Documents {
         let mut in_force: Option<(&str, &str)> = None;
         for document in documents {
             let SiteDocument { name, formula: Some(formula), .. } = document else { continue };
-            let is_scheduler = |name: &str| name.ends_with(SCHEDULERS_FORMULA);
             match in_force {
                 None => in_force = Some((name, formula)),
                 Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
@@ -236,7 +235,7 @@ impl Documents {
                      give a formula{}",
                     clipped(used),
                     clipped(formula),
-                    match is_scheduler(first) || is_scheduler(name) {
+                    match first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
                         true => {
                             ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
                              different times or servers"

@@ -189,12 +189,13 @@ impl Machine {
         if let Some(placement) = &explained {
             self.take(&mut unexplained.0, placement, request);
         }
-        let elsewhere = [&self.free, &self.total];
-        let elsewhere = || elsewhere.into_iter().find_map(|available| self.place(available, queue, request));
-        explained.or_else(elsewhere).unwrap_or(Placement::Parts([].into()))
+        explained
+            .or_else(|| self.place(&self.free, queue, request))
+            .or_else(|| self.place(&self.total, queue, request))
+            .unwrap_or(Placement::Parts([].into()))
     }
 
-    /// Takes the processors that no job accounts for, of which nobody knows when they become free. Returns how many they are.
+    /// Takes the processors that no job accounts for; when they become free is unknown. Returns their number.
     pub fn hold(&mut self, unexplained: &Unexplained) -> i64 {
         let mut held: i64 = 0;
         for first in (0..self.free.len()).step_by(self.amounts) {

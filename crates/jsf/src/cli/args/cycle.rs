@@ -91,7 +91,10 @@ fn moment(text: &str) -> Result<i64, String> {
     let seconds = text.parse().ok();
     let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
     let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);
-    let of_date = || seconds_of_date(text);
     let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
-    seconds.or_else(with_zone).or_else(without_zone).or_else(of_date).ok_or_else(|| expected.to_owned())
+    seconds
+        .or_else(with_zone)
+        .or_else(without_zone)
+        .or_else(|| seconds_of_date(text))
+        .ok_or_else(|| expected.to_owned())
 }
