@@ -21,12 +21,17 @@ pub(super) fn are_all_bound(
     python: PythonVersion,
     is_resource: &dyn Fn(&str) -> bool,
 ) -> bool {
+    let exprs = || statements.iter().flat_map(Statement::exprs);
+    let reassigned: BTreeSet<&str> = exprs().flat_map(|expr| names_of_assignment_expressions(expr)).collect();
+    if reassigned.iter().any(|name| DECISIVE_VARIABLES.contains(name)) {
+        return false;
+    }
     let mut assigned = BTreeSet::new();
     statements.iter().all(|statement| match statement {
         Statement::Pass => true,
         Statement::Augmented { .. } => false,
         Statement::Assignment { targets, value } => {
-            let is_bound = Analysis::new(value, python, is_resource, &assigned).visit_all();
+            let is_bound = Analysis::new(value, python, is_resource, &assigned, &reassigned).visit_all();
             let names: Option<Vec<&str>> = targets.iter().map(Target::name).collect();
             let Some(names) = names else { return false };
             let is_decisive = names.iter().any(|name| DECISIVE_VARIABLES.contains(name));
@@ -52,7 +57,7 @@ struct Analysis<'e> {
     /// The names that earlier statements assign.
     assigned: &'e BTreeSet<&'e str>,
     /// The names that `:=` assigns anywhere in the formula.
-    reassigned: BTreeSet<&'e str>,
+    reassigned: &'e BTreeSet<&'e str>,
     /// The first is the formula itself.
     frames: Vec<Frame<'e>>,
     /// Nodes that are still to be visited, with their frames.
@@ -65,23 +70,15 @@ impl<'e> Analysis<'e> {
         python: PythonVersion,
         is_resource: &'e dyn Fn(&str) -> bool,
         assigned: &'e BTreeSet<&'e str>,
+        reassigned: &'e BTreeSet<&'e str>,
     ) -> Self {
-        let reassigned = expr.nodes().iter().filter_map(|node| match &node.kind {
-            ExprKind::Unsupported { construct: Construct::AssignmentExpression, parts } => {
-                name_of(expr, *parts.first()?)
-            }
-            _ => None,
-        });
         let module = Frame { parent: 0, names: Rc::default(), clause: 0 };
         let open = vec![(expr.root(), 0)];
-        Self { expr, python, is_resource, assigned, reassigned: reassigned.collect(), frames: vec![module], open }
+        Self { expr, python, is_resource, assigned, reassigned, frames: vec![module], open }
     }
 
     /// Visits every node that may be evaluated; whether each name among them has a value.
     fn visit_all(mut self) -> bool {
-        if self.reassigned.iter().any(|name| DECISIVE_VARIABLES.contains(name)) {
-            return false;
-        }
         while let Some((id, frame)) = self.open.pop() {
             if !self.visit(id, frame) {
                 return false;
@@ -179,8 +176,35 @@ impl<'e> Analysis<'e> {
     }
 }
 
-fn name_of(expr: &Expr, id: ExprId) -> Option<&str> {
-    match &expr.node(id).kind {
+/// The names that a formula assigns with `:=` in a comprehension outside a lambda. They are global: wherever the server's
+/// script reads or assigns them, Python looks among the resources and the builtins, not among the script's variables.
+pub(super) fn global_names(expr: &Expr) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut open = vec![(expr.root(), false)];
+    while let Some((id, in_comprehension)) = open.pop() {
+        let node = expr.node(id);
+        match (&node.kind, expr.scope(id)) {
+            (_, Some(Scope::Lambda { parameters, .. })) => {
+                let defaults = parameters.iter().filter_map(|parameter| parameter.default);
+                open.extend(defaults.map(|default| (default, in_comprehension)));
+            }
+            (kind, scope) => {
+                names.extend(name_of_assignment_expression(expr, kind).filter(|_| in_comprehension));
+                let is_inside = in_comprehension || scope.is_some();
+                open.extend(kind.children().into_iter().map(|child| (child, is_inside)));
+            }
+        }
+    }
+    names
+}
+
+fn names_of_assignment_expressions(expr: &Expr) -> impl Iterator<Item = &str> {
+    expr.nodes().iter().filter_map(|node| name_of_assignment_expression(expr, &node.kind))
+}
+
+fn name_of_assignment_expression<'e>(expr: &'e Expr, kind: &ExprKind) -> Option<&'e str> {
+    let ExprKind::Unsupported { construct: Construct::AssignmentExpression, parts } = kind else { return None };
+    match &expr.node(*parts.first()?).kind {
         ExprKind::Name(name) => Some(name),
         _ => None,
     }

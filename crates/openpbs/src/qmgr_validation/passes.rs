@@ -1,6 +1,6 @@
 //! The two passes of the server's script, and the answer that the server derives from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use job_sort_formula::formula::name_resolution::Resolution;
@@ -31,7 +31,7 @@ pub(super) fn answer(statements: &[Statement], schema: &Schema) -> Result<Valida
     if compiled.contains(&None) {
         return Err(Uncertainty::Size);
     }
-    let mut pass = Pass::first(schema);
+    let mut pass = Pass::first(schema, statements);
     match pass.execute(statements) {
         Err(Stop::NameError) => return Ok(Validation::INVALID_KEYWORD),
         Err(Stop::Unknown(uncertainty)) => {
@@ -73,12 +73,16 @@ struct Pass<'s> {
     is_first: bool,
     /// The script's own variables that are not part of `math`, and those that the formula assigns.
     variables: BTreeMap<Box<str>, Operand>,
+    /// The names that are no variables of the script, since `:=` assigns them in a comprehension.
+    globals: BTreeSet<&'s str>,
     /// Whether `math.e` is deleted: the script's `except … as e` deletes that name.
     e_is_deleted: bool,
 }
 
 impl<'s> Pass<'s> {
-    fn first(schema: &'s Schema) -> Self {
+    fn first(schema: &'s Schema, statements: &'s [Statement]) -> Self {
+        let exprs = statements.iter().flat_map(Statement::exprs);
+        let globals: BTreeSet<&str> = exprs.flat_map(|expr| bound_names::global_names(expr)).collect();
         let variables = [
             ("ans".into(), Operand::Known(Value::Int(0))),
             ("errnum".into(), Operand::Known(Value::Int(0))),
@@ -86,11 +90,19 @@ impl<'s> Pass<'s> {
             ("globals1".into(), Operand::Opaque),
             ("globals2".into(), Operand::Opaque),
         ];
-        Self { schema, is_first: true, variables: variables.into(), e_is_deleted: false }
+        let mut pass = Self { schema, is_first: true, variables: variables.into(), globals, e_is_deleted: false };
+        pass.forget_globals();
+        pass
+    }
+
+    /// Each pass begins with globals of its own: the resources and the builtins.
+    fn forget_globals(&mut self) {
+        self.variables.retain(|name, _| !self.globals.contains(&**name));
     }
 
     fn begin_second(&mut self, has_raised: bool) {
         self.is_first = false;
+        self.forget_globals();
         if has_raised {
             self.e_is_deleted = true;
             self.variables.remove("e");
@@ -102,7 +114,7 @@ impl<'s> Pass<'s> {
         self.begin_second(false);
         for statement in statements {
             if let Statement::Assignment { targets, .. } = statement {
-                let names = targets.iter().filter_map(Target::name);
+                let names = targets.iter().filter_map(Target::name).filter(|name| !self.globals.contains(name));
                 self.variables.extend(names.map(|name| (name.into(), Operand::Opaque)));
             }
         }
@@ -153,6 +165,10 @@ impl<'s> Pass<'s> {
     fn resolve(&self, name: &str) -> Resolution {
         match name {
             _ if self.variables.contains_key(name) => Resolution::Input,
+            _ if self.globals.contains(name) => {
+                let exists = self.is_resource(name) || Resolution::is_builtin(name, self.schema.python());
+                if exists { Resolution::Input } else { Resolution::Undefined }
+            }
             "e" if self.e_is_deleted && self.is_resource(name) => Resolution::Input,
             "e" if self.e_is_deleted => Resolution::Undefined,
             _ => Resolution::resolve(name, self.schema.python(), |name| self.is_resource(name)),
