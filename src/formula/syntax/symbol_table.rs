@@ -4,7 +4,8 @@
 //! of the text and reports a conflict when its second half is added: `:=` must not bind a name that a comprehension
 //! around it already iterates with, nor may a comprehension iterate with a name that `:=` bound earlier in the same
 //! scope. So the order of the parts matters, and it is CPython's (`Python/symtable.c`, 3.11). Since 3.12 a comprehension
-//! iterates only with names that it assigns to, itself or by `:=`: "What's New in Python 3.12", gh-100581.
+//! iterates only with names that it assigns to, itself or by `:=`, which assigns after its value: "What's New in Python
+//! 3.12", gh-100581.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +42,8 @@ enum Step {
         is_comprehension: bool,
     },
     Leave,
+    /// The target of a `:=` whose value was visited.
+    Assigned(ExprId),
     /// Whether the following nodes are targets of a loop.
     Target(bool),
     /// Whether the following nodes are the base and the index of an item, or of an attribute, that a loop assigns to.
@@ -60,15 +63,17 @@ struct OpenScope<'e> {
     iterables: usize,
     /// The names in targets; before 3.12 including those of items and attributes.
     targets: BTreeSet<&'e str>,
-    /// Since 3.12, the names of items and attributes in targets: they are targets once `:=` binds them here.
+    /// Since 3.12, the names of items and attributes in targets: they are targets once `:=` has assigned to them here.
     loaded: BTreeSet<&'e str>,
     /// The names that `:=` binds here, with their spans.
-    assigned: BTreeMap<&'e str, Span>,
+    bound: BTreeMap<&'e str, Span>,
+    /// Those to which `:=` has assigned.
+    assigned: BTreeSet<&'e str>,
 }
 
 impl OpenScope<'_> {
     fn iterates_with(&self, name: &str) -> bool {
-        self.targets.contains(name) || self.loaded.contains(name) && self.assigned.contains_key(name)
+        self.targets.contains(name) || self.loaded.contains(name) && self.assigned.contains(name)
     }
 }
 
@@ -95,6 +100,11 @@ impl<'e> SymbolTable<'e> {
                 self.scopes.push(OpenScope { is_comprehension, iterables, ..OpenScope::default() });
             }
             Step::Leave => drop(self.scopes.pop()),
+            Step::Assigned(target) => {
+                if let ExprKind::Name(name) = &self.expr.node(target).kind {
+                    scope.assigned.insert(name);
+                }
+            }
         }
         Ok(())
     }
@@ -109,6 +119,7 @@ impl<'e> SymbolTable<'e> {
                     self.assignment(name, node.span)?;
                 }
                 steps.extend(parts.iter().copied().map(Step::Visit));
+                steps.extend(parts.first().copied().map(Step::Assigned));
             }
             (ExprKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, parts }, _) => {
                 steps.push(Step::Load(true));
@@ -124,7 +135,7 @@ impl<'e> SymbolTable<'e> {
         let Some(scope) = self.scopes.last_mut().filter(|scope| scope.in_target) else { return Ok(()) };
         let is_target = self.loads_are_targets || scope.loads == 0;
         if is_target { &mut scope.targets } else { &mut scope.loaded }.insert(name);
-        scope.assigned.get(name).map_or(Ok(()), |&span| Err(span))
+        scope.bound.get(name).map_or(Ok(()), |&span| Err(span))
     }
 
     fn assignment(&mut self, name: &'e str, span: Span) -> Result<(), Span> {
@@ -137,7 +148,7 @@ impl<'e> SymbolTable<'e> {
             return Err(span);
         }
         if scope.is_comprehension {
-            scope.assigned.insert(name, span);
+            scope.bound.insert(name, span);
         }
         Ok(())
     }
