@@ -215,7 +215,15 @@ spack_recipe() {
     tar -xzf "$dist/$name-spack.tar.gz" -C "$work"
     cp "$dist/$name-source.tar.gz" "$work/$name-spack/packages/job-sort-formula/"
     export SPACK_USER_CONFIG_PATH="$work/spack" SPACK_USER_CACHE_PATH="$work/spack"
-    spack external find rust
+    # `spack external find` of some versions takes the folder of the binaries for that of the installation
+    cat >"$work/spack/packages.yaml" <<END
+packages:
+  rust:
+    buildable: false
+    externals:
+      - spec: rust@$(rustc --version | cut -d ' ' -f 2)
+        prefix: $(rustc --print sysroot)
+END
     spack repo add "$work/$name-spack"
     spack install job-sort-formula
     spack test run job-sort-formula

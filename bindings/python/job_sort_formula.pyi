@@ -136,7 +136,7 @@ class Formula:
         There are as many scores as the table has rows; for a dict these are the rows of its columns.
 
         One call may do about a second of work on integers of more than 64 bits, in the order of the rows: later rows that need more than a
-        little of it have an error of the kind ``limit``. Evaluate such rows in several calls.
+        little of it have an error of the kind ``beyond the limits``. Evaluate such rows in several calls.
 
         ValueError if a column is missing, undefined, given twice (in ``table`` and by name: neither wins), or of another length; TypeError
         if its values are no numbers; ValueError for more than 2**31 - 1 rows."""
@@ -164,7 +164,8 @@ class Formula:
         jobs before, or give them a null.
 
         ``rank``: from 1. ``id``, if it is given. ``row``: in ``table``, from 0. ``score``: the value that is sorted on; where the formula raises an
-        error that is 0, as in the scheduler (or -1, where it would crash), and ``error`` has the message. ``exact``: the value before it is rounded. Jobs with a null
+        error that is 0, as in the scheduler (or -1, where it would crash), and ``error`` has the message; where the value cannot be computed
+        here (an integer beyond the limits, a complex number) it is 0 too, and ``warnings`` says for how many rows. ``exact``: the value before it is rounded. Jobs with a null
         among their inputs come last, without a rank, and count towards ``limit``."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -189,7 +190,9 @@ class RowError:
         """What Python's exception says."""
     @property
     def kind(self) -> str:
-        """The kind of error, such as ``division by zero``."""
+        """The kind of error. For ``division by zero``, ``domain error``, ``overflow``, ``type error``, ``unknown name``, ``too deep`` and ``syntax
+        error``, which Python raises too, OpenPBS counts 0. For ``complex number``, ``too large`` and ``not a number`` it counts -1, and its
+        scheduler crashes. For ``beyond the limits``, ``complex intermediate value`` and ``out of memory`` its value is not known here."""
     @property
     def span(self) -> tuple[int, int]:
         """The part of the formula that fails, in characters: ``text[span[0]:span[1]]``."""
@@ -635,7 +638,11 @@ class Site:
         None with an error. ``logged``: the digits that the scheduler logs. ``error``: Python's message, a text (a dict in the
         JSON of ``jsf``). ``considered``: bool. ``excluded``: why not: ``"state"``, ``"threshold"``, ``"no shares"`` or ``"invalid"``, which
         ``reason`` says in words. ``inputs=True`` adds a column for each input of the formula. ``warnings`` has also what is
-        doubtful about the formula, such as a name that is not defined."""
+        doubtful about the formula, such as a name that is not defined, for how many jobs it fails, and whether the scheduler would
+        crash at its next start."""
+    def check(self, text: str) -> Check:
+        """What is wrong with the text of a formula on this site. Unlike ``Formula(text)``, which raises a SyntaxError or a FormulaError, it
+        answers for any text: whether the server accepts it, and where it is wrong."""
     def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> Explanation:
         """How the value and the rank of a job come about, as ``jsf explain --format json`` answers; the server's name may be left
         out of its id. ``to`` asks what would bring the job to this rank."""
@@ -649,7 +656,8 @@ class Site:
         answers. OSError if the log cannot be read, ValueError if it has no values."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:
         """The jobs that are considered under one of the formulas, in the new order: ``id``, ``entity``, ``queue``, ``old_rank``, ``new_rank``, ``old_score``,
-        ``new_score``, ``moved`` (how many ranks up). ``document`` has what changes for entities, groups, queues and sizes."""
+        ``new_score``, ``moved`` (how many ranks up). ``document`` has what changes for entities, groups, queues and sizes. ``warnings`` has also
+        what is doubtful about the formulas, and for how many jobs each of them fails."""
     def shares(self, policy: _Policy | None = None) -> Table:
         """The nodes of the fair-share tree, parents first: ``name``, ``path`` (from the root down), ``kind``, and for OpenPBS ``shares``,
         ``perc``, ``usage``, ``tree_usage``, ``factor``; for the other policies ``raw_shares``, ``norm_shares``, ``raw_usage``, ``norm_usage``,

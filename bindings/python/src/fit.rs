@@ -4,8 +4,10 @@ use job_sort_formula::formula::Template as Parsed;
 use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
+use jsf_openpbs::check::Verdict;
 use jsf_report::fit_json::{qmgr_command, write_goal_fit, write_wish_fit};
 use jsf_simulate::Goals;
+use jsf_site::Site as OpenedSite;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
@@ -34,6 +36,14 @@ pub struct Fit {
     /// The JSON of the command.
     document: String,
     warnings: Vec<String>,
+}
+
+/// That all jobs have the same value, if they do.
+fn orders_nothing(site: &OpenedSite, formula: &str) -> Option<String> {
+    match site.check_text(formula).ok()?.verdict {
+        Verdict::Ties { jobs } => Some(format!("`{formula}` orders nothing: all {jobs} jobs have the same value")),
+        _ => None,
+    }
 }
 
 /// What is wanted of the jobs that wait.
@@ -70,9 +80,9 @@ impl Site {
             fit_wishes(&site, template, &wishes, &options, &mut report)
         })?;
         let fit = fit.map_err(wish_error)?;
-        let qmgr = qmgr_command(&site, &fit.formula);
+        let (qmgr, ties) = py.detach(|| (qmgr_command(&site, &fit.formula), orders_nothing(&site, &fit.formula)));
         let document = written(|out| write_wish_fit(&fit, qmgr.as_deref(), out))?;
-        Ok(Fit { document, warnings: self.warnings() })
+        Ok(Fit { document, warnings: self.warnings().into_iter().chain(ties).collect() })
     }
 
     /// Finds the constants that meet goals about the waits of a log.

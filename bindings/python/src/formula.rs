@@ -75,6 +75,7 @@ impl Formula {
         for (name, input_type) in resource_types(&resources)? {
             schema.add(&name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
+        let text = without_line_end(text);
         let (text, parsed) = match Parsed::parse(&text) {
             Ok(parsed) => (text, parsed),
             Err(error) => match pasted(&text) {
@@ -135,10 +136,7 @@ impl Formula {
                 None => Ok(Checked::new(&submitted, schema, &facts(*python))),
             }
         });
-        let mut checked = checked.map_err(|error| site_error(&error))?;
-        checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
-        let document = serde_json::to_string(&checked.document(text));
-        result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
+        check_result(py, checked.map_err(|error| site_error(&error))?, text)
     }
 
     /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by
@@ -394,6 +392,23 @@ pub fn not_arithmetic(
     let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}{}", path_advice(text)));
     let placed = refused.value(py).setattr("span", characters(text, error.span()));
     placed.map_or_else(|error| error, |()| refused)
+}
+
+/// What was found, as a `Check`.
+pub fn check_result<'py>(py: Python<'py>, mut checked: Checked, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
+    let document = serde_json::to_string(&checked.document(text));
+    result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
+}
+
+/// The text without the byte order mark and the line end that a file may have: a carriage return in a formula is refused by the
+/// server.
+pub fn without_line_end(text: String) -> String {
+    let line = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    match line.strip_suffix("\r\n").or(line.strip_suffix('\r')) {
+        None if line.len() == text.len() => text,
+        stripped => stripped.unwrap_or(line).to_owned(),
+    }
 }
 
 /// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula itself.

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use arrow_array::{Array, Int64Array};
 use arrow_schema::DataType;
-use job_sort_formula::rank::{ScorePrecision, merge_sort, top_rows};
+use job_sort_formula::diagnostic::Message;
+use job_sort_formula::rank::{Consequence, ScoreError, ScorePrecision, merge_sort, top_rows};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
@@ -48,8 +49,18 @@ impl RankedRows {
         let exact = |row: &usize| Some(scores[*row]).filter(|_| !is_null(row) && error(row).is_none());
         columns.floats("exact", rows.iter().map(exact));
         columns.texts("error", rows.iter().map(|row| error(row).map(|index| errors[index].1.to_string())));
-        columns.finish(&[], "{}".to_owned())
+        columns.finish(&uncomputed(&errors), "{}".to_owned())
     }
+}
+
+/// That rows have the value 0 only because it cannot be computed here, if there are any.
+fn uncomputed(errors: &[(usize, ScoreError)]) -> Vec<Message> {
+    let mut unknown = errors.iter().filter(|(_, error)| error.consequence() == Consequence::Unknown);
+    let Some((row, error)) = unknown.next() else { return Vec::new() };
+    let count = unknown.count() + 1;
+    vec![Message::from(format!(
+        "{count} rows have 0 because their values cannot be computed here, which the scheduler may do: row {row}: {error}"
+    ))]
 }
 
 /// The column of ids, in which those that are missing are null: integers, or texts.

@@ -10,9 +10,10 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
-use jsf_openpbs::check::SiteFacts;
+use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
 use jsf_report::explain::{ExplainReport, write_json as write_explanations};
 use jsf_report::replay::write_json as write_replay;
@@ -30,7 +31,9 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use crate::argument::{self, whole};
 use crate::error::{advice, site_error, syntax_error};
 use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
-use crate::formula::{Compiled, Formula, declared, not_arithmetic, python_version, resource_types};
+use crate::formula::{
+    Compiled, Formula, check_result, declared, not_arithmetic, python_version, resource_types, without_line_end,
+};
 use crate::need::in_python;
 use crate::ranked::list_of;
 use crate::simulation::{Options, Simulation};
@@ -190,9 +193,18 @@ impl Site {
     fn rank(&self, py: Python<'_>, formula: Option<&Bound<'_, PyAny>>, inputs: bool) -> PyResult<Table> {
         let given = self.given(formula)?;
         py.detach(|| {
-            let queue = self.ranked(&given, false)?;
+            let mut queue = self.ranked(&given, false)?;
+            let checked = self.site.check_ranked(&FormulaSubmission::to_openpbs(&given.text), &queue);
+            queue.warnings.extend(doubts(failures(&checked)));
             ranking(&given, &queue, inputs)
         })
+    }
+
+    /// What `jsf check --format json` answers for the text of a formula, as a `Check`, which is a dict: also for a text that is no formula.
+    fn check<'py>(&self, py: Python<'py>, text: String) -> PyResult<Bound<'py, PyAny>> {
+        let text = FormulaText::new(without_line_end(text)).map_err(|error| site_error(&error))?;
+        let checked = py.detach(|| self.site.check(&text.submitted(self.numbers)));
+        check_result(py, checked.map_err(|error| site_error(&error))?, &text.text)
     }
 
     /// What `jsf explain --format json` answers for a job, as an `Explanation`, which is a dict. The server's name may be left out of the
@@ -450,7 +462,7 @@ impl Site {
                         "the formula is of type `{kind}`, expected a str or a Formula"
                     )));
                 };
-                FormulaText::new(text.extract::<String>()?)
+                FormulaText::new(without_line_end(text.extract()?))
             }
         };
         let text = text.map_err(|error| site_error(&error))?;
@@ -518,6 +530,12 @@ impl Site {
         queue.warnings.splice(..0, self.site.warnings().iter().cloned());
         Ok(queue)
     }
+}
+
+/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the scheduler.
+fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
+    const FAILURES: [&str; 4] = ["JSF301", "JSF302", "JSF311", "JSF402"];
+    checked.findings.iter().filter(|found| FAILURES.contains(&found.code))
 }
 
 /// What findings give reason to doubt, one sentence each.
@@ -621,7 +639,10 @@ fn inputs(table: &JobTable, name: &str, rows: impl Iterator<Item = usize>) -> Ve
 
 fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
     let compared = site.compare(CompareRequest::new(&old.parsed, &new.parsed)).map_err(|error| site_error(&error))?;
-    let mut doubted = doubts(compared.findings.old.iter().chain(&compared.findings.new));
+    let submitted = OldNew { old, new }.map(|given| FormulaSubmission::to_openpbs(&given.text));
+    let checked = site.check_compared(site, submitted.as_ref(), &compared);
+    let found = compared.findings.old.iter().chain(&compared.findings.new);
+    let mut doubted = doubts(found.chain(failures(&checked.old)).chain(failures(&checked.new)));
     doubted.dedup();
     let (table, sides) = (&compared.table, &compared.sides);
     let rows = compared_rows(&compared.comparison);

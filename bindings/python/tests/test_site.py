@@ -159,6 +159,29 @@ def test_a_misspelt_name_is_a_warning_of_the_ranking():
     assert not any("JSF" in warning for warning in site.rank("eligible_time / 3600").warnings)
 
 
+@pytest.mark.parametrize(
+    ("formula", "codes"), [("1 / 0", ["JSF301", "JSF402"]), ("(-8) ** .5", ["JSF302"]), ("ncpus", []), (None, ["JSF301", "JSF402"])]
+)
+def test_a_ranking_and_a_comparison_warn_of_a_formula_that_fails(formula, codes):
+    site = Site.open(SITE)
+    for table in (site.rank(formula), site.compare(formula, "eligible_time")):
+        assert [warning[:6] for warning in table.warnings if warning.startswith("JSF")] == codes, table.warnings
+
+
+def test_any_text_can_be_checked():
+    site = Site.open(SITE)
+    checked = site.check("1 +")
+    assert (checked.accepted, checked.verdict["code"], checked.findings[0]["code"]) == (False, 15123, "JSF101")
+    assert site.check("str(ncpus)").accepted is True
+    assert site.check("\ufeffncpus\r\n") == Formula("\ufeffncpus\r\n").check(site) == Formula("ncpus").check(site)
+
+
+def test_a_fit_that_orders_nothing_says_so():
+    fit = Site.open(SITE).fit("{a=1:0..2} * ncpus", prefer=[("184127", "184208")])
+    is_constant = len(set(Site.open(SITE).rank(fit.formula)["score"])) == 1
+    assert any("orders nothing" in warning for warning in fit.warnings) == is_constant
+
+
 def test_a_warning_names_the_file_that_declares_resources(tmp_path):
     path = tmp_path / "site"
     shutil.copytree(SITE, path)
@@ -431,11 +454,13 @@ def test_integers_among_floats_stay_integers(tmp_path):
 
 @pytest.mark.parametrize("document", ["README.md", "bindings/python/README.md"])
 def test_the_programs_of_the_documentation_run(document):
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
-    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    expected = re.findall(r"print\(.*?\) +# (.*)", program)
-    assert expected and run.stdout.splitlines()[: len(expected)] == expected
+    programs = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+    assert programs
+    for program in programs:
+        run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        expected = re.findall(r"print\(.*?\) +# (.*)", program)
+        assert expected and run.stdout.splitlines()[: len(expected)] == expected
 
 
 def test_the_example_runs():

@@ -472,3 +472,10 @@ def test_a_forked_process_computes_without_its_parents_threads(tmp_path):
         found = site.rank("ncpus * 2")["id"]
         os._exit(0 if found == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_rows_that_cannot_be_computed_here_are_counted():
+    table = Formula("(1 << ncpus) >> ncpus").rank({"ncpus": [200_000, 3, 4]})
+    (warning,) = table.warnings
+    assert warning.startswith("1 rows have 0 because") and "row 0" in warning
+    assert Formula("1 / ncpus").rank({"ncpus": [0, 1]}).warnings == []
