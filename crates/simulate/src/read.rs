@@ -10,6 +10,8 @@ use super::{accounting, native, swf};
 
 /// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted as damaged.
 const MAX_LINE: u64 = 1 << 20;
+/// The most of a longer line that is skipped, in bytes: what has no line end for so long is no log, and may have no end.
+const MAX_SKIPPED: u64 = 256 << 20;
 
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ impl Reader {
 /// no job is added then.
 ///
 /// # Errors
-/// The log cannot be read.
+/// The log cannot be read, or has a line of more than 256 MiB.
 pub fn read_workload(
     name: &str,
     log: impl BufRead,
@@ -137,7 +139,9 @@ fn for_each_line(mut log: impl BufRead, mut call: impl FnMut(usize, &str) -> boo
             break;
         }
         if read as u64 == MAX_LINE && bytes.last() != Some(&b'\n') {
-            log.skip_until(b'\n')?;
+            if log.by_ref().take(MAX_SKIPPED).skip_until(b'\n')? as u64 == MAX_SKIPPED {
+                return Err(io::Error::other(format!("line {number} has more than {} MiB", MAX_SKIPPED >> 20)));
+            }
             bytes.clear();
             bytes.push(0);
         }

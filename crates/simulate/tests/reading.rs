@@ -1,6 +1,7 @@
 //! Logs of jobs: what is read of them, and what is said about the rest.
 
 use jsf_simulate::{Statistics, WorkloadBuilder, read_workload};
+use jsf_site::FileSource;
 
 use super::open_workload;
 use super::{Case, bytes, described, read};
@@ -298,4 +299,12 @@ fn names_are_anonymised_in_the_order_of_their_first_submission() {
     workload.anonymise();
     assert_eq!(described(&workload)[0], "5[1].vm u1 g1 long 1000 80 80 17");
     assert_eq!(described(&workload)[2], "1.vm u2 g2 workq 1005 60 120 4");
+}
+
+/// A device such as `/dev/zero` has no line end at all.
+#[cfg(unix)]
+#[test]
+fn a_log_without_a_line_end_is_refused() {
+    let error = open_workload(&[FileSource::from("/dev/zero")]).expect_err("no log").to_string();
+    assert!(error.contains("/dev/zero") && error.contains("line 1 has more than 256 MiB"), "{error}");
 }
