@@ -93,7 +93,7 @@ pub(crate) fn threads() -> usize {
     pool().map_or(1, rayon_core::ThreadPool::current_num_threads)
 }
 
-/// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` if there is none.
+/// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` without a pool.
 fn in_pool<T: Send, R: Send>(input: T, parallel: impl FnOnce(T) -> R + Send, serial: impl FnOnce(T) -> R) -> R {
     if is_in_pool() {
         return parallel(input);

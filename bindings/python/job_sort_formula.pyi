@@ -165,7 +165,7 @@ class Formula:
 
         ``rank``: from 1. ``id``, if it is given. ``row``: in ``table``, from 0. ``score``: the value that is sorted on; where the formula raises an
         error that is 0, as in the scheduler (or -1, where it would crash), and ``error`` has the message; where the value cannot be computed
-        here (an integer beyond the limits, a complex number) it is 0 too, and ``warnings`` says for how many rows. ``exact``: the value before it is rounded. Jobs with a null
+        here (an integer beyond the limits, a complex intermediate value) it is 0 too, and ``warnings`` says for how many rows. ``exact``: the value before it is rounded. Jobs with a null
         among their inputs come last, without a rank, and count towards ``limit``."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -84,7 +84,7 @@ fn describe_build() {
     println!("cargo::rustc-env=JSF_BUILD={commit}{target}{features}{difference}");
 }
 
-/// The commit of a release build in a clone. Other builds would compile anew for each commit.
+/// The commit of a release build in a clone. Other builds would be compiled again for each commit.
 fn commit() -> Option<String> {
     if env::var("PROFILE").ok()? != "release" || !Path::new("../../.git").exists() {
         return None;

@@ -337,7 +337,7 @@ impl ShareTree {
         iter::successors(self.by_name.get(name).copied(), |id| self.nodes[id.index()].namesake)
     }
 
-    /// The node of that name; `None` if there is none, or several.
+    /// The node of that name; `None` unless there is exactly one.
     pub fn find(&self, name: &str) -> Option<NodeId> {
         let mut found = self.named(name);
         found.next().filter(|_| found.next().is_none())

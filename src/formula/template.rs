@@ -10,7 +10,7 @@ const MAX_WHOLE: f64 = 1e16;
 
 /// The text of a formula in which some numbers are still to be found.
 ///
-/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may stand again as `{name}`, before or after it. `:log`
+/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`, before or after it. `:log`
 /// after the range says that a search moves it by factors, `:int` that it is a whole number. All else is the text of a
 /// formula, with its comments.
 ///
@@ -51,7 +51,7 @@ impl Template {
         Ok(template)
     }
 
-    /// Refuses a template with a constant where a name can stand, but no number: `({a=1:0..2} := 3)`.
+    /// Refuses a template with a constant where a name is allowed, but no number: `({a=1:0..2} := 3)`.
     fn check_filled(&self) -> Result<(), SyntaxError> {
         let starts: Vec<f64> = self.constants().iter().map(|constant| constant.start).collect();
         syntax::parse(&self.fill(&starts)).map(drop).map_err(|refused| {

@@ -202,7 +202,7 @@ impl TermDifference {
         nearest_double(self.difference.as_ref()?)
     }
 
-    /// The absolute difference; -1 if it is NaN or if there is none.
+    /// The absolute difference; -1 if it is NaN or missing.
     fn magnitude(&self) -> f64 {
         self.nearest_double().filter(|double| !double.is_nan()).map_or(-1.0, f64::abs)
     }

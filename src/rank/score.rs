@@ -46,7 +46,7 @@ pub enum ScorePrecision {
 /// The score of one job.
 #[derive(Debug, Clone)]
 pub struct Score<'s> {
-    /// The result of the formula before it is rounded, or why there is none.
+    /// The result of the formula before it is rounded, or the error.
     pub unrounded: Result<FormulaResult, &'s ScoreError>,
     /// The value that jobs are compared by: the result rounded to the [`ScorePrecision`], or the value that [`OnError`]
     /// gives to an error.

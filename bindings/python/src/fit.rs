@@ -4,10 +4,9 @@ use job_sort_formula::formula::Template as Parsed;
 use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
-use jsf_openpbs::check::Verdict;
-use jsf_report::fit_json::{qmgr_command, write_goal_fit, write_wish_fit};
+use jsf_report::fit_json::{write_goal_fit, write_wish_fit};
+use jsf_report::formula_to_set::FormulaToSet;
 use jsf_simulate::Goals;
-use jsf_site::Site as OpenedSite;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
@@ -36,14 +35,6 @@ pub struct Fit {
     /// The JSON of the command.
     document: String,
     warnings: Vec<String>,
-}
-
-/// That all jobs have the same value, if they do.
-fn orders_nothing(site: &OpenedSite, formula: &str) -> Option<String> {
-    match site.check_text(formula).ok()?.verdict {
-        Verdict::Ties { jobs } => Some(format!("`{formula}` orders nothing: all {jobs} jobs have the same value")),
-        _ => None,
-    }
 }
 
 /// What is wanted of the jobs that wait.
@@ -80,9 +71,9 @@ impl Site {
             fit_wishes(&site, template, &wishes, &options, &mut report)
         })?;
         let fit = fit.map_err(wish_error)?;
-        let (qmgr, ties) = py.detach(|| (qmgr_command(&site, &fit.formula), orders_nothing(&site, &fit.formula)));
-        let document = written(|out| write_wish_fit(&fit, qmgr.as_deref(), out))?;
-        Ok(Fit { document, warnings: self.warnings().into_iter().chain(ties).collect() })
+        let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
+        let document = written(|out| write_wish_fit(&fit, &to_set, out))?;
+        Ok(Fit { document, warnings: self.warnings().into_iter().chain(to_set.warning()).collect() })
     }
 
     /// Finds the constants that meet goals about the waits of a log.
@@ -99,9 +90,9 @@ impl Site {
         let (site, log) = (self.shared(), workload.log());
         let fit = watched(py, progress, |watch| fit_goals(&site, template, &log, &goals, &options, watch))?;
         let fit = fit.map_err(fit_error)?;
-        let qmgr = qmgr_command(&site, &fit.formula);
-        let document = written(|out| write_goal_fit(&fit, qmgr.as_deref(), out))?;
-        Ok(Fit { document, warnings })
+        let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
+        let document = written(|out| write_goal_fit(&fit, &to_set, out))?;
+        Ok(Fit { document, warnings: warnings.into_iter().chain(to_set.warning()).collect() })
     }
 
     /// What a search of another program minimises.

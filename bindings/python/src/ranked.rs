@@ -57,9 +57,9 @@ impl RankedRows {
 fn uncomputed(errors: &[(usize, ScoreError)]) -> Vec<Message> {
     let mut unknown = errors.iter().filter(|(_, error)| error.consequence() == Consequence::Unknown);
     let Some((row, error)) = unknown.next() else { return Vec::new() };
-    let count = unknown.count() + 1;
+    let rows = counted(unknown.count() + 1, "row");
     vec![Message::from(format!(
-        "{count} rows have 0 because their values cannot be computed here, which the scheduler may do: row {row}: {error}"
+        "{rows} with 0 cannot be computed here, and the scheduler may do so: row {row}: {error}"
     ))]
 }
 

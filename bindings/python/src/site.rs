@@ -10,7 +10,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
-use jsf_openpbs::check::{Checked, SiteFacts};
+use jsf_openpbs::check::{Checked, FAILURE_CODES, SiteFacts};
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -534,8 +534,7 @@ impl Site {
 
 /// What the jobs of the queue show of a formula: that it fails for them, and what this does to the scheduler.
 fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    const FAILURES: [&str; 4] = ["JSF301", "JSF302", "JSF311", "JSF402"];
-    checked.findings.iter().filter(|found| FAILURES.contains(&found.code))
+    checked.findings.iter().filter(|found| FAILURE_CODES.contains(&found.code))
 }
 
 /// What findings give reason to doubt, one sentence each.

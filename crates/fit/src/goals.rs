@@ -43,7 +43,7 @@ const MIN_BLOCKS: i64 = 6;
 /// How to fit.
 #[derive(Debug, Clone)]
 pub struct FitOptions {
-    /// The formula in force; `None`: there is none, and jobs start in the order of their submission.
+    /// The formula in force; `None`: jobs start in the order of their submission.
     pub in_force: Option<String>,
     /// Whether a common factor of all constants of the template does not change the order of the jobs.
     pub is_scale_free: bool,

@@ -82,7 +82,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A wish about two rows of a table: the one stands above the other.
+/// A wish about two rows of a table: `above` is ranked before the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Wish {
     above: usize,

@@ -34,7 +34,7 @@ pub struct CycleJobs {
 pub struct QueuedJob {
     /// Its id.
     pub id: Box<str>,
-    /// Its state, a letter as qstat prints it; `Q` if there is none.
+    /// Its state, a letter as qstat prints it; `Q` without one.
     pub state: char,
     /// Its queue.
     pub queue: Box<str>,
@@ -132,7 +132,7 @@ impl ArrayIndices {
         self.ranges.iter().map(|&(first, last, step)| u64::from((last - first) / step) + 1).sum()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

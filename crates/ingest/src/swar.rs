@@ -40,7 +40,7 @@ pub(super) fn small_integer_in(word: u64) -> Option<(u32, usize)> {
     Some((parse_digits(digits << (64 - 8 * count)), count))
 }
 
-/// The index of the first quote, backslash or control character; 16 if there is none.
+/// The index of the first quote, backslash or control character; 16 without one.
 #[inline(always)]
 pub(super) fn first_special_in(bytes: &[u8; 16]) -> usize {
     // The minimum is 0 at such a byte.

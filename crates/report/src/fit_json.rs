@@ -7,7 +7,6 @@ use jsf_fit::goals::{
 };
 use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_simulate::MeanChange;
-use jsf_site::Site;
 use serde::Serialize;
 
 use crate::formula_to_set::FormulaToSet;
@@ -161,48 +160,15 @@ struct JsonPoint<'a> {
     objective: Option<f64>,
 }
 
-/// The command that sets a formula; `None` if a check finds an error in it, or if `qmgr` cannot be given it.
-pub fn qmgr_command(site: &Site, formula: &str) -> Option<String> {
-    FormulaToSet::new(site, formula).command
-}
-
-/// What is written of the command that sets the formula.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
-    command: Option<&'a str>,
-    checked: Option<&'a FormulaToSet>,
-}
-
-impl<'a> From<Option<&'a str>> for Setting<'a> {
-    fn from(command: Option<&'a str>) -> Self {
-        Self { command, checked: None }
-    }
-}
-
-impl<'a> From<&'a FormulaToSet> for Setting<'a> {
-    fn from(formula: &'a FormulaToSet) -> Self {
-        Self { command: formula.command.as_deref(), checked: Some(formula) }
-    }
-}
-
-impl<'a> Setting<'a> {
-    /// Why there is no command.
-    fn obstacle(self) -> Option<String> {
-        self.checked.and_then(|formula| formula.obstacle.clone())
-    }
-
-    fn errors(self) -> Vec<JsonError<'a>> {
-        let errors = self.checked.map(FormulaToSet::errors).unwrap_or_default();
-        errors.into_iter().map(|found| JsonError { code: found.code, message: &found.message }).collect()
-    }
+fn errors(to_set: &FormulaToSet) -> Vec<JsonError<'_>> {
+    to_set.errors().into_iter().map(|found| JsonError { code: found.code, message: &found.message }).collect()
 }
 
 /// Writes the constants that meet wishes as one JSON document, with the command that sets the formula if all wishes are met.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_wish_fit<'a>(fit: &WishFit, setting: impl Into<Setting<'a>>, out: &mut dyn Write) -> io::Result<()> {
-    let setting: Setting<'_> = setting.into();
+pub fn write_wish_fit(fit: &WishFit, to_set: &FormulaToSet, out: &mut dyn Write) -> io::Result<()> {
     let parameters = fit.parameters.iter().map(|parameter| JsonParameter {
         name: &parameter.name,
         value: parameter.value,
@@ -212,9 +178,9 @@ pub fn write_wish_fit<'a>(fit: &WishFit, setting: impl Into<Setting<'a>>, out: &
     });
     let json = Json {
         formula: &fit.formula,
-        qmgr: setting.command.filter(|_| fit.is_feasible),
-        qmgr_obstacle: unmet_wishes(fit).or_else(|| setting.obstacle()),
-        errors: setting.errors(),
+        qmgr: to_set.command.as_deref().filter(|_| fit.is_feasible),
+        qmgr_obstacle: unmet_wishes(fit).or_else(|| to_set.obstacle.clone()),
+        errors: errors(to_set),
         feasible: fit.is_feasible,
         recommendation: if fit.is_feasible { "use" } else { "none" },
         reason: if fit.is_feasible { "wishes met" } else { "wishes missed" },
@@ -249,8 +215,7 @@ fn pairs(pairs: &[(String, String)]) -> Vec<[&str; 2]> {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_goal_fit<'a>(fit: &GoalFit, setting: impl Into<Setting<'a>>, out: &mut dyn Write) -> io::Result<()> {
-    let setting: Setting<'_> = setting.into();
+pub fn write_goal_fit(fit: &GoalFit, to_set: &FormulaToSet, out: &mut dyn Write) -> io::Result<()> {
     let recommendation = fit.reason.recommendation();
     let exclusions = fit.exclusions.iter().map(|exclusion| JsonExclusion {
         met: &fit.goals[exclusion.met].name,
@@ -264,9 +229,9 @@ pub fn write_goal_fit<'a>(fit: &GoalFit, setting: impl Into<Setting<'a>>, out: &
     });
     let json = Json {
         formula: &fit.formula,
-        qmgr: setting.command.filter(|_| recommendation == Recommendation::Use),
-        qmgr_obstacle: not_advised(recommendation).map(str::to_owned).or_else(|| setting.obstacle()),
-        errors: setting.errors(),
+        qmgr: to_set.command.as_deref().filter(|_| recommendation == Recommendation::Use),
+        qmgr_obstacle: not_advised(recommendation).map(str::to_owned).or_else(|| to_set.obstacle.clone()),
+        errors: errors(to_set),
         feasible: recommendation != Recommendation::None,
         recommendation: match recommendation {
             Recommendation::Use => "use",

@@ -1,4 +1,4 @@
-//! The command that sets a fitted formula, or why there is none.
+//! The command that sets a fitted formula, or what prevents it.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::Checked;
@@ -57,7 +57,7 @@ impl FormulaToSet {
     }
 
     /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused, or orders none.
-    pub(super) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let sentence = verdict_sentence(self.checked.as_ref()?, "the formula");
         sentence.or_else(|| self.errors().first().map(|found| format!("The formula has an error: {}.", found.message)))
     }

@@ -454,7 +454,7 @@ fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
     })
 }
 
-/// The columns of shares, after which the part of the usage stands.
+/// The columns of shares, which are followed by the part of the usage.
 const SHARES: [&str; 4] = ["shares", "perc", "raw_shares", "norm_shares"];
 
 /// The importance of a column of numbers.
@@ -584,7 +584,7 @@ fn units(views: &[PolicyView<'_>], usage_unit: &str) -> String {
 /// A smaller part of a whole is written as 0.
 const LEAST_SHOWN: f64 = 5e-7;
 
-/// A number with three significant digits, or the word that stands for it; an empty text for null.
+/// A number with three significant digits, or the word for it; an empty text for null.
 fn shown_number(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

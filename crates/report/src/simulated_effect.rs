@@ -93,7 +93,7 @@ fn other_jobs(difference: &Difference) -> String {
     format!("The waits cannot be compared, as they are those of different jobs: {}, {both}.", sides.join(", "))
 }
 
-/// The change of the means of all jobs, where no class of them stands out.
+/// The change of the means of all jobs, where no class of them differs from the others.
 fn without_classes(difference: &Difference) -> String {
     let Difference { jobs, longer, shorter, wait, .. } = difference;
     let alike = jobs - longer - shorter;

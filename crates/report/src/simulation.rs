@@ -261,7 +261,7 @@ fn summary_json(summary: &Summary) -> Json {
     })
 }
 
-/// A number of the jobs; null if there is none, and with it each number of a distribution.
+/// A number of the jobs; null without jobs, as is each number of a distribution.
 pub(super) fn of_jobs(summary: &Summary, value: Json) -> Json {
     match value {
         value if summary.jobs > 0 => value,

@@ -49,7 +49,7 @@ impl<'a> WishFitReport<'a> {
         }
     }
 
-    /// The command that sets the formula, or why there is none.
+    /// The command that sets the formula, or what prevents it.
     fn setting_section(&self) -> Section<'a> {
         let to_set = self.to_set;
         match unmet_wishes(self.fit).or_else(|| to_set.obstacle.clone()) {

@@ -13,9 +13,8 @@ use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, o
 use jsf_openpbs::resource_amount::AmountSource;
 
 use super::left_out::{Fault, LeftOutReason};
-use super::log_rules::Cancelled;
+use super::log_rules::{Cancelled, processor_count};
 use super::mentions::Mention;
-use super::requests::positive;
 use super::workload::{Extent, LoggedAmount, LoggedJob, WorkloadBuilder};
 
 /// Whether a line is in this format.
@@ -144,13 +143,13 @@ impl<'l> Record<'l> {
 
     /// The processors that the job asks for. Torque's `ncpus` may be a default beside `nodes`.
     fn requested(&self) -> Result<Option<i64>, Fault> {
-        let ncpus = positive(self.ncpus, "`Resource_List.ncpus` is not a whole number")?;
-        let procs = positive(self.procs, "`Resource_List.procs` is not a whole number")?;
+        let ncpus = processor_count(self.ncpus, "`Resource_List.ncpus` is not a whole number")?;
+        let procs = processor_count(self.procs, "`Resource_List.procs` is not a whole number")?;
         let asked = [ncpus, of_nodes(self.nodes), procs].into_iter().flatten().max();
         Ok(asked.or_else(|| of_select(self.select)))
     }
 
-    /// The time that the job asks for; 0 is none.
+    /// The time that the job asks for, in seconds; `None` for 0.
     fn walltime(&self) -> Result<Option<i64>, Fault> {
         if self.walltime.is_empty() {
             return Ok(None);

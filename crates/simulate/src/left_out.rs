@@ -111,7 +111,7 @@ impl Fault {
         Self { found: Some(clipped(text).into()), ..self }
     }
 
-    /// The fault of a line that stands for several jobs.
+    /// The fault of a line that describes several jobs.
     pub(super) fn of_jobs(self, jobs: usize) -> Self {
         Self { jobs, ..self }
     }

@@ -30,7 +30,6 @@ mod mentions;
 mod native;
 mod ordered_jobs;
 mod read;
-mod requests;
 mod results;
 mod rules;
 mod sacct;

@@ -70,6 +70,18 @@ impl ProcessorsOf {
     }
 }
 
+/// A number of processors in a log; `None` for an empty text and for 0. `kind` is the fault of a text that is no whole number.
+pub(super) fn processor_count(text: &str, kind: &'static str) -> Result<Option<i64>, Fault> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse::<i64>() {
+        Ok(0) => Ok(None),
+        Ok(number) if number > 0 => Ok(Some(number)),
+        _ => Err(Fault::from(kind).found(text)),
+    }
+}
+
 /// What jobs get that do not say how long they ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AssumedWalltimes {

@@ -11,8 +11,7 @@
 use jsf_openpbs::duration::seconds;
 
 use super::left_out::{Fault, LeftOutReason};
-use super::log_rules::Cancelled;
-use super::requests::positive;
+use super::log_rules::{Cancelled, processor_count};
 use super::workload::{Extent, LoggedJob, WorkloadBuilder};
 
 /// The columns whose texts users choose.
@@ -162,9 +161,9 @@ impl SacctColumns {
             return Err(Fault::CANCELLED.of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
-        let requested = positive(field(self.requested), "`ReqCPUS` is not a whole number");
+        let requested = processor_count(field(self.requested), "`ReqCPUS` is not a whole number");
         let allocated = self.allocated.iter().map(|&column| fields[column]).find(|count| !matches!(*count, "" | "0"));
-        let allocated = positive(allocated.unwrap_or(""), "`AllocCPUS` or `NCPUS` is not a whole number");
+        let allocated = processor_count(allocated.unwrap_or(""), "`AllocCPUS` or `NCPUS` is not a whole number");
         let job = LoggedJob {
             id,
             entity: field(self.user),
@@ -203,7 +202,7 @@ pub fn sacct_advice(text: &str) -> Option<String> {
     (has_names || has_fields).then(|| format!("of sacct, give what {COMMAND} prints, with its first line"))
 }
 
-/// The time that a job asks for, in seconds, of minutes or a duration; 0 is none.
+/// The time that a job asks for, in seconds, of minutes or a duration; `None` for 0.
 fn time_limit(minutes: &str, text: &str) -> Result<Option<i64>, Fault> {
     let [minutes, text] = [minutes, text].map(|field| Some(field).filter(|field| is_limit(field)));
     let Some(given) = minutes.or(text) else { return Ok(None) };
@@ -222,7 +221,7 @@ fn is_limit(field: &str) -> bool {
     !NO_LIMIT.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
-/// The number of tasks for which a row stands, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1 for any other id.
+/// The number of tasks that a row describes, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1 for any other id.
 fn tasks(id: &str) -> usize {
     let list = id.split_once("_[").and_then(|(_, rest)| rest.strip_suffix(']'));
     let list = list.map(|list| list.split('%').next().unwrap_or(list));

@@ -151,7 +151,7 @@ fn header_entry(line: &str) -> Option<(&str, &str)> {
     Some((key, value.trim()))
 }
 
-/// A whole number; of a decimal one what stands before the point.
+/// A whole number; the whole part of a decimal one.
 fn whole_number(field: &str) -> Option<i64> {
     field.parse().ok().or_else(|| decimal(field).map(|number| number as i64))
 }

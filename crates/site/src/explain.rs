@@ -48,7 +48,7 @@ pub struct Explanation {
     pub rank: Option<usize>,
     /// Why a waiting job is not considered, if the order says so.
     pub not_considered: Option<NotConsidered>,
-    /// The result of the formula before it is rounded, or why there is none; `None` if an input of the job cannot be
+    /// The result of the formula before it is rounded, or the error; `None` if an input of the job cannot be
     /// read.
     pub result: Option<Result<FormulaResult, ScoreError>>,
     /// The value that jobs are compared by.

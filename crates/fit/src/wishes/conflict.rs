@@ -82,8 +82,8 @@ fn halfspaces<'c>(indices: &[usize], conditions: &'c [Condition]) -> Vec<&'c Hal
     indices.iter().flat_map(|&index| conditions[index].halfspaces()).collect()
 }
 
-/// The indices of the wishes of a shortest circle, ascending: the lower job of each is the upper job of another one. Empty if there
-/// is none.
+/// The indices of the wishes of a shortest circle, ascending: the lower job of each is the upper job of another one. Empty without
+/// a circle.
 pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     let mut below: HashMap<usize, Vec<usize>> = HashMap::new();
     wishes.iter().enumerate().for_each(|(index, wish)| below.entry(wish.above).or_default().push(index));

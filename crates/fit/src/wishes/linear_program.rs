@@ -1,7 +1,7 @@
 //! The linear programs: the point that is farthest from all planes, the one that violates the conditions least, and the one with
 //! the least absolute deviations.
 //!
-//! Programs with many conditions begin with some of them, and those that the solution violates are added until there is none.
+//! Programs with many conditions begin with some of them, and those that the solution violates are added until all are satisfied.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Solution, SolveOptions, Variable};
 

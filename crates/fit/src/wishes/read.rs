@@ -71,7 +71,7 @@ impl Wishes {
     ///
     /// Where blank lines divide a list, the jobs between two of them are a group of equals: each of them is wished before each
     /// job of the next group, and nothing is wished within the group. Without blank lines each job is wished before the next
-    /// one. `#` begins a comment. `name` stands in messages.
+    /// one. `#` begins a comment. Messages use `name`.
     ///
     /// # Errors
     /// A line is neither, a job is there twice, or the document is too large.

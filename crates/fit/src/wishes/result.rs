@@ -47,6 +47,6 @@ pub struct WishesMet {
     pub met: usize,
     /// The others: the ids of the two jobs.
     pub violated: Vec<(String, String)>,
-    /// A smallest set of wishes that no constants satisfy together; empty if there is none, or if none could be found.
+    /// A smallest set of wishes that no constants satisfy together; empty if all can be satisfied, or if no such set was found.
     pub conflict: Vec<(String, String)>,
 }

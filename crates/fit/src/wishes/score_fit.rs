@@ -11,7 +11,7 @@ use super::wished_queue::{WishedQueue, starts};
 const SMALL_PART: f64 = 0.1;
 /// What the distance of a constant from where it begins counts for beside the deviations.
 const OPEN: f64 = 1e-6;
-/// A deviation of this part of the scores is none.
+/// Deviations up to this part of the scores are ignored.
 const NO_DEVIATION: f64 = 1e-9;
 
 /// Finds the constants with the least absolute deviations.

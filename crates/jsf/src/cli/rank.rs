@@ -5,7 +5,7 @@ use std::io::Write;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
 use job_sort_formula::{JobTable, Ranking};
-use jsf_openpbs::check::{Checked, error_findings_of};
+use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{Csv, Json, Ndjson, RankFormat, RankPageParts, RankReport, RankedRow, TermColumns, rank_document};
@@ -92,7 +92,7 @@ fn checked(
 ) -> Checked {
     let mut checked = site.check_ranked(submitted, ranked);
     if !arguments.filter.filter().is_empty() {
-        checked.findings.retain(|found| !matches!(found.code, "JSF301" | "JSF302" | "JSF311" | "JSF402"));
+        checked.findings.retain(|found| !FAILURE_CODES.contains(&found.code));
         checked.findings.extend(shown_errors(ranked, rows));
     }
     checked

@@ -73,6 +73,9 @@ pub struct SiteFacts<'a> {
     pub has_tree_of_slurm: bool,
 }
 
+/// The codes of the findings about jobs for which the formula fails, and of what this does to the scheduler.
+pub const FAILURE_CODES: [&str; 4] = ["JSF301", "JSF302", "JSF311", "JSF402"];
+
 /// The result of checking a formula.
 #[derive(Debug, Clone)]
 pub struct Checked {

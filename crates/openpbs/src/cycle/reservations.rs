@@ -108,7 +108,7 @@ impl Reservations {
     }
 
     /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes tell. Returns that time, or
-    /// `None` if there is none.
+    /// `None` if it never fits.
     pub(super) fn add<S: JobSource>(cycle: &mut Cycle<'_, S>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
         let reservations = &cycle.reservations;
         let (start, placement, mut free) = reservations.estimate(cycle, job)?;

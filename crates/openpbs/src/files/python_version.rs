@@ -82,7 +82,7 @@ fn has_python_of_system(PbsVersion([year, ..]): PbsVersion) -> bool {
     (20..100).contains(&year)
 }
 
-/// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty if there is none.
+/// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty if no system has one.
 pub fn systems_with(versions: &[PythonVersion]) -> String {
     let systems = DISTRIBUTIONS.iter().filter_map(|distribution| {
         let releases = distribution.releases.iter();

@@ -82,7 +82,7 @@ const MAX_LENGTH: usize = 128 * 1024;
 
 /// What Python skips between the tokens of a line.
 const BLANKS: [char; 3] = [' ', '\t', '\u{c}'];
-/// A line end that is none.
+/// Line ends that do not end the line.
 const CONTINUED: [&str; 3] = ["\\\r\n", "\\\n", "\\\r"];
 /// The first version in which another line must follow it.
 // INVARIANT: evaluated by the compiler, and the version is a known one

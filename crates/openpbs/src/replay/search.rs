@@ -405,7 +405,7 @@ impl<'a> Search<'a> {
         Some(Explanation::Usage { entity: entity.to_owned(), ours, logged: found as f64 })
     }
 
-    /// The objection to an explanation: a file contradicts it, or the file that would confirm it is missing. There is none to
+    /// The objection to an explanation: a file contradicts it, or the file that would confirm it is missing. `None` for
     /// what changes between the log and the files.
     pub(super) fn objection(&self, explanation: &Explanation, row: usize) -> Option<Objection> {
         let sources = self.queue.sources;

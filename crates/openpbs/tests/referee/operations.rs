@@ -61,8 +61,8 @@ fn is_union(operation: &Operation, theirs: &str) -> bool {
     of_types && !theirs.starts_with("TypeError")
 }
 
-/// Whether the operation names a function that this version does not have: a formula then has an undefined name, which no
-/// value stands for.
+/// Whether the operation names a function that this version does not have: a formula then has an undefined name, which has
+/// no value.
 fn is_unknown_function(operation: &Operation, theirs: &str, version: PythonVersion) -> bool {
     let name = theirs.strip_prefix("NameError: name '").and_then(|rest| rest.split('\'').next());
     let function = name.and_then(Function::from_name);

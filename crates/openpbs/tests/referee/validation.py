@@ -232,7 +232,7 @@ class Inventor:
         return self.nested_comprehension(depth) if self.chance(0.75) else self.part(depth)
 
     def inner_name(self):
-        return self.pick("xxxyyyze") if self.chance(0.9) else self.pick(["nosuch", "ncpus", "r_str", "ans", "sqrt", "mem"])
+        return self.pick("x" * 3 + "y" * 3 + "ze") if self.chance(0.9) else self.pick(["nosuch", "ncpus", "r_str", "ans", "sqrt", "mem"])
 
     def part(self, depth):
         """What stands in a scope."""

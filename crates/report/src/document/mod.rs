@@ -172,7 +172,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The section with a line that stands for it where there is no room.
+    /// The section with a line that replaces it where there is no room.
     pub fn in_brief(self, line: String) -> Self {
         Self { brief: line, ..self }
     }

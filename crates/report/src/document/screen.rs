@@ -252,7 +252,7 @@ impl Chunk<'_> {
         })
     }
 
-    /// Leaves only the line that stands for the section.
+    /// Leaves only the line that replaces the section.
     fn shorten(&mut self, style: TerminalStyle) {
         let brief = Some(self.brief).filter(|brief| !brief.is_empty());
         self.pieces = vec![Piece::Lines(brief.map(|brief| style.cut(brief)).into_iter().collect())];

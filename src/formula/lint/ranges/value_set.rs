@@ -106,12 +106,12 @@ impl ValueSet {
         (self.least <= self.most).then_some(Range { least: self.least, most: self.most })
     }
 
-    /// The least number; infinity if there is none.
+    /// The least number; infinity if it contains no number.
     pub fn least(&self) -> f64 {
         self.least
     }
 
-    /// The greatest number; minus infinity if there is none.
+    /// The greatest number; minus infinity if it contains no number.
     pub fn most(&self) -> f64 {
         self.most
     }

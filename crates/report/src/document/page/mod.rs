@@ -166,7 +166,7 @@ struct LegendEntry {
 
 #[derive(Debug, Serialize)]
 struct PageTable {
-    /// What the table is about, for those who do not see where it stands.
+    /// What the table is about, for readers who do not see the headings around it.
     name: String,
     /// What opens and closes the table; a table without it is always shown.
     summary: &'static str,
