@@ -178,7 +178,7 @@ def test_any_text_can_be_checked():
 
 def test_a_fit_that_orders_nothing_says_so():
     fit = Site.open(SITE).fit("{a=1:0..2} * ncpus", prefer=[("184127", "184208")])
-    assert fit.formula == "0*ncpus" and "The formula orders nothing: all 33 jobs have the same value." in fit.warnings
+    assert fit.formula == "0 * ncpus" and "The formula orders nothing: all 33 jobs have the same value." in fit.warnings
 
 
 def test_a_warning_names_the_file_that_declares_resources(tmp_path):
