@@ -17,6 +17,8 @@ use jsf_testing::fuzz_targets as targets;
 
 /// The most bytes of an input, before and after a mutation.
 const MAX_LENGTH: usize = 400;
+/// The same of an archive, whose blocks have 512 bytes.
+const MAX_ARCHIVE_LENGTH: usize = 4096;
 const SLOW: Duration = Duration::from_secs(1);
 /// What a mutation inserts: names, operators and numbers at limits.
 const TOKENS: [&str; 48] = [
@@ -112,12 +114,13 @@ fn run_target(name: &str, run: fn(&[u8]), folder: &Path, executions: u64, seed: 
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut inputs: Vec<Vec<u8>> = files.filter_map(|file| fs::read(file.path()).ok()).collect();
     inputs.sort();
-    inputs.iter_mut().for_each(|input| input.truncate(MAX_LENGTH));
+    let most = if name == "snapshots" { MAX_ARCHIVE_LENGTH } else { MAX_LENGTH };
+    inputs.iter_mut().for_each(|input| input.truncate(most));
     inputs.push(Vec::new());
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (start, mut failures, mut slowest) = (Instant::now(), 0, Duration::ZERO);
     for _ in 0..executions {
-        let input = mutated(&inputs, &mut random);
+        let input = mutated(&inputs, most, &mut random);
         let (outcome, mut taken) = timed(run, &input);
         if taken > SLOW {
             // other processes may have had the processors
@@ -147,8 +150,8 @@ fn timed(run: fn(&[u8]), input: &[u8]) -> (thread::Result<()>, Duration) {
     (panic::catch_unwind(|| run(input)), start.elapsed())
 }
 
-/// An input of the corpus after one to eight mutations.
-fn mutated(inputs: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+/// An input of the corpus after one to eight mutations, with at most as many bytes as given.
+fn mutated(inputs: &[Vec<u8>], most: usize, random: &mut Random) -> Vec<u8> {
     let mut input = inputs[random.below(inputs.len())].clone();
     for _ in 0..=random.below(8) {
         let at = random.below(input.len() + 1);
@@ -171,7 +174,7 @@ fn mutated(inputs: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
                 input.splice(at.., other[from..].iter().copied());
             }
         }
-        input.truncate(MAX_LENGTH);
+        input.truncate(most);
     }
     input
 }

@@ -282,7 +282,8 @@ class Queue(Table):
     ) -> Queue:
         """Reads ``qstat -f`` as JSON, dsv or text, native JSON or NDJSON, also compressed. The columns are ``id``, ``entity``,
         ``queue``, ``state`` and ``inputs``, or every numeric name that OpenPBS, ``resources`` or the jobs define. As in the
-        scheduler a job has 0 of what it did not request. Fair-share numbers need a tree: see ``Site``.
+        scheduler a job has 0 of what it did not request; ``warnings`` names the ``inputs`` that nothing declares. Fair-share numbers need
+        a tree: see ``Site``.
 
         OSError if the file cannot be read, ValueError if it has no jobs."""
 

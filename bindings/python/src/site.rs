@@ -10,6 +10,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
+use jsf_json::clipped;
 use jsf_openpbs::check::{Checked, FAILURE_CODES, SiteFacts};
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
@@ -749,5 +750,12 @@ fn read_queue(jobs: FileSource, wanted: Option<Vec<String>>, declared: Vec<(Stri
             columns.values(name, &values);
         }
     }
-    columns.finish(site.warnings().iter().chain(warnings), "{}".to_owned())
+    let undeclared = names.iter().filter(|name| jobs.schema.entry(name).is_none()).map(|name| {
+        Message::from(format!(
+            "`{}` is 0 for every job: no resource of that name is declared, and no job has it",
+            clipped(name)
+        ))
+    });
+    let undeclared: Vec<Message> = undeclared.collect();
+    columns.finish(site.warnings().iter().chain(warnings).chain(&undeclared), "{}".to_owned())
 }

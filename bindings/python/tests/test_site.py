@@ -355,6 +355,14 @@ def test_a_queue_has_every_input():
         formula.evaluate(few)
 
 
+def test_an_input_that_nothing_declares_is_a_warning():
+    queue = Queue.read(SITE / "qstat.json", ["ncpus", "nope"])
+    assert set(queue["nope"]) == {0}
+    (warning,) = [text for text in queue.warnings if "nope" in text]
+    assert warning == "`nope` is 0 for every job: no resource of that name is declared, and no job has it"
+    assert not [text for text in Queue.read(SITE / "qstat.json", ["nope"], {"nope": "int"}).warnings if "nope" in text]
+
+
 def test_files_that_cannot_be_read_are_os_errors():
     for read in [Site.open, Queue.read]:
         with pytest.raises(FileNotFoundError) as missing:
