@@ -7,7 +7,7 @@
 //! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (the records with
 //! `"phase": "D_qmgr_syntax"`) and `validate.jsonl` (field `qmgr`).
 
-use job_sort_formula::diagnostic::Span;
+use job_sort_formula::diagnostic::{Span, is_control};
 
 /// The object whose formula is set by default.
 const SERVER: &str = "server";
@@ -19,7 +19,7 @@ const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotSettable {
     /// A character that `qmgr` accepts in no value: `&`, a control character, or a character beyond ASCII.
-    #[error("qmgr does not accept `{}` in a value, quoted or not", .character.escape_default())]
+    #[error("qmgr does not accept {} in a value, quoted or not", shown(*.character))]
     Character {
         /// The character.
         character: char,
@@ -43,6 +43,15 @@ pub enum NotSettable {
     /// Longer than an argument may be.
     #[error("the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument")]
     TooLong,
+}
+
+/// The character in backticks; with its number if it is beyond ASCII, and escaped if it cannot be seen.
+fn shown(character: char) -> String {
+    match character {
+        _ if is_control(character) || character.is_whitespace() => format!("`{}`", character.escape_default()),
+        _ if character.is_ascii() => format!("`{character}`"),
+        _ => format!("`{character}` (U+{:04X})", character as u32),
+    }
 }
 
 /// Makes the command that sets the formula, as it is typed in a shell. Newlines after the formula are removed.

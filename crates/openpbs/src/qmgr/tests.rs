@@ -55,8 +55,12 @@ fn values_that_qmgr_rejects() {
     assert_eq!(set_command("1\n+1"), Err(NotSettable::SecondLine { span: Span::new(1, 2) }));
     assert_eq!(set_command(&"1".repeat(MAX_ARGUMENT_BYTES)), Err(NotSettable::TooLong));
     assert_eq!(set_command("ncpus\n"), set_command("ncpus"));
-    let refused = set_command("é").unwrap_err();
-    assert_eq!(refused.to_string(), r"qmgr does not accept `\u{e9}` in a value, quoted or not");
+    for (formula, shown) in
+        [("é", "`é` (U+00E9)"), ("1\u{7f}", r"`\u{7f}`"), ("1\u{a0}", r"`\u{a0}`"), ("1 & 2", "`&`")]
+    {
+        let refused = set_command(formula).unwrap_err();
+        assert_eq!(refused.to_string(), format!("qmgr does not accept {shown} in a value, quoted or not"));
+    }
 }
 
 #[test]
