@@ -1078,7 +1078,8 @@ def main():
     parser.add_argument("--kills", type=int, default=600)
     parser.add_argument("--parts", default="1,2,3,4,5")
     parser.add_argument("--case", type=int)
-    parser.add_argument("--python")
+    # of an environment: a link that is not to be followed
+    parser.add_argument("--python", type=lambda text: str(Path(text).absolute()))
     parser.add_argument("--c-prefix", type=Path)
     options = parser.parse_args()
     os.nice(10)

@@ -133,8 +133,11 @@ pub(super) fn nextafter(x: f64, y: f64) -> f64 {
 
 /// `ulp(x)`: the distance to the next double away from zero; for the largest double, to the one below it.
 pub(super) fn ulp(x: f64) -> f64 {
+    if x.is_nan() {
+        return x;
+    }
     let size = x.abs();
-    if !size.is_finite() {
+    if size.is_infinite() {
         return size;
     }
     let next = size.next_up();

@@ -93,7 +93,7 @@ fn answer(report: CheckReport<'_>) -> String {
             format!("does not pass the formula on to the server: {reason}")
         }
         (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
-        (Some(true), _) if !report.source.text.is_empty() && has_finding(checked, "JSF101") => {
+        (Some(true), _) if report.source.text.trim_end().contains(['\n', '\r']) && has_finding(checked, "JSF101") => {
             "accepts the first line".to_owned()
         }
         (Some(true), _) => "accepts the formula".to_owned(),

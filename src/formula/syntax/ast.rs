@@ -250,6 +250,11 @@ impl Expr {
         self.scopes.push((id, scope));
     }
 
+    /// Gives a node another place in the text.
+    pub(super) fn set_span(&mut self, id: ExprId, span: Span) {
+        self.nodes[id.index()].span = span;
+    }
+
     /// Removes the node that was added last.
     pub(super) fn remove_last(&mut self) {
         self.nodes.pop();

@@ -39,6 +39,7 @@ pub(super) fn build(
     }
     builder.reject_bare_unpacking(&group)?;
     builder.group_node(group, span, false)?;
+    builder.reject_parenthesized_stars()?;
     newer::check(&builder.expr, python)?;
     symbol_table::check(&builder.expr, python)?;
     builder.template.unwrap_or_default().finish(builder.expr)
@@ -71,6 +72,11 @@ impl AstBuilder {
             return Ok(self.comprehension(span, group.items, clauses));
         }
         match (group.items.as_slice(), group.commas) {
+            // the parser before 3.9 drops the parentheses
+            (&[item], 0) if parenthesized && self.is_unpacking(item) && self.python < PythonVersion::V3_9 => {
+                self.expr.set_span(item, span);
+                Ok(item)
+            }
             (&[item], 0) if parenthesized => {
                 self.reject_unpacking(item).map(|()| self.expr.push(ExprKind::Parenthesized(item), span))
             }
@@ -143,10 +149,15 @@ impl AstBuilder {
 
     /// `*(1, 2),` is a statement, which the server executes, but not an expression, which the scheduler evaluates.
     fn reject_bare_unpacking(&self, group: &Group) -> Result<()> {
-        let Some(&starred) = group.items.iter().find(|&&item| self.is_unpacking(item)) else { return Ok(()) };
+        let mut stars = group.items.iter().copied().filter(|&item| self.is_unpacking(item));
         match group.commas {
-            0 => self.reject_unpacking(starred),
-            _ => Err(SyntaxError::new(SyntaxErrorKind::Statement(BARE_UNPACKING), self.expr.node(starred).span)),
+            0 => stars.next().map_or(Ok(()), |star| self.reject_unpacking(star)),
+            _ => match stars.find(|&star| !self.is_parenthesized_star(star)) {
+                Some(star) => {
+                    Err(SyntaxError::new(SyntaxErrorKind::Statement(BARE_UNPACKING), self.expr.node(star).span))
+                }
+                None => Ok(()),
+            },
         }
     }
 

@@ -36,6 +36,7 @@ impl OpenClause {
 impl AstBuilder {
     pub(super) fn subscript(&mut self, base: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut parts = vec![base];
+        let is_tuple = is_tuple(&pair);
         for slice in pair.into_inner().filter(|part| part.as_rule() == Rule::slice) {
             let span = span_of(&slice);
             let inner = slice.into_inner();
@@ -55,6 +56,9 @@ impl AstBuilder {
                 expressions = vec![self.maybe_assignment(expressions, span)?];
             }
             parts.append(&mut expressions);
+        }
+        if !is_tuple && let Some(&star) = parts.iter().skip(1).find(|&&part| self.is_parenthesized_star(part)) {
+            return self.reject_unpacking(star).map(|()| star);
         }
         Ok(self.unsupported(Construct::Subscript, span, parts))
     }
@@ -126,6 +130,43 @@ impl AstBuilder {
             return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("*"), self.expr.node(operand).span));
         }
         Ok(self.unsupported(Construct::Unpacking, span, vec![operand]))
+    }
+
+    /// Whether the node is `(*operand)`, which the parser before 3.9 takes for `*operand`.
+    pub(super) fn is_parenthesized_star(&self, id: ExprId) -> bool {
+        self.is_unpacking(id) && self.expr.node(id).span.slice(self.expr.text()).starts_with('(')
+    }
+
+    /// Refuses `(*operand)` where it is no item of a tuple, a list or a set, no argument and no target of a loop.
+    pub(super) fn reject_parenthesized_stars(&self) -> Result<()> {
+        if self.python >= PythonVersion::V3_9 {
+            return Ok(());
+        }
+        for (id, node) in self.expr.iter() {
+            let misplaced: Vec<ExprId> = match &node.kind {
+                ExprKind::Tuple { .. } | ExprKind::List(_) => continue,
+                ExprKind::Unsupported { construct: Construct::Set, .. } => continue,
+                ExprKind::Call { callee, keywords, .. } => {
+                    keywords.iter().map(|keyword| keyword.value).chain([*callee]).collect()
+                }
+                // an index was checked when it was read
+                ExprKind::Unsupported { construct: Construct::Subscript, parts } => {
+                    parts.iter().take(1).copied().collect()
+                }
+                ExprKind::Unsupported { construct: Construct::Comprehension, .. } => match self.expr.scope(id) {
+                    Some(Scope::Comprehension { clauses, .. }) => {
+                        let conditions = clauses.iter().flat_map(|clause| clause.conditions.iter().copied());
+                        clauses.iter().map(|clause| clause.iterable).chain(conditions).collect()
+                    }
+                    _ => continue,
+                },
+                other => other.children(),
+            };
+            if let Some(&star) = misplaced.iter().find(|&&part| self.is_parenthesized_star(part)) {
+                return Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(star).span));
+            }
+        }
+        Ok(())
     }
 
     /// The clauses `for target in iterable if condition` after the item in `parts`, to which their sub-expressions are
@@ -202,7 +243,10 @@ impl AstBuilder {
         if !self.is_target(id) {
             return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(id).span));
         }
-        Ok((if starred { self.unsupported(Construct::Unpacking, span, vec![id]) } else { id }, starred))
+        match starred {
+            true => Ok((self.unsupported(Construct::Unpacking, span, vec![id]), true)),
+            false => Ok((id, self.is_unpacking(id))),
+        }
     }
 
     /// Whether a loop may assign to the node: a name, an attribute, a subscript, or a tuple or list of these.
@@ -277,6 +321,13 @@ impl AstBuilder {
         }
         Ok(self.unsupported(Construct::String, span, Vec::new()))
     }
+}
+
+/// Whether the index between brackets is a tuple: it has a comma and no slice.
+fn is_tuple(subscript: &Pair<'_, Rule>) -> bool {
+    let mut parts = subscript.clone().into_inner();
+    let has_comma = parts.clone().any(|part| part.as_rule() == Rule::comma);
+    has_comma && !parts.any(|part| part.into_inner().any(|inner| inner.as_rule() == Rule::slice_rest))
 }
 
 /// Whether every `\\x`, `\\u` and `\\U` has all its digits, and denotes a character.

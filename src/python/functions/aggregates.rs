@@ -326,14 +326,14 @@ pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value,
 /// The square root of the sum of squares, rounded nearly once: squares and sum are double-double numbers.
 fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
     let largest = lengths.iter().copied().fold(0.0, f64::max);
-    if largest.is_infinite() || lengths.len() == 1 {
-        return lengths.iter().copied().find(|length| length.is_nan() && !largest.is_infinite()).unwrap_or(largest);
+    if largest.is_infinite() {
+        return largest;
     }
     if lengths.iter().any(|length| length.is_nan()) {
-        return f64::NAN;
+        return python.nan();
     }
-    if largest == 0.0 {
-        return 0.0;
+    if largest == 0.0 || lengths.len() == 1 {
+        return largest;
     }
     if python.norm() == Norm::Compensated {
         return compensated_norm(lengths, largest);
@@ -372,12 +372,15 @@ fn compensated_norm(lengths: &[f64], largest: f64) -> f64 {
 
 /// `hypot(x, y)` of the C library.
 fn library_hypot<'a>(coordinates: impl Iterator<Item = &'a Value>, python: PythonVersion) -> Result<f64, Raised> {
-    let mut lengths: Vec<_> = coordinates.map(|value| value.math_argument().map(f64::abs)).collect();
+    let mut coordinates: Vec<_> = coordinates.map(Value::math_argument).collect();
     if python.raises_the_second_error() {
-        lengths.reverse();
+        // the error of the last one is found first
+        if let Some(error) = coordinates.iter().rposition(Result::is_err) {
+            coordinates.swap(0, error);
+        }
     }
-    let lengths = lengths.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let length = lengths.iter().fold(0.0, |length: f64, coordinate| length.hypot(*coordinate));
-    let is_overflow = length.is_infinite() && lengths.iter().all(|length| length.is_finite());
+    let coordinates = coordinates.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let length = coordinates.iter().copied().reduce(f64::hypot).unwrap_or_default();
+    let is_overflow = length.is_infinite() && coordinates.iter().all(|coordinate| coordinate.is_finite());
     if is_overflow { Err(Raised::range()) } else { Ok(length) }
 }

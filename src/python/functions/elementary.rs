@@ -89,6 +89,7 @@ fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised>
 /// Calls a function of the `math` module that takes two doubles and returns one. The result is nan for any other function.
 pub(super) fn binary_real_function(function: Function, x: f64, y: f64, python: PythonVersion) -> Result<f64, Raised> {
     match function {
+        Function::Atan2 if x.is_nan() || y.is_nan() => Ok(python.nan()),
         Function::Atan2 => Ok(x.atan2(y)),
         Function::Copysign => Ok(x.copysign(y)),
         Function::Fmod => fmod(x, y),

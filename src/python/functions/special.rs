@@ -139,7 +139,10 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
 
 /// `ln |gamma(x)|`.
 pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
-    if !x.is_finite() {
+    if x.is_nan() {
+        return Ok(x);
+    }
+    if x.is_infinite() {
         return Ok(x.abs());
     }
     if x == x.floor() && x <= 2.0 {

@@ -293,12 +293,6 @@ impl AssignmentParser {
     /// How Python treats a text that is not an expression here.
     fn failure(&self, text: &str, error: &SyntaxError) -> ParseFailure {
         use SyntaxErrorKind as Kind;
-        // the parser before 3.9 takes `list((*ncpus))` for `list(*ncpus)`, but not `(*ncpus) + 1`
-        let before = text.get(..error.span().start as usize).unwrap_or_default().trim_end();
-        let is_within = before.strip_suffix('(').is_some_and(|before| !before.trim_end().is_empty());
-        if self.python < HAS_PEG_PARSER && *error.kind() == Kind::MisplacedStar && is_within {
-            return ParseFailure::Uncertain(Uncertainty::NonArithmetic);
-        }
         // an annotation is a statement too
         let is_annotation = self.place != Place::First
             && text.get(error.span().start as usize..).is_some_and(|rest| rest.starts_with(':'));

@@ -399,6 +399,66 @@ fn compare_texts(python: &Script, texts: Vec<String>, tally: &mut Tally) {
     }
 }
 
+/// The texts between the semicolons.
+fn list(texts: &'static str) -> impl Iterator<Item = &'static str> {
+    texts.split("; ")
+}
+
+/// Where `(*a)`, in place of `_`, is taken or refused.
+const PLACES_OF_STARS: &str = "_; _,; _, 1; 1, _; (_); (_,); [_]; {_}; {_: 1}; {1: _}; {**_}; abs(_); int(x=_); abs(*_); abs(**_); pow(1, _); \
+    abs(_, b=1); abs(b=1, _); _ + 1; -_; not _; _ or 1; _ < 1; _ if 1 else 2; 1 if _ else 2; 1 if a else _; _.x; \
+    _(1); _[0]; a[_]; a[_,]; a[_:1]; lambda: _; lambda x=_: 1; lambda: (_,); [_ for b in c]; [b for b in _]; \
+    [b for b in (_,)]; [b for _ in c]; [b for _, d in c]; [b for _, *d in c]; [b for [_] in c]; [b for *_, in c]; \
+    [b for _.y in c]; [b for b in c if _]; (x := _); sum(_ for b in c); {_ for b in c}; *_,; [*_]; _, *a; (_, *a); \
+    _, _; [b for _, _ in c]; 2**_; _ in a; _ is a; [lambda: _]; {(_,): 1}; {_, 1}";
+/// Stars in parentheses.
+const STARS: &str = "(*a); ((*a)); ( *(a or b) ); (*a or b); (*(a,)); (*-a); (*not a); (*a if b else c); (*[a, b])";
+
+#[test]
+fn stars_in_parentheses_are_taken_or_refused_as_by_python() {
+    compare_all(|python, tally| {
+        let texts = list(PLACES_OF_STARS).flat_map(|place| list(STARS).map(|star| place.replace('_', star)));
+        compare_texts(python, texts.collect(), tally);
+    });
+}
+
+/// Calls and operators that give a nan for one, in place of `_`.
+const NAN_OF_ONE: &str = "acos(_); acosh(_); asin(_); asinh(_); atan(_); atanh(_); cbrt(_); cos(_); cosh(_); degrees(_); erf(_); \
+    erfc(_); exp(_); exp2(_); expm1(_); fabs(_); gamma(_); lgamma(_); log(_); log10(_); log1p(_); log2(_); \
+    radians(_); sin(_); sinh(_); sqrt(_); tan(_); tanh(_); ulp(_); abs(_); -_; +_; float(_); hypot(_); sum([_]); \
+    sum([1, _]); fsum([_, 1]); prod([_, 2]); round(_, 2); ldexp(_, 2); log(_, 2); log(2, _); divmod(_, 2)[1]; \
+    divmod(2, _)[0]; max(_, 1); min(1, _); pow(_, 2, None); _ - 1; 1 - _; 0 * _; 2**_; _**2; True * _";
+/// The same of two, in place of `_` and `$`.
+const NAN_OF_TWO: &str = "atan2(_, $); copysign(_, $); fmod(_, $); hypot(_, $); hypot(1, _, $); nextafter(_, $); pow(_, $); \
+    remainder(_, $); dist([_], [$]); dist([_, 1], [$, 2]); _ + $; _ - $; _ * $; _ / $; _ % $; _ // $; _ ** $; \
+    max(_, $); min(_, $); fma(_, $, 1); sumprod([_], [$]); fma(1, _, $)";
+const NOT_NAN: [&str; 6] = ["1.5", "-2.0", "0.0", "-0.0", "inf", "-inf"];
+
+/// `copysign` shows the sign of a nan. That of a sum of two nans depends on the order in which a compiler adds them.
+#[test]
+fn signs_of_nans_are_those_of_python() {
+    compare_all(|python, tally| {
+        let schema = schema_of(python);
+        let mut texts = Vec::new();
+        for nan in ["nan", "(-nan)"] {
+            texts.extend(list(NAN_OF_ONE).map(|text| text.replace('_', nan)));
+            for text in list(NAN_OF_TWO) {
+                let replaced = |x: &str, y: &str| text.replace('_', x).replace('$', y);
+                for other in NOT_NAN {
+                    texts.extend([replaced(nan, other), replaced(other, nan)]);
+                }
+                texts.push(replaced(nan, nan));
+            }
+        }
+        let jobs = [Vec::new()];
+        let questions = texts.into_iter().filter_map(|text| {
+            Question::new(format!("copysign(1.0, {text})"), &[0], &jobs, &schema, tally).map(Question::exactly)
+        });
+        let questions: Vec<_> = questions.collect();
+        compare_questions(python, &questions, &jobs, tally);
+    });
+}
+
 /// What the tokenizer's rules about lines depend on.
 const PARTS_OF_LINES: [&str; 11] = [" ", "\t", "\x0c", "\\\n", "\\\r\n", "\n", "\r", "#", "1", "(", ")"];
 
