@@ -4,8 +4,7 @@
 #
 #     set-formula.sh [--check] FILE [OPTION of jsf check]...
 #     set-formula.sh --check formula.txt --site my-site --deny warnings
-#     set-formula.sh before.txt --site my-site    the way back to the formula of the site, even if it has an error
-#     set-formula.sh new.txt --force              a formula that has an error, or that is tried on no job, as without a site
+#     set-formula.sh before.txt --force    a formula that has an error, such as the way back, or that is tried on no job
 #
 # --check: changes nothing, and says whether the formula would be changed. Needs jsf, and qmgr as a manager of PBS.
 # Standard output is `changed` or `unchanged`; everything else is on standard error. Exit codes: 0 success, 1 the formula is

@@ -193,8 +193,16 @@ fn agreement_sentence(comparison: &Comparison) -> String {
         }
         _ => moved,
     };
+    // of values without ties, the places differ by at most (1 - tau-b) n^2 / 2 in all
+    let by_values = (1.0 - tau) / 2.0 + TIES;
+    if comparison.footrule as f64 > by_values * (comparison.jobs as f64).powi(2) {
+        return format!("The places change, though the values agree (tau-b {tau:.2}): {effect}.");
+    }
     format!("The new order is {} (tau-b {tau:.2}): {effect}.", agreement(tau))
 }
+
+/// What ties may add to the part of all places by which jobs move.
+const TIES: f64 = 0.1;
 
 /// Who gains and who loses most, by the mean place of a job.
 fn who_moves(comparison: &Comparison) -> Option<String> {
@@ -283,10 +291,9 @@ fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
     (!who.is_empty()).then(|| Section::new("").in_text().table(table))
 }
 
-/// What a value of tau-b means.
+/// What a value of tau-b means. Jobs move although it is 1 if ties are decided otherwise.
 fn agreement(tau: f64) -> &'static str {
     match tau {
-        1.0.. => "exactly the old one",
         0.9.. => "nearly the old one",
         0.6.. => "much like the old one",
         0.3.. => "somewhat like the old one",

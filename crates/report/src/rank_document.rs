@@ -96,6 +96,7 @@ fn first_job(report: RankReport<'_>) -> Option<String> {
     let value = |row: usize| report.ranking.score(row).map(|score| score.value);
     let ahead = order.get(1).and_then(|&second| Some(value(first)? - value(second)?));
     let lead = match ahead {
+        Some(1.0) => ", 1 point ahead".to_owned(),
         Some(ahead) if ahead > 0.0 && ahead.is_finite() => format!(", {} points ahead", significant(ahead)),
         Some(0.0) => {
             let tied = order.iter().take_while(|&&row| value(row) == value(first)).count();

@@ -381,8 +381,8 @@ pub struct CheckArgs {
     /// Print the qmgr command that sets the formula
     ///
     /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with jobs, the formula was
-    /// tried on one, or if it is the formula of the site; with --threshold, the command that sets the threshold follows;
-    /// findings go to standard error
+    /// tried on one or is that of the site; with --threshold, the command that sets the threshold follows; findings go
+    /// to standard error
     #[arg(long, conflicts_with = "format")]
     pub qmgr: bool,
     /// With --qmgr: print the command in any case

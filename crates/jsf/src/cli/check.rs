@@ -62,10 +62,10 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let is_in_force = arguments.qmgr && is_in_force(&source, &site);
     if arguments.qmgr {
         let obstacle = match (has_errors, is_untried) {
-            _ if arguments.force || is_in_force => None,
+            _ if arguments.force => None,
             (true, _) => Some("a formula with an error"),
-            (false, true) => Some("a formula that was tried on no job, as JSF617 says"),
-            (false, false) => None,
+            (false, true) if !is_in_force => Some("a formula that was tried on no job, as JSF617 says"),
+            (false, _) => None,
         };
         match obstacle {
             Some(formula) => report(
@@ -79,9 +79,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
                 write_qmgr_commands(&source, arguments.queue.threshold.or(in_force), out)?;
             }
         }
-        if is_in_force {
-            return Ok(Outcome::Fine);
-        } else if obstacle.is_some() {
+        if obstacle.is_some() {
             return Ok(Outcome::Findings);
         }
     } else if fixes {

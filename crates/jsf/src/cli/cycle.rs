@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::cycle::CycleReport;
@@ -10,7 +9,7 @@ use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
 use super::args::{CycleArgs, CycleFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::queue::{draw_submitted, none_exists};
+use super::queue::{draw_submitted, none_exists, outcome};
 use super::rank::report_errors;
 use super::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
 
@@ -53,12 +52,8 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
         CycleFormatName::Json => report.write_json(out)?,
     }
-    let count = cycle.ranking.scores().count();
-    let fails_always = source.is_some() && count > 0 && cycle.ranking.error_count() == count;
-    let is_wrong = cycle.findings.iter().any(|found| found.severity == Severity::Error)
-        || fails_always
-        || cycle.ranking.failure().is_some();
-    Ok(if is_wrong { Outcome::Findings } else { Outcome::Fine })
+    // without a formula nothing fails
+    Ok(if source.is_some() { outcome(&cycle.findings, &cycle.ranking) } else { Outcome::Fine })
 }
 
 /// Draws what is found in the formula, and for which jobs it fails; one screen for people says that itself.

@@ -11,7 +11,8 @@ use jsf_site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::document::{PIPED_WIDTH, Shown, write_as_markdown, write_text};
-use super::queue::{RankedByFormula, Wanted, with_ranked_queue};
+use super::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
+use super::rank::report_errors;
 use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -22,7 +23,7 @@ pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
 }
 
-fn is_error(found: &Diagnostic) -> bool {
+pub(super) fn is_error(found: &Diagnostic) -> bool {
     found.severity == Severity::Error
 }
 
@@ -71,9 +72,10 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
         ExplainFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
         ExplainFormatName::Json => write_json(&report, out)?,
     }
-    Ok(if queue.findings.iter().any(is_error) || queue.ranking.failure().is_some() {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    // of a job that fails itself the explanation says how many others do
+    if !explanations.jobs.iter().any(|job| matches!(job.result, Some(Err(_)))) {
+        out.flush()?;
+        report_errors(arguments.queue.site.on_error, "the formula", &queue.table, &queue.ranking);
+    }
+    Ok(outcome(&queue.findings, &queue.ranking))
 }

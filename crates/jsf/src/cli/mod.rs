@@ -130,11 +130,15 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
             .and_then(|()| io::stdout().flush())
             .map(|()| ExitCode::SUCCESS);
     }
-    // the reason why a value is refused may repeat it; there is no other place to say that nothing can be written
-    let _ = match printable_lines(&answer.render().to_string()) {
-        Cow::Owned(escaped) => write!(anstream::stderr(), "{escaped}"),
-        Cow::Borrowed(_) => answer.print(),
-    };
+    let mut rendered = answer.render().ansi().to_string();
+    // the reason why a value is refused may repeat it
+    if let Some(reason) = std::error::Error::source(&answer).map(ToString::to_string)
+        && let Cow::Owned(escaped) = printable_lines(&reason)
+    {
+        rendered = rendered.replace(&reason, &escaped);
+    }
+    // there is no other place to say that nothing can be written
+    let _ = write!(anstream::stderr(), "{rendered}");
     Ok(ExitCode::from(2))
 }
 

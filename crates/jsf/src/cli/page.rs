@@ -16,6 +16,7 @@ use jsf_site::{FormulaText, PolicyShares, Role, SharesRequest, SiteError};
 use super::args::{PageArgs, QueueArgs, is_stdin};
 use super::atomic_file::replace_file;
 use super::document::command_line;
+use super::queue::check;
 use super::{
     CliError, Outcome, Progress, formula_source, in_options, read_formula, report, require_one_file, show_site,
     warn_all,
@@ -139,6 +140,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let bundle = site.to_bundle()?;
     drop(progress);
     warn_all(&bundle.warnings);
+    let outcome = check(&site, &formula, &formula.submitted(given.numbers))?;
     let page = WhatIfPage {
         formula: formula.text.trim_end(),
         in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
@@ -151,5 +153,5 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         true => page.write(out)?,
         false => write_page(path, &[&site], formula_file, |out| page.write(out))?,
     }
-    Ok(Outcome::Fine)
+    Ok(outcome)
 }

@@ -1,14 +1,17 @@
 //! What the commands that rank a queue have in common.
 
-use job_sort_formula::JobTable;
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
+use job_sort_formula::{JobTable, Ranking};
+use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{JobFilter, RankedRow};
 use jsf_site::{FormulaText, RankRequest, RankedQueue, Site, SiteError};
 
 use super::args::{FilterArgs, JobArgs, QueueArgs};
-use super::{CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
+use super::{
+    CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
+};
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(super) const MAX_UNKNOWN: usize = 10;
@@ -64,6 +67,31 @@ pub(super) fn with_ranked_queue(
     let queue = site.rank_read(jobs, wanted.limit)?;
     drop(progress);
     run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, rows })
+}
+
+/// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed under `--on-error fail`.
+pub(super) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
+    let count = ranking.scores().count();
+    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
+        || (count > 0 && ranking.error_count() == count)
+        || ranking.failure().is_some();
+    if cannot_work { Outcome::Findings } else { Outcome::Fine }
+}
+
+/// Checks the formula of a command that does not rank with it: draws the errors with which it cannot work, and warns of the jobs
+/// for which it fails.
+pub(super) fn check(site: &Site, source: &FormulaText, submitted: &FormulaSubmission<'_>) -> Result<Outcome, CliError> {
+    let checked = site.check(submitted)?;
+    let mut errors = checked.findings;
+    errors.retain(|found| found.severity == Severity::Error && !FAILURE_CODES.contains(&found.code));
+    draw_all(source, &errors);
+    if !errors.is_empty() {
+        return Ok(Outcome::Findings);
+    }
+    if let Some(jobs) = checked.jobs.filter(|jobs| jobs.errors > 0) {
+        warn(format_args!("the formula fails for {} of {} jobs; `jsf check` says why", jobs.errors, jobs.total));
+    }
+    Ok(Outcome::Fine)
 }
 
 /// Draws findings on the parsed formula under the text that was submitted.

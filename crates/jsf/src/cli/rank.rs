@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
@@ -13,7 +13,7 @@ use jsf_site::{RankedQueue, Site};
 
 use super::args::{RankArgs, RankFormatName, note_idle};
 use super::document::{Shown, write_as_markdown, write_text};
-use super::queue::{RankedByFormula, Wanted, draw_submitted, with_ranked_queue};
+use super::queue::{RankedByFormula, Wanted, draw_submitted, outcome, with_ranked_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, page, report, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -76,10 +76,7 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
         }
         RankFormatName::Json => {}
     }
-    let scores = ranked.ranking.scores();
-    let cannot_work = ranked.findings.iter().any(|found| found.severity == Severity::Error)
-        || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
-    Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
+    Ok(outcome(&ranked.findings, &ranked.ranking))
 }
 
 /// The result of checking the formula. With a filter, what is found in jobs that are not shown is no finding.

@@ -6,6 +6,7 @@ use jsf_report::replay::{replay_document, write_json};
 
 use super::args::{ReplayArgs, ReplayFormatName, is_stdin, require_one_reader};
 use super::document::{write_as_markdown, write_text};
+use super::queue::check;
 use super::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -23,6 +24,7 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
+    let outcome = check(&site, &source, &submitted)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     let document = || replay_document(&compared.replay, &source.text, site.python_in_words());
@@ -42,5 +44,5 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
             ),
         );
     }
-    Ok(if compared.replay.unexplained > 0 || compared.replay.is_empty() { Outcome::Findings } else { Outcome::Fine })
+    Ok(if compared.replay.unexplained > 0 || compared.replay.is_empty() { Outcome::Findings } else { outcome })
 }

@@ -13,7 +13,9 @@ use jsf_slurm::load_file::format_load_file;
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
 use super::document::{write_as_markdown, write_text};
-use super::queue::{MAX_UNKNOWN, none_exists};
+use super::explain::is_error;
+use super::queue::{MAX_UNKNOWN, draw_submitted, none_exists, outcome};
+use super::rank::report_errors;
 use super::{CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -51,6 +53,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let notes: Vec<Message> = shares.iter().flat_map(|one| one.notes.clone()).collect();
     warn_all(&notes);
     let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
+    let outcome = places.as_ref().map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
     let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     // a table shows entities together with their paths
     let with_paths = arguments.format.is_document();
@@ -87,7 +90,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
             write_text(&document, arguments.text, out)?;
         }
     }
-    Ok(Outcome::Fine)
+    Ok(outcome.unwrap_or(Outcome::Fine))
 }
 
 /// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
@@ -139,6 +142,9 @@ fn places(
     let mut places = site.places(formula, request)?;
     places.warnings.retain(|warning| !notes.contains(warning));
     warn_all(&places.warnings);
+    draw_submitted(&source, &submitted, places.findings.new.iter().filter(|found| is_error(found)).cloned());
+    let ranking = &places.sides.new.ranking;
+    report_errors(arguments.site.on_error, "the formula", &places.table, ranking);
     Ok(Some(Some((source.text.clone(), places))))
 }
 

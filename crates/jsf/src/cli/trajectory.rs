@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::trajectory::{TrajectoryReport, eligible_times};
 
 use super::args::{TrajectoryArgs, TrajectoryFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::queue::{RankedByFormula, Wanted, with_ranked_queue};
+use super::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
+use super::rank::report_errors;
 use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -62,6 +62,7 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
         TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         TrajectoryFormatName::Svg => report.write_svg(out)?,
     }
-    let cannot_work = ranked.findings.iter().any(|found| found.severity == Severity::Error);
-    Ok(if cannot_work { Outcome::Findings } else { Outcome::Fine })
+    out.flush()?;
+    report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+    Ok(outcome(&ranked.findings, &ranked.ranking))
 }

@@ -659,19 +659,26 @@ fn a_formula_that_was_tried_on_no_job_needs_force_for_its_command() {
     assert_eq!((code, printed.as_str()), (Some(0), COMMAND));
 }
 
-/// The formula of the site may have an error, and the jobs to try it on may be missing: it is the way back.
+/// The formula of the site, the way back, may have an error; the jobs to try it on may be missing.
 #[test]
-fn the_formula_in_force_needs_no_force() {
+fn the_formula_in_force_needs_force_for_an_error_only() {
     const IN_FORCE: &str = "pow(2, -(fairshare_tree_usage/fairshare_perc))";
     let command = format!("qmgr -c 'set server job_sort_formula=\"{IN_FORCE}\"'\n");
-    let check = |formula: &[&str]| {
-        let output = jsf(&[&["check", "--site", "examples/site", "--qmgr"], formula].concat());
+    let check = |more: &[&str]| {
+        let output = jsf(&[&["check", "--site", "examples/site", "--qmgr"], more].concat());
         (output.status.code(), stdout(&output))
     };
-    assert_eq!(check(&[]), (Some(0), command.clone()));
-    assert_eq!(check(&[IN_FORCE]), (Some(0), command));
-    let other = "pow(2, -(fairshare_tree_usage/fairshare_perc)) + 0";
-    assert_eq!(check(&[other]), (Some(1), String::new()));
+    for formula in [&[][..], &[IN_FORCE]] {
+        assert_eq!(check(formula), (Some(1), String::new()));
+        assert_eq!(check(&[formula, &["--force"]].concat()), (Some(1), command.clone()));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let site = folder.path().to_str().expect("UTF-8");
+    let server = "Server: vm\n    server_state = Active\n    job_sort_formula = fairshare_factor\n";
+    std::fs::write(folder.path().join("qstat_Bf.txt"), server).expect("written");
+    std::fs::write(folder.path().join("qstat.json"), r#"{"jobs":[]}"#).expect("written");
+    let output = jsf(&["check", "--site", site, "--qmgr"]);
+    assert_eq!(stdout(&output), "qmgr -c 'set server job_sort_formula=\"fairshare_factor\"'\n", "{}", stderr(&output));
 }
 
 #[test]

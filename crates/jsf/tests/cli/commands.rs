@@ -377,3 +377,46 @@ fn an_anonymous_simulation_shows_no_name_and_has_the_same_result() {
     }
     assert!(named > 10 && compared > 0, "{named} warnings with names, {compared} results");
 }
+
+/// A formula that cannot work, fails for every job, or fails for one under `--on-error fail` is a finding, whatever the command.
+#[test]
+fn a_formula_that_cannot_work_is_a_finding_of_every_command() {
+    const SITE: &[&str] = &["--site", "examples/site"];
+    let of_jobs: &[&[&str]] = &[
+        &["rank"],
+        &["explain", "--job", "184598"],
+        &["trajectory", "--job", "184598"],
+        &["cycle"],
+        &["shares", "--charge", "jsolberg=5", "--formula"],
+    ];
+    let exit_code = |call: &[&str], more: &[&str]| jsf(&[call, more, SITE].concat()).status.code();
+    for call in of_jobs {
+        assert_eq!(exit_code(call, &["nosuch"]), Some(1), "{call:?}");
+        assert_eq!(exit_code(call, &["1/(ncpus-ncpus)"]), Some(1), "{call:?}");
+        assert_eq!(exit_code(call, &["1/fairshare_perc"]), Some(0), "{call:?}");
+        assert_eq!(exit_code(call, &["1/fairshare_perc", "--on-error", "fail"]), Some(1), "{call:?}");
+    }
+    assert_eq!(exit_code(&["replay", "examples/site/sched.log"], &["nosuch"]), Some(1));
+    for call in [&["trajectory", "--job", "184598"][..], &["explain", "--job", "184598"], of_jobs[4]] {
+        let output = jsf(&[call, &["1/fairshare_perc"], SITE].concat());
+        assert!(stderr(&output).contains("fails for 1 job, first for `184127.kestrel`"), "{}", stderr(&output));
+    }
+}
+
+/// `by_queue` changes the order of the jobs, and no value.
+#[test]
+fn an_order_that_a_setting_changes_is_not_called_the_old_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config =
+        std::fs::read_to_string(jsf_testing::path("examples/site/sched_priv/sched_config")).expect("the example");
+    let by_queue: String =
+        config.lines().filter(|line| !line.starts_with("by_queue:")).map(|line| format!("{line}\n")).collect();
+    let path = folder.path().join("sched_config");
+    std::fs::write(&path, by_queue + "by_queue: true ALL\n").expect("written");
+    let path = path.to_str().expect("UTF-8");
+    let formula = "fairshare_factor";
+    let call = ["compare", "--old", formula, "--new", formula, "--new-sched-config", path, "--site", "examples/site"];
+    let output = stdout(&jsf(&call));
+    let first = output.lines().next().unwrap_or_default();
+    assert!(first.starts_with("The places change, though the values agree (tau-b 1.00): "), "{first}");
+}

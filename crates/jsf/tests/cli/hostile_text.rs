@@ -215,6 +215,11 @@ fn text_of_arguments_is_escaped() {
     for line in ARGUMENTS {
         assert_printable(line, &files.run(line));
     }
+    // a sequence that what leaves out styles leaves out too
+    let titled = "1\u{1b}]0;p\u{7}";
+    for option in ["--python", "--resource", "--decay", "--threshold"] {
+        assert_printable(option, &command().args(["rank", "x", option, titled]).output().expect("jsf starts"));
+    }
 }
 
 #[test]

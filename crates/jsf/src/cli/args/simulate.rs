@@ -205,6 +205,7 @@ pub struct SimulateArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulateFormatName {
     /// Text and tables
+    #[value(alias = "table")]
     Human,
     /// The same as Markdown, for a mail or a ticket
     Markdown,
