@@ -155,13 +155,16 @@ fn documents_follow_the_schema() {
 fn regions_are_those_of_the_formula_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sched formula");
-    std::fs::write(&path, "### PBS INTERNAL FILE DO NOT MODIFY ###\n10 * NCPUS\n").expect("written");
+    std::fs::write(&path, "### PBS INTERNAL FILE DO NOT MODIFY ###\n10 * fair_share_perc\n").expect("written");
     let document = sarif(&["--formula-file", path.to_str().expect("UTF-8")]);
     let result = &document["runs"][0]["results"][0];
     let location = &result["locations"][0]["physicalLocation"];
     assert!(location["artifactLocation"]["uri"].as_str().expect("a URI").ends_with("/sched%20formula"));
     assert_eq!((&location["region"]["startLine"], &location["region"]["startColumn"]), (&2.into(), &6.into()));
-    assert_eq!(result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"], "ncpus");
+    assert_eq!(
+        result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"],
+        "fairshare_perc"
+    );
     let rule = &document["runs"][0]["tool"]["driver"]["rules"][0];
     assert!(rule["help"]["markdown"].as_str().expect("a page").contains("## Use instead"));
 }

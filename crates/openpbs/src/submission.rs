@@ -84,6 +84,11 @@ impl<'t> FormulaSubmission<'t> {
         Self { below, ..self }
     }
 
+    /// Whether the source has text only below its first line, which is empty.
+    pub(crate) fn is_below_empty_line(&self) -> bool {
+        self.text.is_empty() && !self.below.trim().is_empty()
+    }
+
     /// A finding if the source has more than comments below the first line: OpenPBS silently leaves it out.
     pub fn lines_left_out(&self) -> Option<Diagnostic> {
         let below = self.below.lines().map(str::trim);

@@ -11,6 +11,7 @@ use crate::compare::CompareReport;
 use crate::decides::decides_section;
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::groups::group_sections;
+use crate::rule_facts::is_policy_of_others;
 use crate::shares_document::tree_section;
 use crate::verdict::{brief_findings, brief_findings_of_sides, capitalised, verdict_sentence};
 use crate::words::{count, grouped, signed_significant, significant};
@@ -91,9 +92,16 @@ pub(super) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
     let formulas = [report.formulas.old, report.formulas.new].map(|formula| [("formula", formula.to_owned())]);
     let mut facts = Fact::of_sides(OldNew { old: &formulas[0][..], new: &formulas[1][..] });
     facts.extend(moves_fact(report));
-    let details = Fact::of_sides(report.rules).into_iter().chain(agreement_fact(report));
-    let details = details.chain(Fact::list(summary_lines(report))).chain(transition_facts(report));
-    facts.extend(details.map(Fact::in_full));
+    let [old, new] = [report.rules.old, report.rules.new].map(|side| Fact::list(side.iter().cloned()));
+    let differs = |fact: &Fact| {
+        let [old, new] = [&old, &new].map(|side| side.iter().find(|rule| rule.heading == fact.heading));
+        // a side whose formula has no fair share has no policy
+        old != new && (fact.heading != "policy" || (old.is_some() && new.is_some()))
+    };
+    let is_on_first_screen = |fact: &Fact| differs(fact) || is_policy_of_others(fact);
+    facts.extend(Fact::of_sides(report.rules).into_iter().map(|fact| fact.in_full_unless(is_on_first_screen)));
+    let details = agreement_fact(report).into_iter().chain(Fact::list(summary_lines(report)));
+    facts.extend(details.chain(transition_facts(report)).map(Fact::in_full));
     facts
 }
 
@@ -117,10 +125,11 @@ fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
         OldNew { old, new } => format!(", failing {old} → {new}"),
     };
     let text = format!(
-        "{} up, {} down by {} places (at most {}); ties {old} → {new}{failing}",
+        "{} up, {} down by {} place{} (at most {}); ties {old} → {new}{failing}",
         comparison.up,
         comparison.down,
         significant(mean),
+        if mean == 1.0 { "" } else { "s" },
         comparison.largest
     );
     (comparison.moved() > 0 && has_effect(report)).then(|| Fact::new("moves", text))
@@ -180,6 +189,7 @@ fn agreement_sentence(comparison: &Comparison) -> String {
         1 => format!("1 of {} jobs changes its place", comparison.jobs),
         moved => format!("{moved} of {} jobs change their places", comparison.jobs),
     };
+    let moved = grouped(&moved);
     let Some(tau) = comparison.tau_b else { return format!("{}.", capitalised(&moved)) };
     let others = comparison.overlap.iter().find(|(first, _)| *first == FIRST && *first < comparison.jobs);
     let effect = match others {
@@ -237,13 +247,8 @@ impl Who<'_> {
 
     fn places(&self, comparison: &Comparison) -> String {
         let OldNew { old, new } = self.mean;
-        format!(
-            "{} of {} jobs, mean place {} → {}",
-            self.change.jobs,
-            comparison.jobs,
-            significant(old),
-            significant(new)
-        )
+        let jobs = grouped(&format!("{} of {} jobs", self.change.jobs, comparison.jobs));
+        format!("{jobs}, mean place {} → {}", significant(old), significant(new))
     }
 }
 
@@ -264,7 +269,8 @@ fn moving_groups(comparison: &Comparison) -> Vec<Who<'_>> {
 
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.
 fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
-    let who = moving_groups(report.comparison);
+    let mut who = moving_groups(report.comparison);
+    who.retain(|who| who.gain != 0.0);
     let has_first = report.comparison.jobs > FIRST;
     let mut columns = vec![
         Column::text("who gains and loses", 9),

@@ -34,6 +34,7 @@ mod rank_document;
 mod rank_filter;
 mod rank_json;
 pub mod replay;
+mod rule_facts;
 mod sarif;
 pub mod shares;
 mod shares_document;

@@ -13,6 +13,7 @@ use crate::charts;
 use crate::decides::decides_line;
 use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::groups::group_sections;
+use crate::rule_facts::rule_facts;
 use crate::shares_document::tree_section;
 use crate::verdict::{brief_findings, verdict_sentence};
 use crate::words::{count, grouped, significant};
@@ -58,10 +59,7 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
         sections.extend(group_sections(page.groups, true).into_iter().map(Section::on_page));
         sections.extend(page.tree.map(|(tree, shares)| tree_section(tree, shares)));
     }
-    let rules = Fact::list(report.rules.iter().cloned());
-    let is_formula = |fact: &Fact| fact.heading == "formula";
-    let mut facts: Vec<Fact> =
-        rules.into_iter().map(|fact| if is_formula(&fact) { fact } else { fact.in_full() }).collect();
+    let mut facts = rule_facts(report.rules);
     facts.extend(decides_fact(report.decides).filter(|_| has_effect));
     facts.extend(ties(report).filter(|_| has_effect));
     facts.extend(errors(report).map(Fact::in_full));

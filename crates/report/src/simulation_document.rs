@@ -12,6 +12,7 @@ use jsf_site::ProcessorsSource;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::goals::{goals_section, unmet};
+use crate::rule_facts::is_policy_of_others;
 use crate::simulated_change::SimulatedChangeReport;
 use crate::simulated_effect::effect;
 use crate::simulation::{JobLine, SimulationReport};
@@ -140,9 +141,9 @@ fn first_facts(facts: Vec<Fact>, processors_source: ProcessorsSource) -> Vec<Fac
     let is_first = |fact: &Fact| match &*fact.heading {
         "formula" | "warm-up" | VALIDATION => true,
         "machine" => processors_source != ProcessorsSource::Given,
-        _ => false,
+        _ => is_policy_of_others(fact),
     };
-    facts.into_iter().map(|fact| if is_first(&fact) { fact } else { fact.in_full() }).collect()
+    facts.into_iter().map(|fact| fact.in_full_unless(is_first)).collect()
 }
 
 /// Whether the waits under a formula say anything: a formula that the scheduler cannot work with, or that fails for all jobs,

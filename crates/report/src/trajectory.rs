@@ -9,8 +9,9 @@ use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 use serde_json::{Value as Json, json};
 
 use super::csv_writer::{guarded, write_csv};
-use super::document::{Cell, Column, Document, Fact, RowLimit, Section, Table};
+use super::document::{Cell, Column, Document, RowLimit, Section, Table};
 use super::printable;
+use super::rule_facts::rule_facts;
 use super::words::{count, grouped, ordinal, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
@@ -118,15 +119,13 @@ impl<'a> TrajectoryReport<'a> {
             [one] => self.sentence(one),
             _ => self.headline(),
         };
-        let facts = Fact::list(self.rules.iter().cloned()).into_iter();
-        let facts = facts.map(|fact| if fact.heading == "formula" { fact } else { fact.in_full() });
         let ranks = (jobs.len() > 1).then(|| Section::new("ranks").table(self.ranks()));
         let plot = Section::new("ranks over time").in_full().drawn(move |_| self.plot());
         Document {
             command: "jsf trajectory",
             title: "Ranks while jobs wait".to_owned(),
             headline,
-            facts: facts.collect(),
+            facts: rule_facts(self.rules),
             sections: ranks.into_iter().chain(self.overtakings()).chain([plot]).collect(),
             read_on: "",
         }

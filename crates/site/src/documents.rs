@@ -209,7 +209,8 @@ impl Documents {
         Ok(contents)
     }
 
-    /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
+    /// If the file of the formula describes a server, adds the names that it lists; if the server wrote it, those in its formula.
+    /// Nothing else of it is used.
     fn add_names_from_formula_file(&mut self, document: &SiteDocument<'_>) -> Result<(), SiteError> {
         let SiteDocument { name, text, kind, .. } = document;
         if *kind == FileKind::Qmgr {
@@ -217,6 +218,8 @@ impl Documents {
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
             Queues::read_queues_or_server(name, text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+        }
+        if matches!(kind, FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
             self.add_formula_names(document);
         }
         Ok(())

@@ -71,7 +71,8 @@ impl FormulaText {
     }
 
     fn in_document(text: String, origin: String, document: &str) -> Self {
-        let alone = Self::alone(text, origin);
+        // in a file a carriage return belongs to the end of the line
+        let alone = Self::alone(text.replacen("\r\n", "\n", 1), origin);
         match Place::find(document, &alone.text) {
             Some(Place { before, written, differences }) => {
                 Self { before: before.to_owned(), written: written.to_owned(), differences, ..alone }
@@ -83,9 +84,6 @@ impl FormulaText {
     /// The first line as a formula, without its document.
     fn alone(mut text: String, origin: String) -> Self {
         let below = text.find('\n').map(|end| text.split_off(end)).unwrap_or_default();
-        if !below.is_empty() && text.ends_with('\r') {
-            text.pop();
-        }
         Self { written: text.clone(), text, origin, before: String::new(), differences: Vec::new(), below }
     }
 

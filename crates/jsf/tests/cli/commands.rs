@@ -193,6 +193,32 @@ fn lines_after_the_first_are_reported() {
     assert_eq!(jsf(&["check", "ncpus\n\n# the cores\n"]).status.code(), Some(0));
 }
 
+/// The server refuses a text whose first line is empty, and one with a carriage return, which belongs to the end of a line only in
+/// a file (`n` 501 and 503 of the recorded answers).
+#[test]
+fn an_empty_first_line_and_a_carriage_return_are_refused() {
+    let value = |output: &Output| serde_json::from_slice::<Value>(&output.stdout).expect("JSON");
+    for (formula, is_refused) in [("\n1", true), ("\n# c\n1", true), ("1\r\n", true), ("1\n", false)] {
+        let given = jsf(&["check", "--format", "json", formula]);
+        let code = if is_refused { 15011 } else { 0 };
+        assert_eq!(value(&given)["verdict"]["code"], code, "{formula:?}");
+        let code = if is_refused && !formula.starts_with('1') { 15011 } else { 0 };
+        let read = jsf_with_input(&["check", "--format", "json", "-"], formula);
+        assert_eq!(value(&read)["verdict"]["code"], code, "{formula:?}");
+    }
+}
+
+/// A formula that the server wrote down has only names that the server knows.
+#[test]
+fn the_names_of_a_formula_that_the_server_wrote_are_known() {
+    let formula = "weird_res + ncpus";
+    let written = format!("### PBS INTERNAL FILE DO NOT MODIFY ###\n{formula}\n");
+    for (text, code) in [(&*written, 0), (formula, 1)] {
+        let output = jsf_with_input(&["check", "-"], text);
+        assert_eq!(output.status.code(), Some(code), "{}", stdout(&output));
+    }
+}
+
 #[test]
 fn the_formula_is_read_from_files_of_the_server() {
     for (option, file) in

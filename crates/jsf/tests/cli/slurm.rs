@@ -237,3 +237,29 @@ fn usage_without_decimals_is_no_difference() {
     assert!(other.contains("for 1 of 2 associations, such as `root/ann`: printed 0.900000, computed 0.5"), "{other}");
     assert!(other.contains("usage is printed without decimals, and other settings"), "{other}");
 }
+
+/// Slurm's policy decides what `fairshare_factor` is, so the first screen of every command that ranks names it, with its release
+/// and half-life; two policies are both named.
+#[test]
+fn a_policy_of_slurm_is_on_the_first_screen() {
+    let site = [
+        ["--queue", "examples/slurm/jobs.ndjson"],
+        ["--tree", "examples/slurm/sshare.txt"],
+        ["--slurm-conf", "examples/slurm/slurm.conf"],
+    ]
+    .concat();
+    let fair_tree = "fair-tree (slurm.conf sets no PriorityFlags: the default since Slurm 19.05), as in Slurm 26.11";
+    for command in [
+        &["rank", "fairshare_factor"][..],
+        &["explain", "fairshare_factor", "--job", "8106"],
+        &["trajectory", "fairshare_factor", "--job", "8106"],
+        &["compare", "--old", "1", "--new", "fairshare_factor"],
+        &["compare", "--old", "fairshare_factor", "--new", "fairshare_factor", "--new-policy", "classic"],
+    ] {
+        let text = success(&jsf(&[command, &site].concat()));
+        assert!(text.contains(fair_tree) && text.contains("half-life 14-00:00:00"), "{command:?}: {text}");
+        assert_eq!(command.contains(&"classic"), text.contains("new: classic (given)"), "{text}");
+    }
+    let openpbs = success(&jsf(&["rank", "--site", "examples/site"]));
+    assert!(!openpbs.contains("policy:"), "{openpbs}");
+}

@@ -35,6 +35,8 @@ const SMALLEST_FLOAT: f64 = 1e-4;
 /// What the server does with an empty formula.
 const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs are then ordered as without one; to set one, \
                      write an expression, such as `eligible_time + 1000 * fairshare_factor`";
+/// What becomes of a formula below an empty line.
+const EMPTY_LINE: &str = "the server refuses a text whose first line is empty: put the formula on the first line";
 /// What becomes of a formula below a comment.
 const COMMENT: &str =
     "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
@@ -192,9 +194,12 @@ impl Checked {
         let formula = match submitted.formula() {
             Ok(formula) => formula,
             Err(refusal) => {
-                let validation = validate(submitted.text(), schema);
+                let is_below_empty_line = submitted.is_below_empty_line();
+                let validation = validate(if is_below_empty_line { "\n" } else { submitted.text() }, schema);
                 let mut findings = vec![(*refusal.finding).clone()];
-                if submitted.text().is_empty() {
+                if is_below_empty_line {
+                    findings[0].help = Some(EMPTY_LINE.into());
+                } else if submitted.text().is_empty() {
                     findings[0].help = Some(EMPTY.into());
                 } else if submitted.text().trim_start().starts_with('#') {
                     findings[0].help = Some(COMMENT.into());

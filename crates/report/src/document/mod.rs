@@ -260,6 +260,11 @@ impl Fact {
         Self { detail: Detail::Full, ..self }
     }
 
+    /// The fact in full only, unless it is on the first screen.
+    pub fn in_full_unless(self, is_on_first_screen: impl FnOnce(&Self) -> bool) -> Self {
+        if is_on_first_screen(&self) { self } else { self.in_full() }
+    }
+
     /// Facts from headings and texts; a text without a heading belongs to the one above.
     pub fn list<H: AsRef<str>>(rules: impl IntoIterator<Item = (H, String)>) -> Vec<Self> {
         let mut facts: Vec<Self> = Vec::new();

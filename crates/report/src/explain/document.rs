@@ -19,6 +19,7 @@ use crate::explain::sentence::{sentence, significant, state_words, tied};
 use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
 use crate::rank_document::cut_in_the_middle;
+use crate::rule_facts::rule_facts;
 use crate::shares_document::shares_table;
 use crate::verdict::verdict_sentence;
 use crate::{TermColumns, waiting_time};
@@ -80,10 +81,10 @@ fn headline(report: ExplainReport<'_>) -> String {
 
 /// The formula, what decides the order, and, in full, the rules.
 fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
-    let rules = Fact::list(report.rules.iter().cloned());
-    let rules = rules.into_iter().map(|fact| if fact.heading == "formula" { fact } else { fact.in_full() });
+    let mut facts = rule_facts(report.rules);
     let decides = Some(decides_line(report.decides)).filter(|line| !line.is_empty());
-    rules.chain(decides.map(|line| Fact::new("decides", line))).collect()
+    facts.extend(decides.map(|line| Fact::new("decides", line)));
+    facts
 }
 
 /// The sections of a job; `of` names it in their headings, if there are several.
