@@ -9,11 +9,13 @@ use unicode_width::UnicodeWidthStr;
 
 use super::table::{RowLimit, Table};
 use super::terminal::{TableLines, TerminalStyle, columns_left_out, cut};
-use super::{Block, Detail, Document, Medium, Section};
+use super::{Block, Detail, Document, Fact, Medium, Section};
 use crate::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
 const MIN_ROWS: usize = 3;
+/// A text of a fact keeps at least so many lines, if it has them.
+const MIN_LINES: usize = 2;
 
 /// A section as lines.
 struct Chunk<'d> {
@@ -53,14 +55,16 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut head = style.lines(|out| style.write_headline(document, out))?;
-    let facts: Vec<_> = document.facts.iter().filter(|fact| fact.detail == Detail::FirstScreen).cloned().collect();
+    let mut facts: Vec<_> = document.facts.iter().filter(|fact| fact.detail == Detail::FirstScreen).cloned().collect();
+    let mut hidden = Vec::new();
+    facts.iter_mut().for_each(|fact| shorten(style, fact, height / 3, &mut hidden));
     if !facts.is_empty() {
         head.push(String::new());
         head.extend(style.lines(|out| style.write_facts(&facts, out))?);
     }
     let shown = text_sections(document).filter(|section| section.detail == Detail::FirstScreen);
     let mut chunks = shown.map(|section| chunk(style, section, height)).collect::<io::Result<Vec<_>>>()?;
-    let mut hidden = headings_in_full(document);
+    hidden.extend(headings_in_full(document));
     // one line says what is left out
     let most = height.saturating_sub(head.len() + 1);
     leave_out_rows(&mut chunks, most);
@@ -73,6 +77,20 @@ pub(super) fn write(
         footer if footer.is_empty() => Ok(()),
         footer => writeln!(out, "{}", style.cut(&footer)),
     }
+}
+
+/// Cuts the long texts of a fact to their part of `height` lines, so that a long formula leaves room for what it does. Adds what is
+/// cut to `hidden`.
+fn shorten(style: TerminalStyle, fact: &mut Fact, height: usize, hidden: &mut Vec<String>) {
+    let Some(width) = style.prose_width else { return };
+    let lines = (height / fact.lines.len().max(1)).max(MIN_LINES);
+    let most = lines * width.saturating_sub(fact.heading.width() + 2);
+    let mut is_cut = false;
+    for text in fact.lines.iter_mut().filter(|text| text.width() > most) {
+        *text = cut(text, most);
+        is_cut = true;
+    }
+    hidden.extend(is_cut.then(|| format!("the whole {}", fact.heading)));
 }
 
 /// The sections that text shows.
@@ -288,7 +306,7 @@ impl Section<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Cell, Column, Fact};
+    use crate::document::{Cell, Column};
 
     fn table(rows: usize) -> Table<'static> {
         Table::new(vec![Column::number("rank", 9)], rows, |index| vec![Cell::Count(index)])
@@ -327,5 +345,28 @@ mod tests {
         let lines = screen(&document([100, 2]), 24);
         assert_eq!(lines.len(), 24);
         assert_eq!(lines[23], "more: jsf explain --job ID, --full (88 more jobs, the rules, sizes)");
+    }
+
+    #[test]
+    fn a_long_formula_is_cut_and_leaves_room_for_the_jobs() {
+        let long = "ncpus + ".repeat(500) + "1";
+        let style = TerminalStyle { prose_width: Some(80), ..TerminalStyle::default() };
+        for (texts, is_cut) in [(vec!["ncpus + 1"], false), (vec![&*long], true), (vec![&*long; 2], true)] {
+            let mut document = document([100, 2]);
+            let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
+            document.facts[0] = Fact::with_lines("formula", texts.clone());
+            let mut out = Vec::new();
+            write(style, &document, 24, &mut out).expect("text");
+            let text = String::from_utf8(out).expect("text");
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines.len(), 24, "{text}");
+            assert!(lines.iter().position(|line| *line == "jobs") <= Some(12), "{text}");
+            assert_eq!(text.matches("ncpus + ncpus").count() > 0, is_cut, "{text}");
+            assert_eq!(
+                lines[..12].iter().filter(|line| line.ends_with('…')).count(),
+                if is_cut { texts.len() } else { 0 }
+            );
+            assert_eq!(lines[23].contains("the whole formula"), is_cut, "{text}");
+        }
     }
 }
