@@ -16,6 +16,7 @@
 # without a network: so it is complete, and all paths that could reach a binary begin with WORK, which is replaced.
 set -eu
 umask 022
+case ${1-} in -*) echo "usage: packaging/build.sh [WORK]; WORK is a folder" >&2; exit 2 ;; esac
 cd "$(dirname "$0")/.."
 work=${1:-${CARGO_TARGET_DIR:-target}/packaging}
 dist=${JSF_DIST:-dist}

@@ -5,7 +5,9 @@
 #
 # The module file finds its prefix by itself, so that the folder may be moved: module use PREFIX/share/modulefiles
 set -eu
-[ $# = 2 ] || { echo "expected: packaging/install.sh JSF PREFIX" >&2; exit 2; }
+usage() { echo "usage: packaging/install.sh JSF PREFIX" >&2; exit 2; }
+[ $# = 2 ] || usage
+case $2 in '' | -*) usage ;; esac
 jsf=$(cd "$(dirname "$1")" && pwd -P)/$(basename "$1")
 mkdir -p "$2"
 prefix=$(cd "$2" && pwd -P)

@@ -7,8 +7,9 @@
 #
 # With cargo-c, `cargo cinstall --manifest-path bindings/c/Cargo.toml --prefix PREFIX` does the same.
 set -eu
-[ $# -eq 1 ] || { echo "usage: $0 PREFIX" >&2; exit 2; }
-case $1 in /*) prefix=$1 ;; *) prefix=$PWD/$1 ;; esac
+usage() { echo "usage: $0 PREFIX" >&2; exit 2; }
+[ $# -eq 1 ] || usage
+case $1 in '' | -*) usage ;; /*) prefix=$1 ;; *) prefix=$PWD/$1 ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 profile=${PROFILE:-release}
 

@@ -5,6 +5,12 @@
 #
 # usage: sh capture.sh [FOLDER]
 
+case ${1-} in
+-*)
+    echo "usage: sh capture.sh [FOLDER]; FOLDER is the name of a new folder" >&2
+    exit 2
+    ;;
+esac
 umask 077
 folder=${1:-site-$(date +%Y%m%d-%H%M%S)}
 if [ -e "$folder" ]; then

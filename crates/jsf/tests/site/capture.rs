@@ -81,6 +81,16 @@ fn capture(folder: &Path, bin: &Path, name: &str, variables: &[(&str, &Path)]) -
 }
 
 #[test]
+fn the_script_takes_no_options() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let output = capture(temporary.path(), temporary.path(), "--help", &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("usage: sh capture.sh [FOLDER]"), "{}", stderr(&output));
+    // the script alone
+    assert_eq!(fs::read_dir(temporary.path()).expect("a folder").count(), 1);
+}
+
+#[test]
 fn the_script_collects_the_files_of_slurm() {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
