@@ -12,7 +12,7 @@ use super::csv_writer::{guarded, write_csv};
 use super::document::{Cell, Column, Document, RowLimit, Section, Table};
 use super::printable;
 use super::rule_facts::rule_facts;
-use super::words::{count, grouped, ordinal, waiting_time};
+use super::words::{count, duration, grouped, ordinal, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
@@ -198,9 +198,10 @@ impl<'a> TrajectoryReport<'a> {
         let won = overtakings.iter().find(|overtaking| overtaking.winner == job.row);
         let lost = overtakings.iter().find(|overtaking| overtaking.loser == job.row);
         let id = |row| self.table.id(row);
-        let won = won.map(|won| format!("it first overtakes `{}`, in {}", id(won.loser), waiting_time(won.wait)));
-        let lost = lost
-            .map(|lost| format!("`{}` is the first to overtake it, in {}", id(lost.winner), waiting_time(lost.wait)));
+        let won = won.map(|won| format!("it first overtakes `{}`, in {}", id(won.loser), duration(won.wait as f64)));
+        let lost = lost.map(|lost| {
+            format!("`{}` is the first to overtake it, in {}", id(lost.winner), duration(lost.wait as f64))
+        });
         won.into_iter().chain(lost).collect()
     }
 
