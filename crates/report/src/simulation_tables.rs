@@ -250,6 +250,9 @@ fn interval_cell(change: &MeanChange, words: impl Fn(f64) -> String) -> Cell<'st
 
 /// The classes of jobs of a simulation under one formula.
 pub(super) fn class_sections(statistics: &Statistics) -> Vec<Section<'_>> {
+    if statistics.sizes.is_empty() {
+        return Vec::new();
+    }
     let all = statistics.summary.core_seconds;
     let sizes = |column| group_table(column, &statistics.sizes, all);
     let mut sections = vec![

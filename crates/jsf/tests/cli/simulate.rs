@@ -499,3 +499,17 @@ fn jobs_before_the_first_decay_are_left_out_by_default() {
     let message = "the warm-up of 86400 s leaves no job: the last one is submitted 0 s after the first";
     assert!(output.status.code() == Some(2) && stderr(&output).contains(message), "{}", stderr(&output));
 }
+
+#[test]
+fn a_log_without_a_job_that_starts_has_no_table_of_sizes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log.swf");
+    std::fs::write(&log, "1 0 -1 100 4 -1 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n").expect("written");
+    for (processors, has_sizes) in [("4", true), ("2", false)] {
+        // `--log` is what many would write
+        let log = log.to_str().expect("UTF-8");
+        let text = success(&jsf(&["simulate", "ncpus", "--log", log, "--processors", processors]));
+        assert_eq!(text.contains("processors  jobs"), has_sizes, "{text}");
+        assert_eq!(text.starts_with("No job starts."), !has_sizes, "{text}");
+    }
+}

@@ -18,7 +18,7 @@ pub struct LogArgs {
     ///
     /// Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON; repeat the option for several; - is
     /// standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "log", value_name = "FILE")]
     pub workload: Vec<PathBuf>,
     /// Jobs of the log that were cancelled before they ran
     #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, help_heading = "The log")]
