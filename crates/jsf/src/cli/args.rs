@@ -451,7 +451,7 @@ pub struct PageArgs {
     #[command(flatten)]
     pub queue: QueueArgs,
     /// The file to write; - is standard output
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, short_alias = 'o', value_name = "FILE.html")]
     pub out: PathBuf,
 }
 

@@ -30,7 +30,7 @@ const CALLS: &[&[&str]] = &[
     &["rank", FORMULA, "--site", SITE, "--format", "ndjson"],
     &["compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE],
     &["compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE, "--format", "json"],
-    &["page", FORMULA, "--site", SITE, "--out", "-"],
+    &["page", FORMULA, "--site", SITE, "-o", "-"],
     &["explain", FORMULA, "--site", SITE, "--job", "184127"],
     &["explain", FORMULA, "--site", SITE, "--job", "184127", "--format", "json"],
     &["trajectory", FORMULA, "--site", SITE, "--job", "184127"],
