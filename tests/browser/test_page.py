@@ -346,8 +346,8 @@ def bits_in_page(page, formula):
 def values_of_the_command(formula, queue, folder):
     """The same of `jsf rank` by the id of the job, as it prints them; `None` if the formula is refused."""
     # as an argument, one that begins with `--` would be an option
-    text = folder / "sched_formula"
-    text.write_text(f"### PBS INTERNAL FILE DO NOT MODIFY ###\n{formula}")
+    text = folder / "formula"
+    text.write_text(formula)
     ended = subprocess.run([os.environ["JSF_BINARY"], "rank", "-f", str(text), "--queue", str(queue), "--format", "csv"],
                            cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     return {job["id"]: job["exact"] for job in csv.DictReader(ended.stdout.splitlines())} if ended.stdout else None
