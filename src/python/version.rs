@@ -25,14 +25,22 @@ impl PythonVersion {
     /// The newest version that is known.
     pub const NEWEST: Self = Self { minor: 14 };
 
-    pub(crate) const V3_7: Self = Self { minor: 7 };
-    pub(crate) const V3_8: Self = Self { minor: 8 };
-    pub(crate) const V3_9: Self = Self { minor: 9 };
-    pub(crate) const V3_10: Self = Self { minor: 10 };
-    pub(crate) const V3_11: Self = Self { minor: 11 };
-    pub(crate) const V3_12: Self = Self { minor: 12 };
-    pub(crate) const V3_13: Self = Self { minor: 13 };
-    pub(crate) const V3_14: Self = Self { minor: 14 };
+    /// Python 3.7.
+    pub const V3_7: Self = Self { minor: 7 };
+    /// Python 3.8.
+    pub const V3_8: Self = Self { minor: 8 };
+    /// Python 3.9.
+    pub const V3_9: Self = Self { minor: 9 };
+    /// Python 3.10.
+    pub const V3_10: Self = Self { minor: 10 };
+    /// Python 3.11.
+    pub const V3_11: Self = Self { minor: 11 };
+    /// Python 3.12.
+    pub const V3_12: Self = Self { minor: 12 };
+    /// Python 3.13.
+    pub const V3_13: Self = Self { minor: 13 };
+    /// Python 3.14.
+    pub const V3_14: Self = Self { minor: 14 };
 
     /// Python 3 with this minor version; `None` if it is not known.
     pub const fn new(minor: u8) -> Option<Self> {

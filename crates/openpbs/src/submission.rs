@@ -101,9 +101,10 @@ impl<'t> FormulaSubmission<'t> {
         let end = self.text.split('\n').next().unwrap_or("").trim_end().len();
         let message = format!("PBS keeps only the first line: {lines} below it are left out");
         let message = if count == 1 { message.replace(" are ", " is ") } else { message };
-        Some(Diagnostic::warning("JSF107", message, Span::new(end, end)).with_help(
-            "a formula of several lines works only if it is written on one, as `jsf fmt` does; begin notes with `#`",
-        ))
+        Some(
+            Diagnostic::warning("JSF107", message, Span::new(end, end))
+                .with_help("write the whole formula on the first line; begin notes below it with `#`"),
+        )
     }
 
     /// Maps the spans of a finding on the formula to the submitted text.

@@ -16,7 +16,7 @@ use crate::groups::group_sections;
 use crate::rule_facts::rule_facts;
 use crate::shares_document::tree_section;
 use crate::verdict::{brief_findings, verdict_sentence};
-use crate::words::{count, grouped, significant};
+use crate::words::{count, grouped_number, significant};
 use crate::{Line, RankReport};
 
 /// The states of jobs that are not ranked, with words for one job and for several.
@@ -141,11 +141,8 @@ fn job_counts(report: RankReport<'_>) -> String {
         jobs => others.push(format!("{jobs} are in other states")),
     }
     let jobs = report.ranking.order().len();
-    let ranked = if jobs == 1 {
-        "1 job is ranked".to_owned()
-    } else {
-        format!("{} jobs are ranked", grouped(&jobs.to_string()))
-    };
+    let ranked =
+        if jobs == 1 { "1 job is ranked".to_owned() } else { format!("{} jobs are ranked", grouped_number(jobs)) };
     if others.is_empty() { format!("{ranked}.") } else { format!("{ranked}; {}.", others.join(", ")) }
 }
 
@@ -159,11 +156,8 @@ fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
 fn ties(report: RankReport<'_>) -> Option<Fact> {
     let pairs = report.ranking.ties();
     let neighbours = report.ranking.order().len().saturating_sub(1);
-    let text = format!(
-        "{} of {} neighbouring pairs have equal values",
-        grouped(&pairs.to_string()),
-        grouped(&neighbours.to_string())
-    );
+    let text =
+        format!("{} of {} neighbouring pairs have equal values", grouped_number(pairs), grouped_number(neighbours));
     (pairs > 0).then(|| Fact::new("ties", text))
 }
 

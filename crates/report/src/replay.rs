@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::verdict::capitalised;
-use crate::words::{count, grouped, waiting_time};
+use crate::words::{count, grouped_number, waiting_time};
 
 /// The most differences that the text lists, the unexplained ones first. JSON lists those that the comparison has kept, and
 /// counts the others.
@@ -159,7 +159,7 @@ fn differences<'a>(replay: &'a Replay) -> Section<'a> {
     let section = section.table(Table::new(columns, shown.len(), move |index| difference_cells(shown[index])));
     match replay.differing().saturating_sub(MAX_SHOWN) {
         0 => section,
-        more => section.prose(format!("and {} more; `--format json` lists more", grouped(&more.to_string()))),
+        more => section.prose(format!("and {} more; `--format json` lists more", grouped_number(more))),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::shares::{
     Assumed, Change, PolicyView, association, changes, depths, difference, end_of_path, entities_in_both, numbers,
     shares,
 };
-use crate::words::{grouped, percent, signed_significant, significant};
+use crate::words::{grouped, grouped_number, percent, signed_significant, significant};
 
 /// The policies of a document, and the unit of their usage.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +84,7 @@ fn headline(view: &PolicyView<'_>) -> String {
             format!("`{name}` has {share} of the shares, and {used} of the usage{}.", factor.unwrap_or_default())
         }
         several => {
-            let number = grouped(&several.len().to_string());
+            let number = grouped_number(several.len());
             let among = match (is_part, several.len()) {
                 (true, _) => format!("the {number} entities shown"),
                 (false, 1) => "1 entity".to_owned(),
@@ -170,7 +170,7 @@ fn charged_entity(view: &PolicyView<'_>, assumed: &Assumed<'_>) -> Option<NodeId
 /// How many jobs change their place.
 fn moved_jobs(places: &Comparison) -> String {
     let moved = places.moves().filter(|job| job.old != job.new).count();
-    let [moves, all] = [moved, places.moves().len()].map(|number| grouped(&number.to_string()));
+    let [moves, all] = [moved, places.moves().len()].map(grouped_number);
     match moved {
         0 => "and no job changes its place".to_owned(),
         1 => format!("and 1 of {all} jobs changes its place"),
@@ -266,7 +266,7 @@ fn without_shares_fact(view: &PolicyView<'_>) -> Option<Fact> {
     let mut texts: Vec<String> = named.iter().map(used).collect();
     if !others.is_empty() {
         let used: f64 = others.iter().map(|&node| usage_part(view.tree, node)).sum();
-        texts.push(format!("{} more {}", grouped(&others.len().to_string()), percent(used)));
+        texts.push(format!("{} more {}", grouped_number(others.len()), percent(used)));
     }
     (!texts.is_empty()).then(|| Fact::new("without shares", format!("{} of the usage", texts.join(", "))))
 }
@@ -278,7 +278,7 @@ fn without_line_fact(view: &PolicyView<'_>) -> Option<Fact> {
     let (named, others) = entities.split_at(entities.len().min(MOST_NAMED));
     let mut names: Vec<String> = named.iter().map(|&node| shown_name(view.tree, node).to_owned()).collect();
     if !others.is_empty() {
-        names.push(format!("{} more", grouped(&others.len().to_string())));
+        names.push(format!("{} more", grouped_number(others.len())));
     }
     (!names.is_empty())
         .then(|| Fact::new("no line in the tree", format!("{} (group `{UNKNOWN_GROUP}`)", names.join(", "))))
@@ -309,7 +309,7 @@ pub(super) fn tree_section<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> S
         0 => "Those farthest above their shares come first; entities without shares are on top.".to_owned(),
         omitted => format!(
             "The entities without shares, and the 15 farthest above and the 15 farthest below their shares; {} {} not drawn.",
-            grouped(&omitted.to_string()),
+            grouped_number(omitted),
             if omitted == 1 { "other is" } else { "others are" }
         ),
     };

@@ -7,7 +7,7 @@ use jsf_simulate::{Classes, ClassesTogether, Difference, GroupDifference, MeanCh
 
 use crate::simulation_failures::listed;
 use crate::words::{
-    duration, grouped, grouped_count, percent, rough_duration, signed_duration, signed_rough_duration,
+    duration, grouped, grouped_count, grouped_number, percent, rough_duration, signed_duration, signed_rough_duration,
     signed_significant,
 };
 
@@ -197,7 +197,7 @@ impl Classified<'_> {
         let GroupDifference { jobs, wait, .. } = &side.others;
         let who = self.named(side).verb(verb);
         let clause = self.clause(side);
-        let jobs = grouped(&jobs.to_string());
+        let jobs = grouped_number(jobs);
         format!("{who}, the others {}: {clause}, the other {jobs} wait {}.", opposite(verb), change(wait))
     }
 
@@ -205,7 +205,7 @@ impl Classified<'_> {
         let paying = self.named(losers).verb("pay");
         let paying = paying.strip_prefix("jobs ").map_or_else(|| paying.clone(), |rest| format!("those {rest}"));
         let GroupDifference { jobs, wait, .. } = &losers.together;
-        let jobs = grouped(&jobs.to_string());
+        let jobs = grouped_number(jobs);
         let which = self.named(losers).which;
         format!(
             "{}, {paying}: {}, {jobs}{which} ({} of core hours) {}.",
@@ -235,7 +235,7 @@ impl Classified<'_> {
     fn clause(&self, side: &ClassesTogether) -> String {
         let GroupDifference { jobs, wait, .. } = &side.together;
         let all = grouped_count(self.all.jobs, "job");
-        let jobs = grouped(&jobs.to_string());
+        let jobs = grouped_number(jobs);
         let which = self.named(side).which;
         let part = self.part_of_core_hours(side);
         format!("of {all}, {jobs}{which} ({part} of core hours) wait {}{}", change(wait), interval(wait))

@@ -24,7 +24,7 @@ use crate::simulation_tables::{
 use crate::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
 use crate::without::without_most;
 use crate::words::{
-    count, duration, grouped, grouped_count, percent, rough_duration, signed_rough_duration, signed_significant,
+    count, duration, grouped_count, grouped_number, percent, rough_duration, signed_rough_duration, signed_significant,
     significant, waiting_time,
 };
 
@@ -213,7 +213,7 @@ fn never_start_of_sides(sides: OldNew<SimulationReport<'_>>) -> Option<String> {
     let OldNew { old, new } = sides.map(|side| side.schedule.never_start().collect::<Vec<_>>());
     let other = |never: usize| match never {
         0 => "none".to_owned(),
-        never => grouped(&never.to_string()),
+        never => grouped_number(never),
     };
     match (old.len(), new.len()) {
         (0, 0) => None,
@@ -233,7 +233,7 @@ fn never_start_of_sides(sides: OldNew<SimulationReport<'_>>) -> Option<String> {
 fn never_start_clause(never: usize, report: SimulationReport<'_>) -> String {
     let all = grouped_count(report.workload.jobs().len(), "job");
     let verb = if never == 1 { "starts" } else { "start" };
-    format!("{} of {all} never {verb}", grouped(&never.to_string()))
+    format!("{} of {all} never {verb}", grouped_number(never))
 }
 
 fn is_one_formula(sides: OldNew<SimulationReport<'_>>) -> bool {
@@ -433,7 +433,7 @@ fn longest_size(sizes: &[GroupStatistics], summary: &Summary) -> String {
     };
     format!(
         ", the {} of {} {} ({} of core hours) most: {} on average",
-        grouped(&longest.jobs.to_string()),
+        grouped_number(longest.jobs),
         longest.name,
         if longest.name == "1" { "processor" } else { "processors" },
         percent(longest.core_seconds as f64 / summary.core_seconds.max(1) as f64),

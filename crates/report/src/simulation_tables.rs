@@ -12,7 +12,7 @@ use crate::simulated_change::{ComparedGroup, compared_groups};
 use crate::simulation::SimulationReport;
 use crate::simulation_charts::{with_forest, with_spreads, with_spreads_of_sides};
 use crate::words::{
-    count, duration, grouped, grouped_count, percent, signed_rough_duration, signed_significant, significant,
+    count, duration, grouped_count, grouped_number, percent, signed_rough_duration, signed_significant, significant,
     waiting_time,
 };
 
@@ -109,7 +109,7 @@ impl Quantity {
 
 /// A number of jobs, with the digits of a long one in groups as those of every other number.
 fn count_cell(count: usize) -> Cell<'static> {
-    Cell::Written(grouped(&count.to_string()), Some(count as f64))
+    Cell::Written(grouped_number(count), Some(count as f64))
 }
 
 /// A part of a whole.
@@ -146,7 +146,7 @@ fn all_jobs_table<'a>(
     let started: Vec<usize> = sides.iter().map(|side| side.statistics.summary.jobs).collect();
     let heading = match started.iter().min() {
         _ if !is_compared => {
-            let started: Vec<String> = started.iter().map(|jobs| grouped(&jobs.to_string())).collect();
+            let started: Vec<String> = started.iter().map(grouped_number).collect();
             format!("of the jobs that start ({})", started.join(" → "))
         }
         Some(1) => "the one job".to_owned(),

@@ -12,7 +12,7 @@ use super::csv_writer::{guarded, write_csv};
 use super::document::{Cell, Column, Document, RowLimit, Section, Table};
 use super::printable;
 use super::rule_facts::rule_facts;
-use super::words::{count, duration, grouped, ordinal, waiting_time};
+use super::words::{count, duration, grouped_number, ordinal, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
@@ -145,7 +145,7 @@ impl<'a> TrajectoryReport<'a> {
                 let (id, [first, last]) = (self.table.id(job.row), [first, last].map(ordinal));
                 format!(
                     "Of {of} `{id}` {moves} most, from {first} to {last} of {} in {end}, {ASSUMED}.",
-                    grouped(&self.considered.to_string())
+                    grouped_number(self.considered)
                 )
             }
             None => match self.kept_places() {
@@ -226,7 +226,7 @@ impl<'a> TrajectoryReport<'a> {
     /// A rank of a job that begins after some wait, in words.
     fn rank_words(&self, rank: Option<&(i64, Option<usize>)>) -> String {
         match rank {
-            Some((_, Some(rank))) => format!("{} of {}", ordinal(*rank), grouped(&self.considered.to_string())),
+            Some((_, Some(rank))) => format!("{} of {}", ordinal(*rank), grouped_number(self.considered)),
             _ => "not considered".to_owned(),
         }
     }

@@ -1,5 +1,7 @@
 //! Numbers and times in words, as every report writes them.
 
+use std::fmt::Display;
+
 use jsf_simulate::WarmUp;
 
 /// `1 job`, `2 jobs`.
@@ -21,7 +23,7 @@ pub(super) fn ordinal(number: usize) -> String {
         (3, _) => "rd",
         _ => "th",
     };
-    grouped(&number.to_string()) + suffix
+    grouped_number(number) + suffix
 }
 
 /// A length of time for people: its two largest units, rounded.
@@ -124,6 +126,11 @@ pub fn too_short(warm_up: WarmUp) -> Option<String> {
 /// a part of a name, such as those of `184127.server`, stay as they are.
 pub(super) fn grouped(text: &str) -> String {
     grouped_where(text, |_| true)
+}
+
+/// A number with the digits of a long one in groups.
+pub(super) fn grouped_number(number: impl Display) -> String {
+    grouped(&number.to_string())
 }
 
 /// The numbers of a text that may list ids: only those before a word, as in `12345 jobs`, have their digits in groups.

@@ -2,6 +2,7 @@
 //! names in the formulas that the server has accepted.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::formula::Formula;
@@ -9,7 +10,7 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_json::clipped;
-use jsf_openpbs::files::formula_source::{formula_in, formulas_of_schedulers, in_scheduler};
+use jsf_openpbs::files::formula_source::{formula_in, formulas_of_schedulers, in_scheduler, sets_only_formulas};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::{repeated_attributes, repeated_resources};
 use jsf_openpbs::files::resources::add_resources;
@@ -141,7 +142,7 @@ impl Documents {
         read.schema = read.schema.with_python(read.python.version);
         let given = SiteDocument::read_all(files.all(Role::Formula), Role::Formula)?;
         if let Some(document) = given.first() {
-            read.add_names_from_formula_file(document)?;
+            read.add_names_from_formula_file(document, is_strict)?;
         }
         let of_server: Vec<&SiteDocument<'_>> = (files.all(Role::Server).iter())
             .filter_map(|source| documents.iter().map(|(document, _)| document).find(|known| known.source == source))
@@ -182,10 +183,7 @@ impl Documents {
         }
         let is_resourcedef = kind == FileKind::ResourceDef || is_list_of_names;
         let repeated = if is_resourcedef { repeated_resources(text) } else { repeated_attributes(text) };
-        let repeated = repeated
-            .iter()
-            .map(|what| format!("`{name}`: `{what}` is given more than once; check which one is in force"));
-        warn_unless_strict(&mut self.warnings, repeated, is_strict)?;
+        self.warn_of_repeated(name, &repeated, is_strict)?;
         let mut contents = Contents::default();
         if kind == FileKind::Qmgr || is_resourcedef {
             let declarations =
@@ -209,10 +207,20 @@ impl Documents {
         Ok(contents)
     }
 
+    fn warn_of_repeated(&mut self, name: &str, repeated: &BTreeSet<String>, is_strict: bool) -> Result<(), SiteError> {
+        let warnings = repeated
+            .iter()
+            .map(|what| format!("`{name}`: `{what}` is given more than once; check which one is in force"));
+        warn_unless_strict(&mut self.warnings, warnings, is_strict)
+    }
+
     /// If the file of the formula describes a server, adds the names that it lists; if the server wrote it, those in its formula.
     /// Nothing else of it is used.
-    fn add_names_from_formula_file(&mut self, document: &SiteDocument<'_>) -> Result<(), SiteError> {
+    fn add_names_from_formula_file(&mut self, document: &SiteDocument<'_>, is_strict: bool) -> Result<(), SiteError> {
         let SiteDocument { name, text, kind, .. } = document;
+        let mut repeated = repeated_attributes(text);
+        repeated.retain(|what| what.ends_with(".job_sort_formula"));
+        self.warn_of_repeated(name, &repeated, is_strict)?;
         if *kind == FileKind::Qmgr {
             add_resources(name, &only_declarations(text), &mut self.schema);
         }
@@ -220,7 +228,15 @@ impl Documents {
             Queues::read_queues_or_server(name, text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
-            self.add_formula_names(document);
+            let added = self.add_formula_names(document);
+            if *kind == FileKind::Qmgr && sets_only_formulas(text) && !added.is_empty() {
+                let names: Vec<String> = added.iter().map(|name| format!("`{name}`")).collect();
+                self.warnings.push(format!(
+                    "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
+                     what it has printed; to check a formula that is still to be set, give the formula alone",
+                    names.join(", ")
+                ));
+            }
         }
         Ok(())
     }
@@ -279,14 +295,17 @@ impl Documents {
         }
     }
 
-    /// Adds the names in the formula of a document that the server or the scheduler wrote.
-    fn add_formula_names(&mut self, document: &SiteDocument<'_>) {
-        let Some(Ok(formula)) = document.formula.as_deref().map(Formula::parse) else { return };
+    /// Adds the names in the formula of a document that the server or the scheduler wrote. Returns those that nothing declares.
+    fn add_formula_names(&mut self, document: &SiteDocument<'_>) -> Vec<String> {
+        let Some(Ok(formula)) = document.formula.as_deref().map(Formula::parse) else { return Vec::new() };
+        let mut added = Vec::new();
         for name in formula.names() {
             if matches!(Resolution::from_schema(name, &self.schema), Resolution::Undefined) {
                 self.schema.add_seen(name, InputType::Float);
+                added.push(name.to_owned());
             }
         }
+        added
     }
 }
 

@@ -196,15 +196,20 @@ impl<'d> Place<'d> {
         let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
         let is_json = document.trim_start_matches('\u{feff}').trim_start().starts_with('{');
         let first = formula.chars().next()?;
-        let mut starts = document[from..]
+        let starts = document[from..]
             .char_indices()
             .filter(|&(_, character)| character == first || (is_json && character == '\\'))
             .take(MAX_STARTS);
-        starts.find_map(|(at, _)| {
+        let mut places = starts.filter_map(|(at, _)| {
             let (before, text) = document.split_at(from + at);
             let (length, differences) = match_formula(text, formula, is_json)?;
-            Some(Self { before, written: &text[..length], differences })
-        })
+            let is_whole = text[length..].is_empty() || text[length..].starts_with(['"', '\'', '\n', '\r']);
+            Some((Self { before, written: &text[..length], differences }, is_whole))
+        });
+        // a longer formula that is not in force may begin in the same way
+        let (begins_alike, is_whole) = places.next()?;
+        let whole = if is_whole { None } else { places.find(|(_, is_whole)| *is_whole) };
+        Some(whole.map_or(begins_alike, |(place, _)| place))
     }
 }
 
@@ -280,6 +285,8 @@ mod tests {
         assert_eq!(place(&windows, "a + b + c"), Some((35, "a + b\r\n\t + c".into(), vec![(5, 5, 8)])));
         let json = "{\"Server\":{\"a\":{\n\"job_sort_formula\": \"a + b\"}}}";
         assert_eq!(place(json, "a + b"), Some((38, "a + b".into(), vec![])));
+        let twice = "set server job_sort_formula = \"a + bc\"\nset server job_sort_formula = \"a + b\"\n";
+        assert_eq!(place(twice, "a + b"), Some((70, "a + b".into(), vec![])));
         assert_eq!(place("x", "a + b"), None);
         assert_eq!(place("a", ""), None);
     }

@@ -219,6 +219,35 @@ fn the_names_of_a_formula_that_the_server_wrote_are_known() {
     }
 }
 
+/// A file of directives may be what the server has, or what it shall get: a name that nothing else declares is told. The last
+/// directive counts, as `qmgr` runs all of them.
+#[test]
+fn directives_may_still_have_to_be_run() {
+    let set = |formula: &str| format!("set server job_sort_formula = \"{formula}\"\n");
+    let printed = format!("#\n# Set server attributes.\n#\n{}", set("nonsense * 2"));
+    for (text, is_told) in [(set("nonsense * 2"), true), (set("ncpus * 2"), false), (printed, false)] {
+        let warnings = stderr(&jsf_with_input(&["check", "-"], &text));
+        assert_eq!(warnings.contains("`nonsense`, which nothing else declares"), is_told, "{text}: {warnings}");
+    }
+    let twice = jsf_with_input(&["check", "-", "--qmgr"], &(set("ncpus * 2") + &set("ncpus * 3")));
+    assert!(stdout(&twice).contains("ncpus * 3"), "{}", stdout(&twice));
+    assert!(stderr(&twice).contains("`server.job_sort_formula` is given more than once"), "{}", stderr(&twice));
+    let unset = jsf_with_input(&["check", "-"], &(set("ncpus") + "unset server job_sort_formula\n"));
+    assert_eq!(unset.status.code(), Some(2), "{}", stdout(&unset));
+}
+
+/// The scheduler never gets a formula that the server refuses, so the help does not say what it would do with it.
+#[test]
+fn the_help_of_a_refused_formula_is_not_about_the_scheduler() {
+    for (formula, code) in [("ncpus + 1\\", "15011"), ("ncpus * walltime = 3", "15123")] {
+        let text = stdout(&jsf(&["check", formula]));
+        assert!(text.contains(code) && text.contains("the scheduler never gets it"), "{text}");
+        assert!(!text.contains("may accept") && !text.contains("crashes"), "{text}");
+    }
+    let accepted = stdout(&jsf(&["check", "ncpus = 3"]));
+    assert!(accepted.contains("the server may accept it"), "{accepted}");
+}
+
 #[test]
 fn the_formula_is_read_from_files_of_the_server() {
     for (option, file) in

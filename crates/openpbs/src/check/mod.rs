@@ -37,6 +37,11 @@ const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs
                      write an expression, such as `eligible_time + 1000 * fairshare_factor`";
 /// What becomes of a formula below an empty line.
 const EMPTY_LINE: &str = "the server refuses a text whose first line is empty: put the formula on the first line";
+/// The help of findings that otherwise is about a formula in the scheduler, if the server refuses it.
+const REFUSED: [(&str, &str); 2] = [
+    ("JSF105", "the server refuses the formula, so the scheduler never gets it; write a single expression"),
+    ("JSF106", "the server refuses the formula, so the scheduler never gets it"),
+];
 /// What becomes of a formula below a comment.
 const COMMENT: &str =
     "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
@@ -203,6 +208,10 @@ impl Checked {
                     findings[0].help = Some(EMPTY.into());
                 } else if submitted.text().trim_start().starts_with('#') {
                     findings[0].help = Some(COMMENT.into());
+                } else if validation.accepted == Some(false)
+                    && let Some((_, help)) = REFUSED.iter().find(|(code, _)| *code == findings[0].code)
+                {
+                    findings[0].help = Some((*help).into());
                 }
                 findings.extend(submitted.lines_left_out());
                 if python_source.is_none() {

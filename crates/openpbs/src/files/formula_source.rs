@@ -265,31 +265,81 @@ fn shell_word(command: &str) -> Option<String> {
     Some(word)
 }
 
-/// The value of `job_sort_formula` in a listing. A long value continues after a line break and one tab, which are not
-/// part of it.
+/// The value of `job_sort_formula` in a listing: the last one, as `qmgr` runs directives one after the other, unless it is unset
+/// below. A long value continues after a line break and one tab, which are not part of it.
 fn in_listing(document: &str) -> Option<String> {
-    let mut lines = document.lines();
-    let first = lines.find_map(|line| {
-        let line = line.trim_start();
-        let directives = ["set server ", "set sched ", "s s "];
-        let line = directives.iter().find_map(|directive| line.strip_prefix(directive)).unwrap_or(line);
-        let (before, after) = line.split_once("job_sort_formula")?;
-        let is_attribute = before.split_whitespace().count() <= 1;
-        let value = after.trim_start().strip_prefix('=')?;
-        is_attribute.then(|| value.trim_start())
-    })?;
-    let mut formula = first.to_owned();
-    for line in lines.map_while(|line| line.strip_prefix('\t')) {
-        formula.push_str(line);
+    let mut found: Option<String> = None;
+    let mut is_continued = false;
+    for line in document.lines() {
+        match (&mut found, line.strip_prefix('\t')) {
+            (Some(formula), Some(rest)) if is_continued => formula.push_str(rest),
+            _ => {
+                let value = value_in(line);
+                is_continued = value.is_some();
+                if is_continued || unsets_formula(line) {
+                    found = value.map(str::to_owned);
+                }
+            }
+        }
     }
+    let formula = found?;
     let formula = formula.trim_end();
     let unquoted = ['"', '\''].into_iter().find_map(|quote| formula.strip_prefix(quote)?.strip_suffix(quote));
     Some(unquoted.unwrap_or(formula).to_owned())
 }
 
+/// The formula that a line of a listing sets.
+fn value_in(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let directives = ["set server ", "set sched ", "s s "];
+    let line = directives.iter().find_map(|directive| line.strip_prefix(directive)).unwrap_or(line);
+    let (before, after) = line.split_once("job_sort_formula")?;
+    let is_attribute = before.split_whitespace().count() <= 1;
+    let value = after.trim_start().strip_prefix('=')?;
+    is_attribute.then(|| value.trim_start())
+}
+
+/// Whether a line of a listing is a directive that removes the formula.
+fn unsets_formula(line: &str) -> bool {
+    let attributes = verb(line).filter(|(verb, _)| matches!(*verb, "unset" | "u")).map(|(_, attributes)| attributes);
+    attributes.is_some_and(|attributes| attributes.split([',', ' ']).any(|name| name.trim() == "job_sort_formula"))
+}
+
+/// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that are still to be run: `qmgr` prints
+/// a heading above what the server has.
+pub fn sets_only_formulas(listing: &str) -> bool {
+    let lines = listing.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut directives = lines.clone().filter(|line| !line.starts_with('#'));
+    directives.all(|line| line.contains("job_sort_formula")) && !lines.clone().any(|line| line.starts_with(PRINTED))
+}
+
+/// The heading above the attributes of the server in what `qmgr` prints.
+const PRINTED: &str = "# Set server attributes";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_directive_counts() {
+        let set = |formula: &str| format!("set server job_sort_formula = \"{formula}\"\n");
+        let [a, b] = ["a + b", "b"].map(set);
+        let formula = |document: &str| formula_in("f", document).ok();
+        assert_eq!(formula(&format!("{b}{a}")).as_deref(), Some("a + b"));
+        assert_eq!(formula(&format!("{b}unset server job_sort_formula\n{a}")).as_deref(), Some("a + b"));
+        assert_eq!(formula(&format!("{a}set server scheduling = True\n")).as_deref(), Some("a + b"));
+        assert_eq!(formula(&format!("{a}unset server scheduling, job_sort_formula\n")), None);
+        assert_eq!(formula(&format!("{a}unset server job_sort_formula_threshold\n")).as_deref(), Some("a + b"));
+    }
+
+    #[test]
+    fn directives_to_be_run_have_no_heading() {
+        let directive = "set server job_sort_formula = \"a\"\n";
+        assert!(sets_only_formulas(directive));
+        assert!(sets_only_formulas(&format!("# new\n{directive}set server job_sort_formula_threshold = 1\n")));
+        assert!(!sets_only_formulas(&format!("#\n# Set server attributes.\n#\n{directive}")));
+        assert!(!sets_only_formulas(&format!("set server scheduling = True\n{directive}")));
+    }
 
     #[test]
     fn every_format_gives_the_same_formula() {

@@ -153,8 +153,7 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
 
 /// The first version whose f-strings can have strings in the same quotes, line ends and comments in their fields. "What's New in
 /// Python 3.12", PEP 701.
-// INVARIANT: evaluated by the compiler, and the version is a known one
-const NESTS_STRINGS: PythonVersion = PythonVersion::new(12).unwrap();
+const NESTS_STRINGS: PythonVersion = PythonVersion::V3_12;
 
 /// Whether a text that the grammar rejects may contain such an f-string: one whose first quote is not its last, or is on
 /// another line.

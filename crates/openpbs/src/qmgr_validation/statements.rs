@@ -85,8 +85,7 @@ const BLANKS: [char; 3] = [' ', '\t', '\u{c}'];
 /// Line ends that do not end the line.
 const CONTINUED: [&str; 3] = ["\\\r\n", "\\\n", "\\\r"];
 /// The first version in which another line must follow it.
-// INVARIANT: evaluated by the compiler, and the version is a known one
-const CONTINUES_TO_A_LINE: PythonVersion = PythonVersion::new(8).unwrap();
+const CONTINUES_TO_A_LINE: PythonVersion = PythonVersion::V3_8;
 
 /// Parses the text after `ans=`; the first statement assigns to `ans`.
 pub(super) fn parse(text: &str, python: PythonVersion) -> Result<Vec<Statement>> {
@@ -243,12 +242,10 @@ fn keyword_statement(text: &str, parser: AssignmentParser) -> Result<Option<(Sta
 }
 
 /// The first version in which `async` and `await` are reserved words: "What's New in Python 3.7".
-// INVARIANT: evaluated by the compiler, and the version is a known one
-const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::new(7).unwrap();
+const ASYNC_IS_RESERVED: PythonVersion = PythonVersion::V3_7;
 
 /// The first version whose parser counts brackets before it reads them: "What's New in Python 3.9", PEP 617.
-// INVARIANT: evaluated by the compiler, and the version is a known one
-const HAS_PEG_PARSER: PythonVersion = PythonVersion::new(9).unwrap();
+const HAS_PEG_PARSER: PythonVersion = PythonVersion::V3_9;
 
 #[derive(Clone, Copy)]
 struct AssignmentParser {

@@ -352,7 +352,11 @@ fn around_a_limit(random: &mut Generator, schema: &Schema) -> Vec<String> {
     }
     let outer: Vec<_> = (0..random.below(4)).map(|_| (random.pick(&brackets), random.below(40) as usize)).collect();
     let text = |times: usize| {
-        let chain = open.repeat(times) + &inner + &close.repeat(times);
+        let mut chain = open.repeat(times) + &inner + &close.repeat(times);
+        // a conditional is not allowed everywhere, but in brackets it is
+        if open == "1 if x else " && !outer.is_empty() {
+            chain = format!("({chain})");
+        }
         let enclose = |text: String, ((open, close, _), times): &((&str, &str, usize), usize)| {
             open.repeat(*times) + &text + &close.repeat(*times)
         };

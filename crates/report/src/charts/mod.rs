@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use job_sort_formula::rank::JobMove;
 
 use crate::document::ChartSvg;
-use crate::words::grouped;
+use crate::words::{grouped, grouped_number};
 use svg::{Anchor, LETTER, Layout, Svg, drawn, fitting, step};
 
 /// The most jobs whose moves are drawn as lines.
@@ -78,7 +78,7 @@ pub(super) fn slopes(slopes: &[Slope], most: usize) -> ChartSvg {
 }
 
 fn place(rank: Option<usize>) -> String {
-    rank.map_or_else(|| "not considered".to_owned(), |rank| grouped(&rank.to_string()))
+    rank.map_or_else(|| "not considered".to_owned(), grouped_number)
 }
 
 fn direction(job: &JobMove) -> &'static str {
@@ -178,7 +178,7 @@ fn signed(number: i64) -> String {
     match number {
         0 => "0".to_owned(),
         1.. => grouped(&format!("+{number}")),
-        _ => grouped(&number.to_string()),
+        _ => grouped_number(number),
     }
 }
 
@@ -212,7 +212,7 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
         let at = size * (rank as f64 - 0.5) / most.max(1) as f64;
         svg.line((left, bottom - size + at), (left + size, bottom - size + at), "grid");
         svg.line((left + at, bottom - size), (left + at, bottom), "grid");
-        let label = grouped(&rank.to_string());
+        let label = grouped_number(rank);
         svg.text((left - 8.0, bottom - size + at + 4.0), Anchor::End, "axis", &label);
         svg.text((left + at, bottom + 20.0), Anchor::Middle, "axis", &label);
     }
@@ -289,7 +289,7 @@ fn values_in(values: &[f64], layout: Layout) -> String {
     let labels = step(values.len() as f64, layout.either(6.0, 4.0)).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=values.len()).step_by(labels).filter(|rank| *rank > 1)) {
         let x = x_of_index(rank as f64 - 0.5);
-        svg.text((x, bottom + 18.0), Anchor::Middle, "axis", &grouped(&rank.to_string()));
+        svg.text((x, bottom + 18.0), Anchor::Middle, "axis", &grouped_number(rank));
     }
     svg.text((layout.width() / 2.0, bottom + 38.0), Anchor::Middle, "axis", "rank");
     svg.text((left - 8.0, TOP - 16.0), Anchor::End, "axis", "value");
@@ -323,7 +323,7 @@ fn short_number(number: f64) -> String {
 }
 
 fn jobs_of(count: usize) -> String {
-    format!("{} job{}", grouped(&count.to_string()), if count == 1 { "" } else { "s" })
+    format!("{} job{}", grouped_number(count), if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

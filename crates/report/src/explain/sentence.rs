@@ -15,7 +15,7 @@ use crate::explain::ExplainReport;
 use crate::explain::fairshare_words::fairshare_words;
 use crate::printable::excerpt;
 use crate::waiting_time;
-use crate::words::{grouped, ordinal};
+use crate::words::{grouped_number, ordinal};
 
 /// The most characters of a term that is quoted.
 const MAX_TERM: usize = 40;
@@ -26,7 +26,7 @@ const MAX_QUOTED: usize = 120;
 pub(crate) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String {
     let id = report.table().id(job.row);
     let place = match (job.rank, report.excluded(job)) {
-        (Some(rank), _) => format!("`{id}` is {} of {}", ordinal(rank), grouped(&report.considered().to_string())),
+        (Some(rank), _) => format!("`{id}` is {} of {}", ordinal(rank), grouped_number(report.considered())),
         (None, Some(("state", _))) if report.table().exclusion(job.row).is_none() => {
             let state = report.table().state(job.row);
             format!("`{id}` is not considered: its state is {} ({})", state.letter(), state_words(state))

@@ -18,7 +18,7 @@ use super::markdown::capitalised;
 use super::table::{Cell, Column, Fit, Table, Tone};
 use super::{Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section};
 use crate::printable::printable;
-use crate::words::{grouped, grouped_counts};
+use crate::words::{grouped, grouped_counts, grouped_number};
 use difference::marked_formulas;
 use order::{heading_on_page, in_order};
 
@@ -293,7 +293,7 @@ fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
     }
     let omitted = match table.len().saturating_sub(rows.len()) {
         0 => String::new(),
-        more => format!("{} more rows are left out; --format json has all.", grouped(&more.to_string())),
+        more => format!("{} more rows are left out; --format json has all.", grouped_number(more)),
     };
     let words = [heading, table.summary].into_iter().filter(|words| !words.is_empty());
     let name = words.collect::<Vec<_>>().join(": ");
