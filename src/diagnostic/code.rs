@@ -53,6 +53,7 @@ codes! {
     "JSF105" Error "a statement instead of an expression",
     "JSF106" Error "text that breaks the scheduler's script",
     "JSF107" Warning "lines that PBS leaves out",
+    "JSF108" Error "text that qmgr does not pass on",
     "JSF201" Error "an unknown name",
     "JSF202" Error "a resource that is not numeric",
     "JSF203" Warning "a deprecated name",

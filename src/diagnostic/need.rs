@@ -75,7 +75,7 @@ impl fmt::Display for Need {
             Self::Site => "open it as a site",
             Self::SlurmConf => "give the `slurm.conf`",
             Self::Threshold => "give the formula, and apart from it the threshold",
-            Self::Tree => "give the scheduler's `sched_priv` or a tree",
+            Self::Tree => "give the scheduler's `sched_priv` with its `resource_group`, or a tree",
         })
     }
 }
@@ -86,7 +86,7 @@ impl fmt::Display for Need {
 /// use job_sort_formula::diagnostic::{Message, Need};
 ///
 /// let message = Message::asking("no tree: ", [Need::Tree]);
-/// assert_eq!(message.to_string(), "no tree: give the scheduler's `sched_priv` or a tree");
+/// assert_eq!(message.to_string(), "no tree: give the scheduler's `sched_priv` with its `resource_group`, or a tree");
 /// assert_eq!(message.worded(|_| "pass `tree`".to_owned()), "no tree: pass `tree`");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::table_builder::{ParsedJob, TableBuilder};
 ///
 /// The lines may all be indented further, as in a mail, and other lines, such as a shell's prompt, may precede, follow
 /// and separate the jobs. A line that is indented further than an attribute, or begins with a tab, continues the value
-/// before it.
+/// before it. A line with an error message of qstat has a note: jobs may be missing.
 ///
 /// The job in which the document ends is rejected, as in JSON that is cut off. qstat ends every line, and prints an empty
 /// one after each job.
@@ -27,7 +27,20 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
     let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
     let mut job: Option<TextJob<'_>> = None;
     let mut has_empty_lines = false;
+    let mut notes = Vec::new();
     let (complete, cut) = complete_lines(text);
+    let mut messages = complete.lines().enumerate().filter(|(_, line)| line.starts_with(ERROR_MESSAGE));
+    if let Some((index, message)) = messages.next() {
+        let others = match messages.count() {
+            0 => String::new(),
+            others => format!(", and {others} more"),
+        };
+        notes.push(format!(
+            "line {} is the error message `{}`{others}: jobs may be missing",
+            index + 1,
+            clipped(message)
+        ));
+    }
     for line in complete.lines() {
         let line = line.trim_end_matches('\r');
         if let Some(id) = line.trim_start().strip_prefix("Job Id:") {
@@ -42,9 +55,10 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
         finish(job.replace(TextJob::new(id)), &mut builder);
     }
     match job {
-        Some(job) if !cut.is_empty() && !job.is_ended => reject_last_job(&job.parsed, text, builder, options),
+        Some(job) if !cut.is_empty() && !job.is_ended => {
+            with_notes(reject_last_job(&job.parsed, text, builder, options)?, notes)
+        }
         job => {
-            let mut notes = Vec::new();
             if is_start_of_a_job(cut) {
                 notes.push(CUT_OFF.to_owned());
             } else if let Some(job) = job.as_ref().filter(|job| has_empty_lines && cut.is_empty() && !job.is_ended) {
@@ -61,6 +75,8 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
     }
 }
 
+/// What an error message of qstat begins with.
+const ERROR_MESSAGE: &str = "qstat: ";
 /// What the first line of a job begins with.
 const JOB_ID: &str = "Job Id:";
 

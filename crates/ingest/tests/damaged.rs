@@ -219,6 +219,11 @@ fn the_job_in_which_a_text_ends_is_rejected_by_name() {
     assert!(before_a_job.contains("2 jobs read, 0 rejected") && before_a_job.contains("cut off"), "{before_a_job}");
     let prompt = found(&(text.clone() + "user@login:~> "));
     assert!(prompt.contains("2 jobs read, 0 rejected") && !prompt.contains("note:"), "{prompt}");
+    let messages = job(1) + "qstat: Unknown Job Id 3.vm\nqstat: Unknown Job Id 4.vm\n" + &job(2);
+    let read_of_messages = found(&messages);
+    let note = "line 6 is the error message `qstat: Unknown Job Id 3.vm`, and 1 more: jobs may be missing";
+    assert!(read_of_messages.contains("2 jobs read, 0 rejected"), "{read_of_messages}");
+    assert!(read_of_messages.contains(note), "{read_of_messages}");
     let dsv = "Job Id: 1.vm|Job_Name=a|Resource_List.ncpus=16\nJob Id: 2.vm|Job_Name=a|Resource_List.ncpus=1";
     let cut = found(dsv);
     assert!(cut.contains("1 jobs read, 1 rejected") && cut.contains("`2.vm`"), "{cut}");

@@ -71,7 +71,8 @@ fn headline(report: CheckReport<'_>) -> String {
     let answer = format!("qmgr: {}", answer(report));
     let is_evaluated = checked.verdict != Verdict::Refused;
     let verdict = verdict_sentence(checked, "it").filter(|_| is_evaluated);
-    let is_accepted = checked.validation.accepted == Some(true);
+    // otherwise the answer says what is wrong
+    let is_accepted = checked.validation.accepted == Some(true) && checked.validation.by == Some(AnsweredBy::Server);
     match verdict.or_else(|| first_error(checked).filter(|_| is_accepted)) {
         Some(sentence) => format!("{answer}. {sentence}"),
         None => answer,

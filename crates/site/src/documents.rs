@@ -57,6 +57,8 @@ impl<'f> SiteDocument<'f> {
         let kind = FileKind::detect(text.as_bytes());
         let formula = match kind {
             FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula => formula_in(&name, &text).ok(),
+            // a `sched_formula` without the server's first line
+            FileKind::Text if role == Role::Formula => formula_in(&name, &text).ok(),
             _ => None,
         };
         Ok(Self { source, name, text, kind, formula })

@@ -76,7 +76,7 @@ impl FileKind {
             Self::SlurmTree => "is a tree of Slurm, as `sshare` or `sacctmgr` prints it",
             Self::NativeTree => "is a fair-share tree in native JSON",
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
-            Self::Log => "is a log",
+            Self::Log => "is a log, such as a daemon of PBS writes",
             Self::CommandError => "contains the error message of a command instead of its output",
             Self::Archive => "is an archive",
             Self::Binary => "is binary data",

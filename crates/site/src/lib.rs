@@ -189,9 +189,10 @@ impl Site {
         }
         let (repeated, of_config): (Vec<_>, Vec<_>) =
             config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
-        let repeated = repeated.into_iter().map(|warning| format!("sched_config: {warning}"));
+        let name = files.first(Role::SchedConfig).map(FileSource::name).unwrap_or_default();
+        let repeated = repeated.into_iter().map(|warning| format!("`{name}`: {warning}"));
         warn_unless_strict(&mut of_files, repeated, rules.strict)?;
-        of_files.extend(few_of_each_kind(of_config.into_iter().map(|warning| format!("sched_config: {warning}"))));
+        of_files.extend(few_of_each_kind(of_config.into_iter().map(|warning| format!("`{name}`: {warning}"))));
         let conf = files.first(Role::SlurmConf).map(FileSource::read_slurm_conf).transpose()?;
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;

@@ -226,6 +226,12 @@ fn read_resource_group(
         Role::ResourceGroup.files().check(&source.name(), &bytes)?;
     }
     let name = source.name();
+    if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
+        warnings.push(format!(
+            "`{name}` has Windows line ends, whose `\\r` is for the scheduler a part of the last field of a line: remove them \
+             (`dos2unix`)"
+        ));
+    }
     let (repeated, rejected): (Vec<_>, Vec<_>) =
         lines.rejected.iter().partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
     let repeated = repeated.into_iter().map(|line| format!("`{name}`: {line}"));

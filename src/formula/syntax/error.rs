@@ -237,7 +237,10 @@ fn character_help(character: char) -> Option<String> {
         '，' => ",",
         '²' => "**2",
         '³' => "**3",
-        '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{feff}' => {
+        '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {
+            return Some("this character cannot be seen; remove it".into());
+        }
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => {
             return Some("this is not an ASCII space; write an ordinary space".into());
         }
         '$' => return Some("a name has no `$` before it; write `ncpus`, not `$ncpus` or `${ncpus}`".into()),

@@ -61,6 +61,10 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     }
     let is_in_force = arguments.qmgr && is_in_force(&source, &site);
     if arguments.qmgr {
+        if does_not_reach_server {
+            report("error", format_args!("no qmgr command is printed for a text that qmgr does not pass on"));
+            return Ok(Outcome::Findings);
+        }
         let obstacle = match (has_errors, is_untried) {
             _ if arguments.force => None,
             (true, _) => Some("a formula with an error"),

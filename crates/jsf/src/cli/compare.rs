@@ -129,7 +129,15 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         let first = arguments.fail_on_change.unwrap_or(0);
         report("error", format_args!("{changes} {jobs} among the first {first} of either order {verb}"));
     }
-    Ok(if has_error_finding || cannot_work || changes > 0 { Outcome::Findings } else { Outcome::Fine })
+    // no change is shown, and none can be ruled out
+    let is_undecided = arguments.fail_on_change.is_some() && compared.comparison.moves().next().is_none();
+    if is_undecided {
+        report(
+            "error",
+            format_args!("no job is considered under either formula, so --fail-on-change cannot be answered"),
+        );
+    }
+    Ok(if has_error_finding || cannot_work || changes > 0 || is_undecided { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// The findings that the terminal lists too.

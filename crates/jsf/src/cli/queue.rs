@@ -63,10 +63,24 @@ pub(super) fn with_ranked_queue(
         return Ok(Outcome::Findings);
     }
     let rows = wanted.jobs.map(|arguments| arguments.rows(&jobs.table)).transpose()?.unwrap_or_default();
+    if let Some(JobArgs { job }) = wanted.jobs {
+        warn_of_job_id(&source.text, job, &jobs.table);
+    }
     let progress = Progress::start("ranking the jobs");
     let queue = site.rank_read(jobs, wanted.limit)?;
     drop(progress);
     run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, rows })
+}
+
+/// Warns if the formula is the number of a job, which was to be one more `--job`.
+fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
+    let formula = formula.trim();
+    if formula.bytes().all(|byte| byte.is_ascii_digit()) && table.find_jobs(formula).is_ok() {
+        let jobs = given.join(",");
+        warn(format_args!(
+            "`{formula}` is taken as the formula, and a job has this number; for both: --job {jobs},{formula}"
+        ));
+    }
 }
 
 /// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed under `--on-error fail`.

@@ -367,6 +367,15 @@ fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
     let output = jsf(&["check", "ncpus & 1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("qmgr: does not pass the formula on"), "{}", stdout(&output));
+    for (formula, start) in [("ncpus & 1", 6), ("ncpus # größer", 10), ("ncpus # \"a\" or 'b'", 15)] {
+        let document = json(&jsf(&["check", formula, "--format", "json"]));
+        let findings = document["findings"].as_array().unwrap();
+        let found: Vec<_> = findings.iter().map(|found| (found["code"].as_str(), &found["span"]["start"])).collect();
+        assert!(found.contains(&(Some("JSF108"), &start.into())), "{formula}: {found:?}");
+    }
+    // what the server would refuse at the same place is told once
+    let document = json(&jsf(&["check", "größe + 1", "--format", "json"]));
+    assert_eq!(document["findings"].as_array().map(Vec::len), Some(1), "{document}");
 }
 
 #[test]
@@ -767,6 +776,10 @@ fn a_summand_that_decides_nothing_is_found() {
     let expected = "JSF618]: `fairshare_factor` decides none of 32 pairs of neighbours: it ranges from 0 to 0.9957, \
                     `eligible_time` from 192 to 1484275";
     assert!(message.contains(expected), "{message}");
+    // as long as nothing has run, fair share says nothing about later
+    let unused = ["check", "100 * fairshare_factor + eligible_time", "--site", "examples/captured"];
+    let message = stdout(&jsf(&unused));
+    assert!(message.contains("JSF501") && !message.contains("JSF618"), "{message}");
     let queue = queue_with_factors(300);
     for (formula, expected) in [
         ("fairshare_factor + eligible_time", Some("`fairshare_factor` decides none of 299 pairs")),
@@ -857,4 +870,43 @@ fn a_string_that_jobs_have_is_not_called_unused() {
     let output = jsf(&["check", "nodes*2 + ncpus", "--queue", queue.to_str().expect("UTF-8")]);
     let text = stdout(&output);
     assert!(text.contains("JSF202") && !text.contains("JSF615"), "{text}");
+}
+
+#[test]
+fn warnings_of_a_site_name_the_file_and_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sched_priv = folder.path().join("sched_priv");
+    std::fs::create_dir(&sched_priv).expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+    write("server.txt", "Server: vm\n    server_state = Active\n    job_sort_formula = ncpus\n");
+    write("sched_priv/sched_config", "round_robin: False all\nfoo bar\n");
+    // without the line that the server writes above it
+    write("sched_priv/sched_formula", "mem\n");
+    write("sched_priv/resource_group", "alice 10 root 40\r\n");
+    let output = jsf(&["check", "--site", &folder.path().display().to_string()]);
+    let message = stderr(&output);
+    for expected in [
+        "/sched_priv/sched_config`: line 2: a line is `name: value`",
+        "/sched_priv/sched_formula` contain different formulas, `ncpus` and `mem`",
+        "/sched_priv/resource_group` has Windows line ends",
+    ] {
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+}
+
+#[test]
+fn a_character_that_cannot_be_seen_is_to_be_removed() {
+    for (formula, advice) in [("ncpus\u{200b}*2", "remove it"), ("ncpus\u{a0}*2", "write an ordinary space")] {
+        let text = stdout(&jsf(&["check", formula]));
+        assert!(text.contains("JSF101") && text.contains(advice), "{text}");
+    }
+}
+
+#[test]
+fn the_number_of_a_job_in_the_place_of_the_formula_is_told() {
+    let of_job = |formula: &str| stderr(&jsf(&["explain", "--job", "184127", formula, "--site", "examples/site"]));
+    let message = of_job("184103");
+    assert!(message.contains("a job has this number; for both: --job 184127,184103"), "{message}");
+    let message = of_job("5");
+    assert!(!message.contains("a job has this number"), "{message}");
 }

@@ -113,9 +113,11 @@ fn findings_give_exit_code_1() {
 fn check_prints_a_quoted_qmgr_command() {
     let output = jsf(&["check", "max(ncpus, 1) * 10", "--qmgr"]);
     assert_eq!(stdout(&output), "qmgr -c 'set server job_sort_formula=\"max(ncpus, 1) * 10\"'\n");
-    let output = jsf(&["check", "ncpus & 1", "--qmgr"]);
-    assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()));
-    assert!(stderr(&output).contains("qmgr does not accept `&`"), "{}", stderr(&output));
+    for options in [&["--qmgr"][..], &["--qmgr", "--force"]] {
+        let output = jsf(&[&["check", "ncpus & 1"], options].concat());
+        assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
+        assert!(stderr(&output).contains("qmgr does not accept `&`"), "{}", stderr(&output));
+    }
     assert!(stdout(&jsf(&["check", "ncpus & 1"])).contains("qmgr: does not pass the formula on"));
 }
 
@@ -161,8 +163,8 @@ fn deny_and_allow_change_the_severity_of_findings() {
 #[test]
 fn codes_lists_all_findings_and_prints_their_pages() {
     let list = stdout(&jsf(&["codes", "--full"]));
-    assert!(list.starts_with("There are 57 kinds of findings"), "{list}");
-    assert_eq!(list.lines().filter(|line| line.starts_with("JSF")).count(), 57, "{list}");
+    assert!(list.starts_with("There are 58 kinds of findings"), "{list}");
+    assert_eq!(list.lines().filter(|line| line.starts_with("JSF")).count(), 58, "{list}");
     assert!(list.contains("JSF203  warning           a deprecated name\n"));
     assert!(
         stdout(&jsf(&["codes", "jsf301"])).starts_with("# JSF301: jobs in the queue for which the formula fails\n")

@@ -181,6 +181,11 @@ fn the_first_jobs_that_change_decide_the_exit_code() {
         .expect("a job that moves");
     assert!(first > 1);
     assert_eq!((code("0"), code(&(first - 1).to_string()), code(&first.to_string()), code("1000")), (0, 0, 1, 1));
+    // where no job is compared, no change can be ruled out
+    let options = ["compare", "--fail-on-change", "5", "--queue", "-"];
+    let output = jsf_with_input(&[&options[..], &formulas[..]].concat(), r#"{"jobs":[]}"#);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--fail-on-change cannot be answered"), "{}", stderr(&output));
 }
 
 #[test]

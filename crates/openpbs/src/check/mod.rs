@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
+use crate::qmgr::{self, NotSettable};
 use crate::qmgr_validation::operands::{Operand, OperandArithmetic};
 use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
@@ -213,6 +214,7 @@ impl Checked {
                 {
                     findings[0].help = Some((*help).into());
                 }
+                findings.extend(not_passed_on(submitted.text(), &findings));
                 findings.extend(submitted.lines_left_out());
                 if python_source.is_none() {
                     findings.extend(python_versions::findings_on_text(submitted.text(), &refusal.finding, schema));
@@ -250,6 +252,7 @@ impl Checked {
             findings.retain(|found| found.code != "JSF616");
         }
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+        findings.extend(not_passed_on(submitted.text(), &findings));
         findings.extend(submitted.lines_left_out());
         let validation = validate(submitted.text(), schema);
         if let Some(reason) = never_evaluated(&validation, site) {
@@ -281,6 +284,24 @@ impl Checked {
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|found| found.severity == Severity::Error)
     }
+}
+
+/// The finding on what `qmgr` passes on to no server, unless one of `found` is an error at the same place.
+fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
+    let refusal = qmgr::refusal(text)?;
+    let (span, help) = match refusal {
+        NotSettable::Character { character: '&', span } => {
+            (span, "in arithmetic, write `%` or `//`; in a comment, `and`")
+        }
+        NotSettable::Character { span, .. } => (span, "write printable ASCII only, also in a comment"),
+        NotSettable::BothQuotes { single, .. } => (single, "write one kind of quotes, also in a comment"),
+        NotSettable::SecondLine { span } => (span, "write one line"),
+        NotSettable::TooLong => (Span::new(0, text.len()), "write a shorter formula"),
+    };
+    let is_known = found
+        .iter()
+        .any(|error| error.severity == Severity::Error && error.span.start < span.end && span.start < error.span.end);
+    (!is_known).then(|| Diagnostic::error("JSF108", refusal.to_string(), span).with_help(help))
 }
 
 /// The finding on a single quote in a comment, which makes the server's script invalid: the script has the formula between
@@ -395,7 +416,7 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
     if !findings.iter().any(|found| found.code == "JSF504") {
         findings.extend(site_findings::one_value(expr, table, ranking));
     }
-    findings.extend(site_findings::idle_summands(formula, schema, table, ranking));
+    findings.extend(site_findings::idle_summands(formula, schema, table, ranking, site.tree));
     findings.extend(
         site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ranking, not_considered, bound)),
     );

@@ -17,6 +17,7 @@ use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::number_format;
 use crate::order::NotConsidered;
+use crate::share_tree::PbsTree;
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
@@ -100,12 +101,13 @@ const PAIRS_OF_IDLE: usize = 100;
 const SMALLER_RANGE: f64 = 10.0;
 
 /// A finding for each summand that decides the order of no neighbours, or of almost none, because its values vary far less
-/// than those of another.
+/// than those of another. As long as nothing has run, a summand with fair share says nothing about later.
 pub(super) fn idle_summands(
     formula: &Formula,
     schema: &Schema,
     table: &JobTable,
     ranking: &Ranking,
+    tree: Option<&PbsTree>,
 ) -> Vec<Diagnostic> {
     let rows: Vec<usize> = table
         .considered_rows()
@@ -124,11 +126,20 @@ pub(super) fn idle_summands(
     if pairs < MIN_PAIRS {
         return Vec::new();
     }
+    let is_unused = tree.is_some_and(PbsTree::is_unused);
     let summands = columns.ranges().iter().zip(decided);
     summands
         .filter(|&(summand, decided)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest))
+        .filter(|(summand, _)| !(is_unused && has_fairshare(formula.expr(), summand.span)))
         .map(|(summand, decided)| idle_summand(summand, widest, decided, pairs))
         .collect()
+}
+
+/// Whether a fair-share name is within the span.
+fn has_fairshare(expr: &Expr, span: Span) -> bool {
+    let within = expr.nodes().iter().filter(|node| span.start <= node.span.start && node.span.end <= span.end);
+    let mut names = within.filter_map(|node| if let ExprKind::Name(name) = &node.kind { Some(name) } else { None });
+    names.any(|name| FairshareInput::NAMES.iter().any(|(input, _)| **name == **input))
 }
 
 fn is_narrow(summand: &SummandRange, widest: &SummandRange) -> bool {

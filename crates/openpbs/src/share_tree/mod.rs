@@ -28,6 +28,12 @@ impl PbsTree {
         self.assessed.tree()
     }
 
+    /// Whether nothing has run yet: the usage of every node is 1, as without a file `usage`.
+    pub fn is_unused(&self) -> bool {
+        let tree = self.tree();
+        tree.nodes().all(|node| tree.usage(node) == 1.0)
+    }
+
     /// The shares of every node at full precision; the formula gets them
     /// [printed with six decimals](crate::number_format::printed_fairshare).
     pub fn shares(&self) -> &ShareTable {
