@@ -84,7 +84,7 @@ pub(super) fn write(
 fn shorten(style: TerminalStyle, fact: &mut Fact, height: usize, hidden: &mut Vec<String>) {
     let Some(width) = style.prose_width else { return };
     let lines = (height / fact.lines.len().max(1)).max(MIN_LINES);
-    let most = lines * width.saturating_sub(fact.heading.width() + 2);
+    let most = lines.saturating_mul(width.saturating_sub(fact.heading.width() + 2));
     let mut is_cut = false;
     for text in fact.lines.iter_mut().filter(|text| text.width() > most) {
         *text = cut(text, most);
@@ -203,7 +203,10 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str, width: usize) 
         (false, true) => "more: --full".to_owned(),
         (false, false) => format!("more: {read_on}, --full"),
     };
-    format!("{shown} ({})", fitting(&left_out, width.saturating_sub(shown.width() + 3)))
+    let room = width.saturating_sub(shown.width() + 3);
+    // the hint is worth more than one name
+    let is_too_narrow = left_out.first().is_none_or(|first| first.width() > room);
+    if is_too_narrow { shown } else { format!("{shown} ({})", fitting(&left_out, room)) }
 }
 
 /// `2 more jobs`, `1 more job`.
@@ -345,6 +348,17 @@ mod tests {
         let lines = screen(&document([100, 2]), 24);
         assert_eq!(lines.len(), 24);
         assert_eq!(lines[23], "more: jsf explain --job ID, --full (88 more jobs, the rules, sizes)");
+    }
+
+    #[test]
+    fn a_formula_is_whole_where_the_lines_are_not_limited() {
+        let long = "ncpus + ".repeat(500) + "1";
+        let style = TerminalStyle { prose_width: Some(60), ..TerminalStyle::default() };
+        let mut document = document([5, 2]);
+        document.facts[0] = Fact::new("formula", long);
+        let mut out = Vec::new();
+        write(style, &document, usize::MAX, &mut out).expect("text");
+        assert_eq!(String::from_utf8(out).expect("text").matches("ncpus").count(), 500);
     }
 
     #[test]
