@@ -89,6 +89,10 @@ const MAX_FRAMES_OF_A_NODE: u32 = 30;
 /// By how much a limit can differ, depending on the depth of the stack from which the compiler is called.
 const TOLERANCE: i64 = 60;
 
+/// What the parser up to 3.8 needs for the value of an assignment beyond what it needs in `eval`: six rules from `file_input`
+/// to `testlist_star_expr` in the place of two.
+const ENTRIES_OF_AN_ASSIGNMENT: i64 = 4;
+
 impl Limits {
     /// Measured on each version with `eval`; 3.14 as 3.13. "What's New in Python 3.9" has the new parser.
     fn of(python: PythonVersion) -> Self {
@@ -122,12 +126,19 @@ pub(super) fn check(expr: &Expr, python: PythonVersion) -> Option<Raised> {
         .then(|| Raised::new(ErrorKind::Recursion, "maximum recursion depth exceeded during compilation"))
 }
 
-/// Whether CPython compiles the tree; `None` near a limit, where the depth of the call decides.
+/// Whether CPython compiles the tree as the value of an assignment; `None` near a limit, where the depth of the call decides.
+/// The parser up to 3.8 has a stack of its own, so its limit is told exactly.
 pub fn compiles(expr: &Expr, python: PythonVersion) -> Option<bool> {
     let limits = Limits::of(python);
     let root = measure(expr, limits, python)?;
     let excess_depth = i64::from(root.depth) - i64::from(limits.depth);
     let excess_frames = i64::from(root.frames + limits.leaf_frames) - i64::from(limits.frames);
+    let is_measured = !expr.nodes().iter().any(|node| matches!(node.kind, ExprKind::Unsupported { .. }));
+    let excess_frames = match python < PythonVersion::V3_9 && is_measured {
+        true if excess_frames + ENTRIES_OF_AN_ASSIGNMENT > 0 => return Some(false),
+        true => i64::MIN,
+        false => excess_frames,
+    };
     match excess_depth.max(excess_frames) {
         excess if excess <= -TOLERANCE => Some(true),
         excess if excess <= TOLERANCE => None,

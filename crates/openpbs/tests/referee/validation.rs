@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use job_sort_formula::Formula;
+use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::qmgr_validation::validate;
 use jsf_testing::{golden, recorded, setting};
@@ -157,6 +158,75 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
     }
     eprintln!("Python {version}: {} formulas, {untold} of {} recorded ones untold", answers.len(), records.len());
     wrong
+}
+
+/// Every depth around the limit of the parser up to 3.8, which has a stack of its own and therefore an exact limit.
+#[test]
+fn the_limit_of_the_old_parser_is_exact() {
+    let of_old_parsers = |script: &Script| script.version < PythonVersion::V3_9;
+    for script in Script::find_all("validation.py").iter().filter(|script| of_old_parsers(script)) {
+        let version = script.version;
+        let schema = recorded::schema().with_python(version);
+        let file = site(&schema, &[]);
+        let formulas = formulas_around_the_limit();
+        let texts: Vec<&str> = formulas.iter().map(String::as_str).collect();
+        let answers = answers(script, &[file.path().to_str().unwrap()], &texts);
+        assert_eq!(answers.len(), formulas.len());
+        let (mut wrong, mut accepted) = (Vec::new(), 0);
+        for (formula, code) in &answers {
+            let ours = validate(formula, &schema).code;
+            accepted += usize::from(*code == Some(0));
+            if ours != *code {
+                wrong.push(format!("{version} {} {formula:.400?}: {ours:?}, not {code:?}", formula.len()));
+            }
+        }
+        println!("Python {version}: {} formulas, {accepted} accepted, {} wrong", answers.len(), wrong.len());
+        assert!(accepted > 100 && accepted + 100 < answers.len(), "{accepted} of {}", answers.len());
+        assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(10)]);
+    }
+}
+
+/// Formulas with an unknown name at a depth that the old parser just reaches, or just does not.
+fn formulas_around_the_limit() -> Vec<String> {
+    const AROUND: [(&str, &str); 9] = [
+        ("(", ")"),
+        ("(1, ", ")"),
+        ("[", "]"),
+        ("abs(", ")"),
+        ("max(1, ", ")"),
+        ("max(", ", 1)"),
+        ("round(1, ndigits=", ")"),
+        ("2 ** (", ")"),
+        ("-(1 if ncpus else ", ")"),
+    ];
+    const INSIDE: [&str; 8] = [
+        "nosuch",
+        "nosuch + 1",
+        "-nosuch",
+        "not nosuch",
+        "2 ** nosuch",
+        "(nosuch,)",
+        "abs(nosuch)",
+        "1 if 0 else nosuch",
+    ];
+    let mut formulas = Vec::new();
+    for (index, (before, behind)) in AROUND.into_iter().enumerate() {
+        let (other_before, other_behind) = AROUND[(index + 4) % AROUND.len()];
+        for inside in INSIDE {
+            for times in 80..101 {
+                formulas.push(format!("{}{inside}{}", before.repeat(times), behind.repeat(times)));
+                let (outer, inner) = (times / 2, times - times / 2);
+                formulas.push(format!(
+                    "{}{}{inside}{}{}",
+                    before.repeat(outer),
+                    other_before.repeat(inner),
+                    other_behind.repeat(inner),
+                    behind.repeat(outer)
+                ));
+            }
+        }
+    }
+    formulas
 }
 
 /// Formulas that go down as deep as CPython's compiler does, in every way there is.
