@@ -428,7 +428,7 @@ def test_results_are_dicts_with_attributes(ranking):
     assert repr(check) == "<Check: refused, JSF201>"
     # the answer of the server, which `qmgr` does not ask
     only_by_file = Formula("ncpus & 1").check()
-    assert only_by_file.accepted and only_by_file.verdict["by"] == "qmgr" and only_by_file.summary == "refused by qmgr"
+    assert only_by_file.accepted and only_by_file.verdict["by"] == "qmgr" and only_by_file.summary == "refused by qmgr, JSF108"
 
 
 def test_spans_count_characters():
