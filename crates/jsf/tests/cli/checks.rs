@@ -367,7 +367,9 @@ fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
     let output = jsf(&["check", "ncpus & 1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("qmgr: does not pass the formula on"), "{}", stdout(&output));
-    for (formula, start) in [("ncpus & 1", 6), ("ncpus # größer", 10), ("ncpus # \"a\" or 'b'", 15)] {
+    for (formula, start) in
+        [("ncpus & 1", 6), ("(ncpus & 1,)", 7), ("ncpus # größer", 10), ("ncpus # \"a\" or 'b'", 15)]
+    {
         let document = json(&jsf(&["check", formula, "--format", "json"]));
         let findings = document["findings"].as_array().unwrap();
         let found: Vec<_> = findings.iter().map(|found| (found["code"].as_str(), &found["span"]["start"])).collect();

@@ -286,7 +286,7 @@ impl Checked {
     }
 }
 
-/// The finding on what `qmgr` passes on to no server, unless one of `found` is an error at the same place.
+/// The finding on what `qmgr` passes on to no server, unless one of `found` is about the same text, which is then wrong anyway.
 fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
     let refusal = qmgr::refusal(text)?;
     let (span, help) = match refusal {
@@ -298,9 +298,9 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
         NotSettable::SecondLine { span } => (span, "write one line"),
         NotSettable::TooLong => (Span::new(0, text.len()), "write a shorter formula"),
     };
-    let is_known = found
-        .iter()
-        .any(|error| error.severity == Severity::Error && error.span.start < span.end && span.start < error.span.end);
+    let is_about_text = |error: &&Diagnostic| error.severity == Severity::Error && error.code < "JSF3";
+    let is_known =
+        found.iter().filter(is_about_text).any(|error| error.span.start < span.end && span.start < error.span.end);
     (!is_known).then(|| Diagnostic::error("JSF108", refusal.to_string(), span).with_help(help))
 }
 
