@@ -1,6 +1,7 @@
 #!/bin/sh
-# Sets job_sort_formula to the formula in a file, unless `jsf check` finds an error in it, it was tried on no job, or the server
-# has it already. With --threshold X it sets job_sort_formula_threshold of the scheduler, too.
+# Sets job_sort_formula to the formula in a file, unless `jsf check` finds an error in it, no site is given, the site's queue is
+# empty, or the server has it already; with --deny JSF617 also unless it was tried on some job. With --threshold X it sets
+# job_sort_formula_threshold of the scheduler, too.
 #
 #     set-formula.sh [--check] FILE [OPTION of jsf check]...
 #     set-formula.sh --check formula.txt --site my-site --deny warnings

@@ -19,7 +19,8 @@ use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest
 
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
-    /// fair-share tree that the formula needs, or without jobs, a finding says that it was tried on none.
+    /// fair-share tree that the formula needs, or if the queue is empty or missing in the site's folder, a finding says that it was
+    /// tried on none.
     ///
     /// # Errors
     /// The jobs or the tree cannot be read.
@@ -52,6 +53,8 @@ impl Site {
                 }
             }
             schema = Some(jobs.schema);
+        } else if submitted.formula().is_ok() && self.files.root.is_some() && !self.files.has_jobs_of_log {
+            untried = Some("the site has no jobs (`qstat -f`)".to_owned());
         }
         let queue =
             ranked.as_ref().map(|(table, ordered, _)| self.scored(table, &ordered.ranking, &ordered.not_considered));

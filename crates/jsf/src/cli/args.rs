@@ -298,7 +298,7 @@ Examples:
   jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs \\
       < examples/site/qstat.json
   jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
-      --tree examples/site/tree.json --entity Bob --format csv")]
+      --sched-priv examples/site/sched_priv --entity lnovak --format csv")]
 pub struct RankArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -514,7 +514,7 @@ pub struct CodesArgs {
 #[command(after_help = "\
 Examples:
   jsf fmt 'a+b*( c-1 )'
-  jsf fmt --check -f examples/formulas/pp718.txt")]
+  jsf fmt --check -f examples/formulas/nas.txt")]
 pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]

@@ -12,7 +12,7 @@ use jsf_report::{
     CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines, stopped_by_threshold,
 };
 use jsf_site::FormulaText;
-use jsf_site::Site;
+use jsf_site::{Role, Site};
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::document::{write_as_markdown, write_text};
@@ -112,7 +112,8 @@ impl ShownCheck {
         let progress = Progress::start("checking the formula");
         let mut checked = site.check(&source.submitted(numbers))?;
         drop(progress);
-        let is_untried = checked.findings.iter().any(|found| found.code == "JSF617");
+        // a site without jobs is warned of only: nothing was given to try the formula on
+        let is_untried = site.files().has(Role::Queue) && checked.findings.iter().any(|found| found.code == "JSF617");
         let mut hidden = error_codes(&checked);
         levels.apply(&mut checked.findings);
         let left = error_codes(&checked);

@@ -227,7 +227,7 @@ fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explana
     let rank = at_most(goal);
     let tables = [
         (honest_heading(&honest, &rank), honest),
-        (format!("what if: no user can do that, but each of these alone would give {rank}"), what_if),
+        (format!("what if for this job alone (no user can do that): each gives {rank}"), what_if),
     ];
     let tables = tables.into_iter().filter(|(_, changes)| !changes.is_empty());
     let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(job, &changes)));

@@ -33,7 +33,7 @@ Examples:
   jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' \\
       --site examples/site
   jsf compare --old-file examples/formulas/pp718.txt --new ncpus --format csv \\
-      --queue examples/site/qstat.json --tree examples/site/tree.json
+      --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
   jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20")]
 pub struct CompareArgs {
     /// The old formula [default: the site's]
