@@ -27,20 +27,8 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
     let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
     let mut job: Option<TextJob<'_>> = None;
     let mut has_empty_lines = false;
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = error_messages(text).into_iter().collect();
     let (complete, cut) = complete_lines(text);
-    let mut messages = complete.lines().enumerate().filter(|(_, line)| line.starts_with(ERROR_MESSAGE));
-    if let Some((index, message)) = messages.next() {
-        let others = match messages.count() {
-            0 => String::new(),
-            others => format!(", and {others} more"),
-        };
-        notes.push(format!(
-            "line {} is the error message `{}`{others}: jobs may be missing",
-            index + 1,
-            clipped(message)
-        ));
-    }
     for line in complete.lines() {
         let line = line.trim_end_matches('\r');
         if let Some(id) = line.trim_start().strip_prefix("Job Id:") {
@@ -75,8 +63,17 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
     }
 }
 
-/// What an error message of qstat begins with.
-const ERROR_MESSAGE: &str = "qstat: ";
+/// The note on the error messages of qstat among its output: where the first one is, and how many others there are.
+fn error_messages(text: &str) -> Option<String> {
+    let mut messages = text.lines().enumerate().filter(|(_, line)| line.starts_with("qstat: "));
+    let (index, message) = messages.next()?;
+    let others = match messages.count() {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    Some(format!("line {} is the error message `{}`{others}: jobs may be missing", index + 1, clipped(message)))
+}
+
 /// What the first line of a job begins with.
 const JOB_ID: &str = "Job Id:";
 
@@ -180,7 +177,7 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads the jobs of `qstat -f -F dsv`, with any delimiter. A line that does not begin with `Job Id:` continues the job
-/// before it, since a value may contain line ends.
+/// before it, since a value may contain line ends. One with an error message of qstat has a note.
 ///
 /// The job in which the document ends is rejected, as in JSON that is cut off: qstat ends every line.
 ///
@@ -188,6 +185,7 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
+    let mut notes: Vec<String> = error_messages(text).into_iter().collect();
     let (complete, cut) = complete_lines(text);
     let mut rest = if is_start_of_a_job(cut) { complete } else { text };
     while let Some(start) = find_job(rest) {
@@ -196,11 +194,13 @@ pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<Pa
         let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
         rest = &job[end..];
         if rest.is_empty() && !job.ends_with('\n') {
-            return reject_last_job(&parsed, text, builder, options);
+            return with_notes(reject_last_job(&parsed, text, builder, options)?, notes);
         }
         builder.push(parsed);
     }
-    let notes = if is_start_of_a_job(cut) { vec![CUT_OFF.to_owned()] } else { Vec::new() };
+    if is_start_of_a_job(cut) {
+        notes.push(CUT_OFF.to_owned());
+    }
     with_notes(builder.finish()?, notes)
 }
 

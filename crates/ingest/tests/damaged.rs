@@ -224,6 +224,13 @@ fn the_job_in_which_a_text_ends_is_rejected_by_name() {
     let note = "line 6 is the error message `qstat: Unknown Job Id 3.vm`, and 1 more: jobs may be missing";
     assert!(read_of_messages.contains("2 jobs read, 0 rejected"), "{read_of_messages}");
     assert!(read_of_messages.contains(note), "{read_of_messages}");
+    let dsv = "Job Id: 1.vm|Job_Name=a\nqstat: Unknown Job Id 3.vm\nJob Id: 2.vm|Job_Name=a\n";
+    let read_of_messages = found(dsv);
+    assert!(read_of_messages.contains("2 jobs read, 0 rejected"), "{read_of_messages}");
+    assert!(
+        read_of_messages.contains("line 2 is the error message `qstat: Unknown Job Id 3.vm`"),
+        "{read_of_messages}"
+    );
     let dsv = "Job Id: 1.vm|Job_Name=a|Resource_List.ncpus=16\nJob Id: 2.vm|Job_Name=a|Resource_List.ncpus=1";
     let cut = found(dsv);
     assert!(cut.contains("1 jobs read, 1 rejected") && cut.contains("`2.vm`"), "{cut}");

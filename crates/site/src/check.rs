@@ -53,7 +53,7 @@ impl Site {
                 }
             }
             schema = Some(jobs.schema);
-        } else if submitted.formula().is_ok() && self.files.root.is_some() && !self.files.has_jobs_of_log {
+        } else if submitted.formula().is_ok() && self.files.root.is_some() && self.files.lacks_queue() {
             untried = Some("the site has no jobs (`qstat -f`)".to_owned());
         }
         let queue =

@@ -76,10 +76,15 @@ impl SiteFiles {
         seconds_of_date(text.lines().next()?)
     }
 
+    /// Whether there are neither jobs that wait nor those of a log.
+    pub(super) fn lacks_queue(&self) -> bool {
+        !self.has(Role::Queue) && !self.has_jobs_of_log
+    }
+
     /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's files.
     fn missing(&self) -> impl Iterator<Item = &'static MissingFile> {
         let absent = ROLES.iter().filter(|files| !self.has(files.role));
-        let expected = absent.filter(|files| files.role != Role::Queue || !self.has_jobs_of_log);
+        let expected = absent.filter(|files| files.role != Role::Queue || self.lacks_queue());
         let absent = expected.filter_map(|files| files.missing.as_ref());
         absent.filter(|file| match file.expected {
             ExpectedAt::EverySite => true,

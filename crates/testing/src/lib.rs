@@ -1,4 +1,6 @@
 //! What the tests of several crates share: recorded data, generators of random input, and what each fuzz target does.
+//!
+//! INVARIANT: only tests, benchmarks and fuzz targets depend on this crate, so that its panics are failures of theirs.
 
 #[cfg(feature = "sites")]
 pub mod fuzz_targets;

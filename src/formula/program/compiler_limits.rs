@@ -134,12 +134,12 @@ pub fn compiles(expr: &Expr, python: PythonVersion) -> Option<bool> {
     let excess_depth = i64::from(root.depth) - i64::from(limits.depth);
     let excess_frames = i64::from(root.frames + limits.leaf_frames) - i64::from(limits.frames);
     let is_measured = !expr.nodes().iter().any(|node| matches!(node.kind, ExprKind::Unsupported { .. }));
-    let excess_frames = match python < PythonVersion::V3_9 && is_measured {
-        true if excess_frames + ENTRIES_OF_AN_ASSIGNMENT > 0 => return Some(false),
-        true => i64::MIN,
-        false => excess_frames,
-    };
-    match excess_depth.max(excess_frames) {
+    let is_exact = python < PythonVersion::V3_9 && is_measured;
+    if is_exact && excess_frames + ENTRIES_OF_AN_ASSIGNMENT > 0 {
+        return Some(false);
+    }
+    let excess = if is_exact { excess_depth } else { excess_depth.max(excess_frames) };
+    match excess {
         excess if excess <= -TOLERANCE => Some(true),
         excess if excess <= TOLERANCE => None,
         _ => Some(false),

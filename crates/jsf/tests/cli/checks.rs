@@ -782,6 +782,10 @@ fn a_summand_that_decides_nothing_is_found() {
     let unused = ["check", "100 * fairshare_factor + eligible_time", "--site", "examples/captured"];
     let message = stdout(&jsf(&unused));
     assert!(message.contains("JSF501") && !message.contains("JSF618"), "{message}");
+    // shares are the same later
+    let shares = ["check", "100 * fairshare_perc + eligible_time", "--site", "examples/captured"];
+    let message = stdout(&jsf(&shares));
+    assert!(message.contains("JSF618]: `100 * fairshare_perc` decides"), "{message}");
     let queue = queue_with_factors(300);
     for (formula, expected) in [
         ("fairshare_factor + eligible_time", Some("`fairshare_factor` decides none of 299 pairs")),

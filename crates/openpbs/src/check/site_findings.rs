@@ -101,7 +101,7 @@ const PAIRS_OF_IDLE: usize = 100;
 const SMALLER_RANGE: f64 = 10.0;
 
 /// A finding for each summand that decides the order of no neighbours, or of almost none, because its values vary far less
-/// than those of another. As long as nothing has run, a summand with fair share says nothing about later.
+/// than those of another. As long as nothing has run, a summand that depends on usage says nothing about later.
 pub(super) fn idle_summands(
     formula: &Formula,
     schema: &Schema,
@@ -130,16 +130,18 @@ pub(super) fn idle_summands(
     let summands = columns.ranges().iter().zip(decided);
     summands
         .filter(|&(summand, decided)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest))
-        .filter(|(summand, _)| !(is_unused && has_fairshare(formula.expr(), summand.span)))
+        .filter(|(summand, _)| !(is_unused && depends_on_usage(formula.expr(), summand.span)))
         .map(|(summand, decided)| idle_summand(summand, widest, decided, pairs))
         .collect()
 }
 
-/// Whether a fair-share name is within the span.
-fn has_fairshare(expr: &Expr, span: Span) -> bool {
-    let within = expr.nodes().iter().filter(|node| span.start <= node.span.start && node.span.end <= span.end);
-    let mut names = within.filter_map(|node| if let ExprKind::Name(name) = &node.kind { Some(name) } else { None });
-    names.any(|name| FairshareInput::NAMES.iter().any(|(input, _)| **name == **input))
+/// Whether the part of the formula in the span has a fair-share name that changes with usage; `fairshare_perc` does not.
+fn depends_on_usage(expr: &Expr, span: Span) -> bool {
+    let mut within = expr.nodes().iter().filter(|node| span.start <= node.span.start && node.span.end <= span.end);
+    within.any(|node| {
+        let ExprKind::Name(name) = &node.kind else { return false };
+        matches!(FairshareInput::from_name(name), Some(FairshareInput::TreeUsage | FairshareInput::Factor))
+    })
 }
 
 fn is_narrow(summand: &SummandRange, widest: &SummandRange) -> bool {
