@@ -193,7 +193,7 @@ impl GivenRules<'_> {
             Some("allocated") => ProcessorsOf::Allocated,
             Some(other) => return Err(unknown("processors_of", other, "`requested` or `allocated`")),
         };
-        Ok(LogRules { cancelled, overrun, processors_of })
+        Ok(LogRules { cancelled, overrun, processors_of, ..LogRules::default() })
     }
 }
 

@@ -21,13 +21,12 @@
 //! relaxation time); E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018
 //! (the power 2/3); Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::schedule::Schedule;
 use super::statistics::{bounded_slowdown, length_class, length_class_name, size_class, size_class_name, wait_of};
 use super::student_t;
-use super::workload::{Workload, WorkloadJob, compare_ids};
+use super::workload::{Workload, WorkloadJob};
 
 /// The rate of false discoveries, and what is left of the confidence of an interval.
 const LEVEL: f64 = 0.05;
@@ -233,7 +232,8 @@ impl Difference {
         }
         let by_name = |index: IndexOf, names: &[Box<str>]| {
             let mut groups = grouped(&paired, index, |index| names[index].to_string());
-            groups.sort_by(|(_, one), (_, other)| by_change(one, other));
+            // of equal changes the group that submits first comes first, whatever its name
+            groups.sort_by(|(_, one), (_, other)| other.wait.difference().total_cmp(&one.wait.difference()));
             (index, groups)
         };
         let by_class = |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, index, name));
@@ -335,12 +335,6 @@ fn grouped(jobs: &[PairedJob], index: IndexOf, name: impl Fn(usize) -> String) -
         members.entry(index(&job.job)).or_default().push(job);
     }
     members.into_iter().map(|(index, jobs)| (index, group_difference(name(index), &jobs))).collect()
-}
-
-/// The group whose waits grow most comes first.
-fn by_change(one: &GroupDifference, other: &GroupDifference) -> Ordering {
-    let by_change = other.wait.difference().total_cmp(&one.wait.difference());
-    by_change.then_with(|| compare_ids(&one.name, &other.name))
 }
 
 fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {

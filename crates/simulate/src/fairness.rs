@@ -17,7 +17,7 @@ use job_sort_formula::rank::measures::jain_index;
 
 use super::schedule::Schedule;
 use super::statistics::TimeShares;
-use super::workload::{Workload, WorkloadJob, compare_ids};
+use super::workload::{Workload, WorkloadJob};
 
 /// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided into.
 const DAY: i64 = 86_400;
@@ -36,7 +36,7 @@ pub struct Fairness {
     pub hoover: f64,
     /// The length of a block, in seconds.
     pub block_seconds: i64,
-    /// The entities with jobs, by name.
+    /// The entities with jobs, in the order of their first submission.
     pub entities: Vec<EntityUse>,
 }
 
@@ -104,7 +104,6 @@ impl Fairness {
         let ratios: Vec<f64> = entities.iter().filter(has_shares).filter_map(EntityUse::ratio).collect();
         let mut has_jobs = has_jobs.into_iter();
         entities.retain(|entity| has_jobs.next().unwrap_or(false) && !entity.name.is_empty());
-        entities.sort_by(|one, other| compare_ids(&one.name, &other.name));
         let hoover = if all > 0.0 { misplaced / all } else { 0.0 };
         Self { jain: jain_index(&ratios), hoover, block_seconds, entities }
     }

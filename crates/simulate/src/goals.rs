@@ -463,12 +463,12 @@ impl Member {
         self.names(workload).iter().position(|other| **other == *name)
     }
 
-    /// The names of the log.
+    /// The names of the log, which are not to be shown of an anonymous one.
     pub fn names(self, workload: &Workload) -> &[Box<str>] {
         match self {
             Self::Queue => workload.queues(),
-            Self::Entity => workload.entities(),
-            Self::Group => workload.groups(),
+            Self::Entity => &workload.names_in_log().entities,
+            Self::Group => &workload.names_in_log().groups,
         }
     }
 }

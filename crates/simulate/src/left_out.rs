@@ -139,6 +139,8 @@ impl From<&'static str> for Fault {
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     kinds: BTreeMap<(&'static str, LeftOutReason), Kind>,
+    /// Whether the texts that lines have in place of what is expected are not shown: they may be names.
+    hides_texts: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -148,9 +150,17 @@ struct Kind {
 }
 
 impl Faults {
+    /// None yet, and none will show what its line has.
+    pub(super) fn without_texts() -> Self {
+        Self { hides_texts: true, ..Self::default() }
+    }
+
     /// Adds a line, which `line` names.
     pub fn add(&mut self, fault: impl Into<Fault>, line: impl FnOnce() -> String) {
-        let fault = fault.into();
+        let mut fault = fault.into();
+        if self.hides_texts {
+            fault.found = None;
+        }
         let Fault { reason, kind, jobs, .. } = fault;
         if self.kinds.len() == MAX_KINDS && !self.kinds.contains_key(&(kind, reason)) {
             return;

@@ -52,7 +52,7 @@ pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use generate::{Random, WorkloadModel, generate};
 pub use goals::{
-    Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Objective, in_one_line,
+    Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member, Objective, in_one_line,
 };
 pub use left_out::{Fault, Faults, LeftOutReason};
 pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
@@ -67,6 +67,6 @@ pub use submission_order::follows_submission;
 pub use validate::Validation;
 pub use warm_up::WarmUp;
 pub use workload::{
-    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Names,
-    Workload, WorkloadBuilder, WorkloadJob, compare_ids,
+    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists,
+    Names, Workload, WorkloadBuilder, WorkloadJob, compare_ids,
 };

@@ -11,6 +11,8 @@ pub struct LogRules {
     pub overrun: Overrun,
     /// Whose number of processors counts.
     pub processors_of: ProcessorsOf,
+    /// Whether other names than those in the log are shown, and no text of a line that cannot be read.
+    pub anonymise: bool,
 }
 
 /// What is made of a job that was cancelled before it ran.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::schedule::Schedule;
-use super::workload::{Workload, WorkloadJob, compare_ids};
+use super::workload::{Workload, WorkloadJob};
 
 /// The shortest run time that the bounded slowdown divides by, in seconds.
 const SLOWDOWN_BOUND: i64 = 10;
@@ -132,7 +132,7 @@ pub struct Statistics {
     pub warm_up: i64,
     /// All jobs.
     pub summary: Summary,
-    /// By entity.
+    /// By entity, in the order of their first submission, as are groups and queues: nothing depends on names.
     pub entities: Vec<GroupStatistics>,
     /// By the group or account that the log names.
     pub groups: Vec<GroupStatistics>,
@@ -193,9 +193,7 @@ impl Statistics {
             started.filter_map(|(index, job)| Some(StartedJob { job: *job, start: schedule.start(index)? })).collect();
         let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
         let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
-            let mut groups = grouped(jobs, |job| index(job) as usize, |index| names[index].to_string());
-            groups.sort_by(|one, other| compare_ids(&one.name, &other.name));
-            groups
+            grouped(jobs, |job| index(job) as usize, |index| names[index].to_string())
         };
         let mut entities = by_name(workload.entities(), |job| job.entity);
         // jobs whose entity the log does not say are not one entity

@@ -228,16 +228,49 @@ impl Names {
     }
 }
 
+/// The names of a workload, by the indices that its jobs have.
+#[derive(Debug, Clone, Default)]
+pub struct NameLists {
+    /// The entities.
+    pub entities: Vec<Box<str>>,
+    /// The users.
+    pub users: Vec<Box<str>>,
+    /// The groups.
+    pub groups: Vec<Box<str>>,
+    /// The Unix groups.
+    pub unix_groups: Vec<Box<str>>,
+    /// The projects.
+    pub projects: Vec<Box<str>>,
+}
+
+impl NameLists {
+    /// As many other names: a letter and a number each, in the order of the first submission. An empty name stays.
+    fn anonymous(&self) -> Self {
+        let numbered = |letter: char, names: &[Box<str>]| {
+            let numbered = names.iter().zip(1_usize..);
+            numbered
+                .map(|(name, number)| if name.is_empty() { "".into() } else { format!("{letter}{number}").into() })
+                .collect()
+        };
+        Self {
+            entities: numbered('u', &self.entities),
+            users: numbered('u', &self.users),
+            groups: numbered('g', &self.groups),
+            unix_groups: numbered('g', &self.unix_groups),
+            projects: numbered('p', &self.projects),
+        }
+    }
+}
+
 /// The jobs of a workload in the order of their submission, jobs of the same second in the order of their ids.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
     jobs: Vec<WorkloadJob>,
     ids: String,
-    entities: Vec<Box<str>>,
-    users: Vec<Box<str>>,
-    groups: Vec<Box<str>>,
-    unix_groups: Vec<Box<str>>,
-    projects: Vec<Box<str>>,
+    /// The names that are shown.
+    names: NameLists,
+    /// The names in the log, if others are shown.
+    hidden: Option<NameLists>,
     queues: Vec<Box<str>>,
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
@@ -269,29 +302,29 @@ impl Workload {
         self.jobs.get(job).map_or("", |job| id_in(&self.ids, job))
     }
 
-    /// The entities.
+    /// The names of entities, users, groups and projects as they are shown.
+    pub fn names(&self) -> &NameLists {
+        &self.names
+    }
+
+    /// The names in the log, by which trees and limits know them; never shown.
+    pub fn names_in_log(&self) -> &NameLists {
+        self.hidden.as_ref().unwrap_or(&self.names)
+    }
+
+    /// Whether other names than those in the log are shown.
+    pub fn is_anonymous(&self) -> bool {
+        self.hidden.is_some()
+    }
+
+    /// The entities, as they are shown.
     pub fn entities(&self) -> &[Box<str>] {
-        &self.entities
+        &self.names.entities
     }
 
-    /// The users.
-    pub fn users(&self) -> &[Box<str>] {
-        &self.users
-    }
-
-    /// The Unix groups.
-    pub fn unix_groups(&self) -> &[Box<str>] {
-        &self.unix_groups
-    }
-
-    /// The projects.
-    pub fn projects(&self) -> &[Box<str>] {
-        &self.projects
-    }
-
-    /// The groups.
+    /// The groups, as they are shown.
     pub fn groups(&self) -> &[Box<str>] {
-        &self.groups
+        &self.names.groups
     }
 
     /// The queues.
@@ -395,27 +428,10 @@ impl Workload {
         moved
     }
 
-    /// Replaces every name of an entity and of a group by a letter and a number, in the order of their first submission.
+    /// Shows other names than those in the log: a letter and a number each.
     pub fn anonymise(&mut self) {
-        let rename = |names: &mut [Box<str>], letter: char, index: fn(&WorkloadJob) -> u32| {
-            let mut numbers = vec![0_usize; names.len()];
-            let mut next = 0;
-            for job in &self.jobs {
-                let number = &mut numbers[index(job) as usize];
-                if *number == 0 {
-                    next += 1;
-                    *number = next;
-                }
-            }
-            for (name, number) in names.iter_mut().zip(numbers).filter(|(name, _)| !name.is_empty()) {
-                *name = format!("{letter}{number}").into();
-            }
-        };
-        rename(&mut self.entities, 'u', |job| job.entity);
-        rename(&mut self.users, 'u', |job| job.user);
-        rename(&mut self.groups, 'g', |job| job.group);
-        rename(&mut self.unix_groups, 'g', |job| job.unix_group);
-        rename(&mut self.projects, 'p', |job| job.project);
+        let shown = self.names.anonymous();
+        self.hidden = Some(std::mem::replace(&mut self.names, shown));
     }
 }
 
@@ -462,7 +478,8 @@ impl WorkloadBuilder {
     pub fn with_inputs(inputs: LogInputs) -> Self {
         let LogInputs { numbers, names, entity, queue_priorities, default_walltimes, rules } = inputs;
         let inputs = names.into_iter().map(|(name, kind)| Input { name, kind, is_set: false }).collect();
-        Self { numbers, inputs, entity, queue_priorities, default_walltimes, rules, ..Self::default() }
+        let faults = if rules.anonymise { Faults::without_texts() } else { Faults::default() };
+        Self { numbers, inputs, entity, queue_priorities, default_walltimes, rules, faults, ..Self::default() }
     }
 
     /// Whether an input is taken from the logs.
@@ -608,7 +625,7 @@ impl WorkloadBuilder {
 
     /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
     /// the jobs were added. Of several jobs with the same id the one that was submitted first is kept, and of those the one
-    /// that was added first.
+    /// that started first.
     pub fn finish(mut self) -> Workload {
         let ids = std::mem::take(&mut self.ids);
         let all = [
@@ -628,10 +645,11 @@ impl WorkloadBuilder {
             let default = default.or_else(|| self.default_walltimes.get("")).copied();
             job.assume_walltime(default, &mut self.assumed);
         }
-        // of equal submissions of one id the one that was added first is kept
+        // the first job of an id is kept: which one that is does not depend on the order of the lines
+        let course = |job: &WorkloadJob| (job.started == UNKNOWN, job.started, job.run, job.walltime, job.processors);
         jobs.sort_by(|one, other| {
             let by_id = || compare_ids(id_in(&ids, one), id_in(&ids, other));
-            one.submit.cmp(&other.submit).then_with(by_id).then(one.row.cmp(&other.row))
+            one.submit.cmp(&other.submit).then_with(by_id).then_with(|| course(one).cmp(&course(other)))
         });
         remove_duplicates(&mut jobs, &ids, &mut self.faults);
         if !self.mentions.is_empty() {
@@ -651,14 +669,18 @@ impl WorkloadBuilder {
             job.queue = order[5].renumber(job.queue);
         }
         let [of_entities, of_users, of_groups, of_unix_groups, of_projects, of_queues] = order;
-        Workload {
-            jobs,
-            ids,
+        let names = NameLists {
             entities: of_entities.names(&entities),
             users: of_users.names(&users),
             groups: of_groups.names(&groups),
             unix_groups: of_unix_groups.names(&unix_groups),
             projects: of_projects.names(&projects),
+        };
+        let mut workload = Workload {
+            jobs,
+            ids,
+            names,
+            hidden: None,
             queues: of_queues.names(&queues),
             inputs: self.inputs,
             amounts: self.amounts,
@@ -667,7 +689,11 @@ impl WorkloadBuilder {
             assumed: self.assumed,
             notes: self.notes,
             faults: self.faults,
+        };
+        if self.rules.anonymise {
+            workload.anonymise();
         }
+        workload
     }
 }
 

@@ -4,6 +4,7 @@ mod candidates;
 mod claims;
 mod comparisons;
 mod logs;
+mod names;
 mod properties;
 mod random_workloads;
 mod reading;
@@ -17,7 +18,7 @@ use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, Role, SimulateRequest, SiteError, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, Role, SimulateRequest, SimulatedQueue, SiteError, SiteFiles, SiteOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,6 +78,10 @@ impl Case {
     }
 
     fn run(&self, workload: &Workload, observer: &mut dyn Observer) -> Schedule {
+        self.simulate(workload, observer).schedule
+    }
+
+    fn simulate(&self, workload: &Workload, observer: &mut dyn Observer) -> SimulatedQueue {
         let tree = self.tree.as_ref().map(|tree| (Role::Tree, bytes("tree", &tree.to_string())));
         let rules =
             SiteOptions { rules: PolicyRules::Documented, numbers: NumberMode::Exact, ..SiteOptions::default() };
@@ -89,7 +94,7 @@ impl Case {
             decay_factor: self.decay_factor,
             ..SimulateRequest::new(&formula, workload, observer)
         };
-        site.simulate(request).expect("a schedule").schedule
+        site.simulate(request).expect("a schedule")
     }
 }
 

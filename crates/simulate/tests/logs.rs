@@ -13,10 +13,18 @@ use jsf_site::{Role, Site, SiteFiles, SiteOptions};
 
 use super::{bytes, described, open_workload, read, read_by};
 
-const KEEP_CANCELLED: LogRules =
-    LogRules { cancelled: Cancelled::Keep, overrun: Overrun::Cut, processors_of: ProcessorsOf::Requested };
-const ALLOCATED: LogRules =
-    LogRules { cancelled: Cancelled::LeaveOut, overrun: Overrun::Cut, processors_of: ProcessorsOf::Allocated };
+const KEEP_CANCELLED: LogRules = LogRules {
+    cancelled: Cancelled::Keep,
+    overrun: Overrun::Cut,
+    processors_of: ProcessorsOf::Requested,
+    anonymise: false,
+};
+const ALLOCATED: LogRules = LogRules {
+    cancelled: Cancelled::LeaveOut,
+    overrun: Overrun::Cut,
+    processors_of: ProcessorsOf::Allocated,
+    anonymise: false,
+};
 
 /// What is left out, by reason.
 fn left_out(workload: &Workload) -> Vec<(&'static str, usize)> {
@@ -216,7 +224,7 @@ fn quoted_values_of_accounting_records() {
 "#;
     let workload = read(log);
     assert_eq!(described(&workload), ["1.vm ada the lab workq 1005 60 120 8"]);
-    assert_eq!(workload.projects()[0].as_ref(), "x y");
+    assert_eq!(workload.names().projects[0].as_ref(), "x y");
 }
 
 const COURSES: &str = "\
@@ -382,16 +390,20 @@ fn requests_that_cannot_be_read() {
 }
 
 #[test]
-fn of_equal_submissions_of_an_id_the_first_line_counts() {
+fn of_lines_with_one_id_the_order_does_not_choose() {
     let line = |submit: u32, run: u32, processors: u32| {
         format!("5 {submit} 0 {run} {processors} -1 -1 {processors} 90 -1 1 7 3 -1 2 -1 -1 -1\n")
     };
     let kept =
         |lines: &[String]| read(&lines.concat()).jobs().iter().map(|job| (job.run, job.processors)).collect::<Vec<_>>();
-    assert_eq!(kept(&[line(0, 20, 7), line(0, 20, 3)]), [(20, 7)]);
-    assert_eq!(kept(&[line(0, 20, 3), line(0, 20, 7)]), [(20, 3)]);
-    assert_eq!(kept(&[line(0, 30, 3), line(0, 20, 3)]), [(30, 3)]);
-    assert_eq!(kept(&[line(9, 30, 3), line(0, 20, 3)]), [(20, 3)], "the one submitted first");
+    for (one, other, expected) in [
+        (line(0, 20, 7), line(0, 20, 3), (20, 3)),
+        (line(0, 30, 3), line(0, 20, 3), (20, 3)),
+        (line(9, 20, 3), line(0, 30, 3), (30, 3)),
+    ] {
+        assert_eq!(kept(&[one.clone(), other.clone()]), [expected]);
+        assert_eq!(kept(&[other, one]), [expected]);
+    }
 }
 
 #[test]

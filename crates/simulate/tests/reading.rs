@@ -243,7 +243,7 @@ fn numbers_of_ndjson() {
     let workload = read(log);
     // 2: from 0.5 to 10.9
     assert_eq!(described(&workload), ["1 7 4 2 0 60 300 4", "2 7   1 10 61 1", "3    3 60 60 1"]);
-    assert_eq!((&*workload.users()[0], workload.jobs()[0].started()), ("3", Some(65)));
+    assert_eq!((&*workload.names().users[0], workload.jobs()[0].started()), ("3", Some(65)));
     assert_eq!(workload.entities().len(), 2, "the number and the text are one name");
     assert_eq!(workload.faults().count(), 0);
 }

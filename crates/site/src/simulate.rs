@@ -251,7 +251,8 @@ impl Site {
             std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
         let described = queues.filter_map(|queue| {
             let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
-            let limits: Vec<String> = self.queues.run_limits(queue)?.iter().map(limit_in_words).collect();
+            let limits = self.queues.run_limits(queue)?.iter();
+            let limits: Vec<String> = limits.filter_map(|limit| limit_in_words(limit, workload)).collect();
             (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
         });
         described.collect()
@@ -290,7 +291,7 @@ impl Site {
         let Some(tree) = &self.tree else { return Ok(None) };
         let tree = self.simulated_tree(tree, workload)?;
         let shares = self.policy.build_policy(self.policy.name, &[]).assess(&tree);
-        let of_entities = workload.entities().iter().map(|entity| shares.get(tree.resolve(entity)?));
+        let of_entities = workload.names_in_log().entities.iter().map(|entity| shares.get(tree.resolve(entity)?));
         Ok(Some(of_entities.map(|shares| Some(shares?.fairshare_perc)).collect()))
     }
 
@@ -299,7 +300,8 @@ impl Site {
         match self.policy.name {
             PolicyName::Pbs => {
                 // jobs without an entity are not one entity
-                let entities = workload.entities().iter().map(|entity| &**entity).filter(|entity| !entity.is_empty());
+                let entities = workload.names_in_log().entities.iter().map(|entity| &**entity);
+                let entities = entities.filter(|entity| !entity.is_empty());
                 // the scheduler's rules take any usage, and the documented ones do without that of the tree
                 Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
             }
@@ -325,11 +327,11 @@ impl Site {
             return Err(SiteError::missing(missing, Need::Tree));
         };
         let name = self.policy.name;
-        let unknown: Vec<&str> = match name {
+        let in_log = &workload.names_in_log().entities;
+        let not_in_tree: Vec<usize> = match name {
             PolicyName::Pbs => {
                 let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-                let entities = workload.entities().iter().map(|entity| &**entity);
-                entities.filter(|entity| known.tree().find(entity).is_none()).collect()
+                (0..in_log.len()).filter(|&entity| known.tree().find(&in_log[entity]).is_none()).collect()
             }
             _ => Vec::new(),
         };
@@ -340,7 +342,7 @@ impl Site {
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
         let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
-        let mut fairshare = Fairshare::new(tree, policy, decay, workload.entities());
+        let mut fairshare = Fairshare::new(tree, policy, decay, in_log);
         if self.files.has(Role::SchedConfig) {
             fairshare = fairshare.measured_by(measure.unwrap_or_default());
         }
@@ -349,10 +351,11 @@ impl Site {
             fairshare = fairshare.with_usage_of_tree();
         }
         let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };
-        let mut unknown: Vec<&str> = match name {
-            PolicyName::Pbs => unknown,
-            _ => fairshare.unknown_entities().map(|entity| &*workload.entities()[entity]).collect(),
+        let not_in_tree = match name {
+            PolicyName::Pbs => not_in_tree,
+            _ => fairshare.unknown_entities().collect(),
         };
+        let mut unknown: Vec<&str> = not_in_tree.into_iter().map(|entity| &*workload.entities()[entity]).collect();
         let nobody = unknown.iter().position(|entity| entity.is_empty()).map(|index| unknown.swap_remove(index));
         if nobody.is_some() {
             warnings.push("jobs whose user the log does not say have fair-share numbers of 0".to_owned());
@@ -454,19 +457,27 @@ fn never_started(workload: &Workload, schedule: &Schedule) -> Option<String> {
     })
 }
 
-/// A limit in words.
-fn limit_in_words(limit: &RunLimit) -> String {
+/// A limit in words; `None` for one of somebody who has no job in the workload.
+fn limit_in_words(limit: &RunLimit, workload: &Workload) -> Option<String> {
     let amount = match &limit.resource {
         None => limit.most.to_string(),
         Some(resource) => format!("{} {resource}", limit.most),
     };
-    match &limit.subject {
-        Subject::All => format!("{amount} in all"),
-        Subject::EachUser => format!("{amount} of each user"),
-        Subject::EachGroup => format!("{amount} of each group"),
-        Subject::EachProject => format!("{amount} of each project"),
-        Subject::User(name) | Subject::Group(name) | Subject::Project(name) => format!("{amount} of `{name}`"),
-    }
+    let (shown, in_log) = (workload.names(), workload.names_in_log());
+    let of_name = |name: &str, shown: &[Box<str>], in_log: &[Box<str>]| {
+        let index = in_log.iter().position(|other| **other == *name)?;
+        Some(format!("`{}`", shown[index]))
+    };
+    let of = match &limit.subject {
+        Subject::All => return Some(format!("{amount} in all")),
+        Subject::EachUser => "each user".to_owned(),
+        Subject::EachGroup => "each group".to_owned(),
+        Subject::EachProject => "each project".to_owned(),
+        Subject::User(name) => of_name(name, &shown.users, &in_log.users)?,
+        Subject::Group(name) => of_name(name, &shown.unix_groups, &in_log.unix_groups)?,
+        Subject::Project(name) => of_name(name, &shown.projects, &in_log.projects)?,
+    };
+    Some(format!("{amount} of {of}"))
 }
 
 /// Whether a simulation computes an input of every job, whatever the log says.

@@ -107,11 +107,12 @@ impl Site {
             None if self.has_cycle_rules() => self.cycle_rules(queues),
             None => Backfill::Easy.rules(),
         };
+        let in_log = workload.names_in_log();
         let limited = LimitedNames {
             queues,
-            users: workload.users(),
-            groups: workload.unix_groups(),
-            projects: workload.projects(),
+            users: &in_log.users,
+            groups: &in_log.unix_groups,
+            projects: &in_log.projects,
             amounts: &names,
         };
         SimulationRules {

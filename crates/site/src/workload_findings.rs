@@ -5,7 +5,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::{Ranges, ValueSet, lint, lint_values};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
-use jsf_simulate::{Goal, Goals, Workload, in_one_line};
+use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
 
 use super::simulate::few;
 use super::simulation_rules::PROCESSORS;
@@ -119,10 +119,23 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
     if let Some((member, of)) = member
         && member.index(of, workload).is_none()
     {
-        let similar = did_you_mean(of, member.names(workload).iter().map(|name| &**name));
-        return Some(format!("the goal `{name}` is about no job: no job of the log has the {member} `{of}`{similar}"));
+        let hides_names = workload.is_anonymous() && *member != Member::Queue;
+        let names = member.names(workload).iter().filter(|_| !hides_names);
+        let similar = did_you_mean(of, names.map(|name| &**name));
+        let member = member_in_words(*member, of, workload);
+        return Some(format!("the goal `{name}` is about no job: no job of the log has {member}{similar}"));
     }
     let condition = condition.as_ref().map_or("", |condition| condition.formula.text());
-    let which = member.as_ref().map_or_else(String::new, |(member, of)| format!(" of the {member} `{of}`"));
+    let which = member
+        .as_ref()
+        .map_or_else(String::new, |(member, of)| format!(" of {}", member_in_words(*member, of, workload)));
     Some(format!("the goal `{name}` is about no job: `{condition}` holds for no job{which} of the log"))
+}
+
+/// What the jobs of a goal have in common, with its name unless the names of the log are hidden.
+fn member_in_words(member: Member, of: &str, workload: &Workload) -> String {
+    if workload.is_anonymous() && member != Member::Queue {
+        return format!("its {member}");
+    }
+    format!("the {member} `{of}`")
 }

@@ -106,7 +106,8 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
         None => site.formula_text().ok().map(|formula| formula.text),
     };
     let formulas = formulas_read(template, in_force.as_deref());
-    let workload = log::open(&arguments.log, &site, &formulas.iter().collect::<Vec<_>>(), Some(&goals))?;
+    let workload =
+        log::open(&arguments.log, arguments.log.rules(), &site, &formulas.iter().collect::<Vec<_>>(), Some(&goals))?;
     log::messages(&workload, true).iter().for_each(warn);
     let options = FitOptions {
         in_force,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job_sort_formula::Formula;
-use jsf_simulate::{Goals, MAX_GOALS_BYTES, Workload};
+use jsf_simulate::{Goals, LogRules, MAX_GOALS_BYTES, Workload};
 use jsf_site::{FileSource, Site};
 
 use super::args::LogArgs;
@@ -31,6 +31,7 @@ pub(super) fn read_text(source: &FileSource, limit: u64) -> Result<String, CliEr
 /// The log cannot be read, or it has nothing of what the goals name.
 pub(super) fn open(
     arguments: &LogArgs,
+    rules: LogRules,
     site: &Site,
     formulas: &[&Formula],
     goals: Option<&Goals>,
@@ -38,7 +39,7 @@ pub(super) fn open(
     let progress = Progress::start("reading the workload");
     let conditions = goals.into_iter().flat_map(Goals::conditions);
     let formulas: Vec<&Formula> = formulas.iter().copied().chain(conditions).collect();
-    let workload = site.open_workload(&arguments.sources(), &formulas, arguments.rules())?;
+    let workload = site.open_workload(&arguments.sources(), &formulas, rules)?;
     drop(progress);
     if let Some(goals) = goals {
         site.check_goals(goals, &workload)?.iter().for_each(warn);

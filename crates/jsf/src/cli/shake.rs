@@ -7,7 +7,7 @@ use jsf_site::{FormulaText, Site};
 use super::CliError;
 use super::args::SimulateArgs;
 use super::runs::{Interruptible, on_all_cores};
-use super::simulate::request;
+use super::simulate::run_once;
 
 /// What moved submissions make of the means under a formula, if that is asked for.
 pub(super) fn shaken_side(
@@ -56,6 +56,6 @@ fn simulate(
     let submitted = source.submitted(arguments.site.numbers);
     let Ok(formula) = submitted.formula() else { return Ok(None) };
     let mut observer = Interruptible;
-    let simulated = site.simulate(request(arguments, formula, workload, &mut observer))?;
+    let simulated = run_once(arguments, site, formula, workload, &mut observer)?;
     Ok(simulated.schedule.is_complete.then_some((simulated.schedule, simulated.processors)))
 }

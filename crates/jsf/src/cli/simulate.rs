@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job_sort_formula::diagnostic::{Message, Severity};
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError};
-use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -20,8 +20,8 @@ use jsf_report::{
     without_words,
 };
 use jsf_simulate::{
-    Decay, Difference, EvaluationErrors, GoalState, Goals, JudgedGoal, Observer, Results, Validation, WarmUp, Workload,
-    WorkloadModel, generate,
+    Decay, Difference, EvaluationErrors, GoalState, Goals, JudgedGoal, LogRules, Observer, Results, Validation, WarmUp,
+    Workload, WorkloadModel, generate,
 };
 use jsf_site::{
     FormulaText, ProcessorsSource, Role, SimulateRequest, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
@@ -50,19 +50,9 @@ pub(super) static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The exit code of a process that Ctrl-C ends.
 const INTERRUPTED: i32 = 130;
 
-pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let names = Names { arguments, log: None };
-    simulate_log(arguments, out).map_err(|error| match error {
-        CliError::Site(error) if arguments.anonymise => SiteError::Content(names.without_in(error.message())).into(),
-        error => error,
-    })
-}
-
-/// A log, and the same log as it is shown.
+/// A log and how it is judged.
 struct Log {
     workload: Workload,
-    /// The log with other names, if it is to be anonymous.
-    anonymous: Option<Workload>,
     /// The goals by which a simulation is judged.
     goals: Option<Goals>,
     /// How long after the first submission the jobs begin that are counted, in seconds.
@@ -71,71 +61,14 @@ struct Log {
     is_until_decay: bool,
 }
 
-impl Log {
-    /// The log as it is shown.
-    fn shown(&self) -> &Workload {
-        self.anonymous.as_ref().unwrap_or(&self.workload)
-    }
-}
-
-/// What a message may show of names.
-struct Names<'a> {
-    arguments: &'a SimulateArgs,
-    log: Option<&'a Log>,
-}
-
-impl Names<'_> {
-    /// Messages that show no name of an entity or a group with --anonymise: in a message, names are between back-ticks.
-    fn without_all(&self, messages: &[String]) -> Vec<String> {
-        messages.iter().map(|message| self.without(message)).collect()
-    }
-
-    fn without(&self, message: &str) -> String {
-        if !self.arguments.anonymise {
-            return message.to_owned();
-        }
-        let parts = message.split('`').enumerate();
-        let shown = parts.map(|(index, part)| if index % 2 == 1 { self.shown(part) } else { part.to_owned() });
-        shown.collect::<Vec<_>>().join("`")
-    }
-
-    /// The same for a message, whose request contains no names.
-    fn without_in(&self, message: Message) -> Message {
-        Message { text: self.without(&message.text), ..message }
-    }
-
-    /// What is shown in place of a quoted text: a file of the command line, a job and what every server knows stay.
-    fn shown(&self, quoted: &str) -> String {
-        let SimulateArgs { site, log, .. } = self.arguments;
-        let given_site = site.given_site().map(|site| site.path);
-        let mut paths = given_site.iter().chain(site.files.paths()).chain(&log.workload);
-        if let Some(Log { workload, anonymous: Some(anonymous), .. }) = self.log {
-            for (names, others) in
-                [(workload.entities(), anonymous.entities()), (workload.groups(), anonymous.groups())]
-            {
-                if let Some(index) = names.iter().position(|name| **name == *quoted) {
-                    return others[index].to_string();
-                }
-            }
-            if (0..workload.jobs().len()).any(|job| workload.id(job) == quoted) {
-                return quoted.to_owned();
-            }
-        }
-        let is_file = paths.any(|path| quoted.starts_with(&*path.to_string_lossy()));
-        if is_file || Schema::openpbs().entry(quoted).is_some() { quoted.to_owned() } else { "…".to_owned() }
-    }
-}
-
-fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&readers(arguments))?;
     arguments.csv.note_idle(arguments.format == SimulateFormatName::Csv);
     if is_change(arguments) && arguments.format == SimulateFormatName::Swf {
         return Err(CliError::usage("--format swf writes one schedule: give one formula, without --old and --new"));
     }
     let site = open_site(arguments)?;
-    let names = Names { arguments, log: None };
-    let warnings: Vec<Message> = site.warnings().iter().cloned().map(|warning| names.without_in(warning)).collect();
-    warn_all(&warnings);
+    warn_of_site(arguments, &site);
     if !arguments.param.is_empty() {
         return sweep(arguments, &site, out);
     }
@@ -151,7 +84,7 @@ fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcom
     let Some(old) = simulate(arguments, &site, &log, &sources.old, None)? else { return Ok(Outcome::Findings) };
     let new = simulate(arguments, &site, &log, &sources.new, Some(&old))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
-    let workload = log.shown();
+    let workload = &log.workload;
     let validation = Validation::new(workload, &old.simulated.schedule, log.warm_up);
     let [old_rules, new_rules] =
         [&sources.old, &sources.new].map(|source| rules(arguments, &site, &log, source, &old.simulated));
@@ -265,7 +198,7 @@ fn write_side(
     side: &Side,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let workload = log.shown();
+    let workload = &log.workload;
     let validation = Validation::new(workload, &side.simulated.schedule, log.warm_up);
     if arguments.validate && validation.is_none() {
         return Err(CliError::content(
@@ -335,17 +268,11 @@ fn side_formula(
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
     let goals = arguments.goals.as_deref().map(|path| log::read_goals(path, site)).transpose()?;
     let workload = read_workload(arguments, site, sources, goals.as_ref())?;
-    // the simulation needs the names: they choose the shares and the limits
-    let anonymous = arguments.anonymise.then(|| {
-        let mut anonymous = workload.clone();
-        anonymous.anonymise();
-        anonymous
-    });
     let default = default_warm_up(arguments, site, &workload, sources)?;
     let given = arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
     let warm_up = given.unwrap_or(default.seconds());
     check_warm_up(&workload, warm_up)?;
-    Ok(Log { workload, anonymous, goals, warm_up, is_until_decay: given.is_none() && default.seconds() > 0 })
+    Ok(Log { workload, goals, warm_up, is_until_decay: given.is_none() && default.seconds() > 0 })
 }
 
 /// Which of the first jobs do not count unless the arguments say it.
@@ -361,7 +288,8 @@ fn default_warm_up(
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     let usage = starting_usage(&arguments.site).unwrap_or_default();
-    let warm_up = site.warm_up(&formulas, workload, usage, arguments.log.decay)?;
+    let warm_up = site.warm_up(&formulas, workload, usage, arguments.log.decay);
+    let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
     too_short(warm_up).iter().for_each(warn);
     Ok(warm_up)
 }
@@ -375,14 +303,18 @@ fn read_workload(
     let SimulateArgs { load, seed, .. } = *arguments;
     if let (Some(jobs), Some(processors)) = (arguments.generate, arguments.log.processors) {
         let _progress = Progress::start("generating the workload");
-        return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
+        let mut workload = generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() });
+        if arguments.anonymise {
+            workload.anonymise();
+        }
+        return Ok(workload);
     }
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
-    let workload = log::open(&arguments.log, site, &formulas, goals)?;
-    let messages = log::messages(&workload, !arguments.format.is_document());
-    Names { arguments, log: None }.without_all(&messages).iter().for_each(warn);
+    let rules = LogRules { anonymise: arguments.anonymise, ..arguments.log.rules() };
+    let workload = log::open(&arguments.log, rules, site, &formulas, goals)?;
+    log::messages(&workload, !arguments.format.is_document()).iter().for_each(warn);
     Ok(workload)
 }
 
@@ -430,7 +362,6 @@ fn simulate(
     before: Option<&Side>,
 ) -> Result<Option<Side>, CliError> {
     let workload = &log.workload;
-    let names = Names { arguments, log: Some(log) };
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
     let interrupted = before.map(|before| &before.simulated).filter(|before| !before.schedule.is_complete);
@@ -438,7 +369,7 @@ fn simulate(
     let found = site.lint(formula, workload);
     end_simulation_at_interrupt();
     let mut counter = Counter { progress: Progress::start("simulating"), jobs: workload.jobs().len(), most };
-    let simulated = site.simulate(request(arguments, formula, workload, &mut counter));
+    let simulated = run_once(arguments, site, formula, workload, &mut counter);
     drop(counter);
     let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
     if is_refused || !arguments.format.is_document() || arguments.text.full {
@@ -452,7 +383,7 @@ fn simulate(
     let others = simulated.warnings.iter().filter(|warning| !shown.contains(warning));
     // the old side of a comparison is simulated first, and does not know yet which warnings are its own
     let of_side = if before.is_some() { "under the new formula: " } else { "" };
-    let others: Vec<String> = others.map(|warning| of_side.to_owned() + &names.without(warning)).collect();
+    let others: Vec<String> = others.map(|warning| of_side.to_owned() + warning).collect();
     if !arguments.format.is_document() {
         warn_all(&others);
     }
@@ -463,10 +394,10 @@ fn simulate(
     }
     let errors = &simulated.schedule.errors;
     let shares = simulated.shares.as_deref();
-    let failing = FailingJobs::new(formula, log.shown(), errors, shares, arguments.site.on_error);
+    let failing = FailingJobs::new(formula, workload, errors, shares, arguments.site.on_error);
     let fails =
         errors.jobs() > 0 && (arguments.site.on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
-    let results = simulated.results(log.shown(), log.warm_up);
+    let results = simulated.results(workload, log.warm_up);
     let old = before.map(|before| &*before.goals);
     let goals = results.judge(log.goals.as_ref(), workload, &simulated.schedule, old);
     let mut checked = check(arguments, site, &submitted)?;
@@ -479,31 +410,50 @@ fn simulate(
         failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
     let drawn_warnings = others.iter().map(|warning| format!("warning: {warning}"));
     findings.extend(drawn_warnings.chain(failures).map(|text| printable(&text).into_owned()));
-    let warnings = simulated.warnings.iter().map(|warning| format!("warning {}", names.without(warning))).collect();
+    let warnings = simulated.warnings.iter().map(|warning| format!("warning {warning}")).collect();
     for found in found.iter().map(|found| submitted.in_source(found.clone())) {
         let is_known = checked.findings.iter().any(|known| (known.code, known.span) == (found.code, found.span));
         checked.findings.extend((!is_known).then_some(found));
     }
-    for found in &mut checked.findings {
-        found.message = names.without(&found.message);
-    }
     Ok(Some(Side { simulated, results, goals, checked, failing, warnings, findings, is_fine }))
 }
 
-/// The simulation that the arguments ask for.
-pub(super) fn request<'a>(
+/// Runs the simulation that the arguments ask for.
+pub(super) fn run_once(
     arguments: &SimulateArgs,
-    formula: &'a Formula,
-    workload: &'a Workload,
-    observer: &'a mut dyn Observer,
-) -> SimulateRequest<'a> {
-    SimulateRequest {
+    site: &Site,
+    formula: &Formula,
+    workload: &Workload,
+    observer: &mut dyn Observer,
+) -> Result<SimulatedQueue, SiteError> {
+    let request = SimulateRequest {
         decay_period: arguments.log.decay,
         decay_factor: arguments.log.decay_factor,
         processors: arguments.log.processors,
         backfill: arguments.log.backfill,
         usage: starting_usage(&arguments.site).unwrap_or_default(),
         ..SimulateRequest::new(formula, workload, observer)
+    };
+    site.simulate(request).map_err(|error| without_names(arguments, error))
+}
+
+/// An error about the files of a site, which may quote any of their names. --anonymise shows that there is one alone.
+fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteError {
+    match error {
+        SiteError::Content(_) if arguments.anonymise => {
+            let text = "the files of the site cannot be used; the reason may contain names, which --anonymise hides";
+            SiteError::Content(text.to_owned().into())
+        }
+        error => error,
+    }
+}
+
+/// Shows the warnings about the files of a site, which may quote any of their names; with --anonymise, that there are some.
+fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
+    match site.warnings() {
+        warnings if !arguments.anonymise => warn_all(warnings),
+        [] => {}
+        _ => warn("the warnings about the files of the site may contain names, which --anonymise hides"),
     }
 }
 
@@ -522,10 +472,13 @@ fn is_fatal(checked: &Checked) -> bool {
 /// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows.
 fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
     let of_queue = queue_site(arguments).and_then(|site| site.check(submitted).ok());
-    match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
-        Some(checked) => Ok(checked),
-        None => site.check(submitted),
-    }
+    let checked = site.check(submitted).map_err(|error| without_names(arguments, error))?;
+    Ok(match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
+        // what is found in the queue may name its entities
+        Some(of_queue) if arguments.anonymise => Checked { findings: checked.findings, ..of_queue },
+        Some(of_queue) => of_queue,
+        None => checked,
+    })
 }
 
 /// The site with its queue, if it has one: whether the scheduler crashes of it decides the exit code in every format.
@@ -595,7 +548,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         ];
         note_idle(&options, "without a fair-share tree: give --tree FILE or --sched-priv DIR");
     }
-    let site = Site::from_files(files, arguments.site.rules(None))?;
+    let site = Site::from_files(files, arguments.site.rules(None)).map_err(|error| without_names(arguments, error))?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     Ok(site)
 }
@@ -641,7 +594,7 @@ fn rules(
         let left_out = format!("the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up));
         rules.push(("warm-up", left_out));
     }
-    let limits = Names { arguments, log: Some(log) }.without_all(&simulated.limits);
+    let limits = &simulated.limits;
     rules.extend(site.python_rule());
     let without = without_words(&simulated.left_out);
     rules.extend((!without.is_empty()).then_some(("without", without)));

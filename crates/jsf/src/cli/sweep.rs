@@ -10,7 +10,7 @@ use jsf_site::{Site, SiteError};
 use super::args::{Param, SimulateArgs, SimulateFormatName};
 use super::document::{write_as_markdown, write_text};
 use super::runs::{Interruptible, on_all_cores};
-use super::simulate::request;
+use super::simulate::run_once;
 use super::{CliError, Outcome, warn};
 
 /// The most combinations of values.
@@ -59,7 +59,7 @@ impl Sweep<'_> {
         let text = filled(self.template, &self.arguments.param, values);
         let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
         let mut observer = Interruptible;
-        let simulated = self.site.simulate(request(self.arguments, &formula, self.workload, &mut observer));
+        let simulated = run_once(self.arguments, self.site, &formula, self.workload, &mut observer);
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => {
                 if let Some(name) = unfilled(&text) {

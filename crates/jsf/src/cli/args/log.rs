@@ -58,7 +58,8 @@ pub struct LogArgs {
 impl LogArgs {
     /// What is made of the log.
     pub fn rules(&self) -> LogRules {
-        LogRules { cancelled: self.cancelled, overrun: self.overrun, processors_of: self.processors_of }
+        let Self { cancelled, overrun, processors_of, .. } = *self;
+        LogRules { cancelled, overrun, processors_of, ..LogRules::default() }
     }
 
     /// The files of the log.

@@ -176,7 +176,8 @@ pub struct SimulateArgs {
     pub shake: Option<u64>,
     /// Replace the names of entities and groups
     ///
-    /// By u1, u2 … and g1, g2 … in everything that is written
+    /// By u1, u2 … and g1, g2 … in everything that is written; warnings and errors about the files of the site, which may
+    /// quote their names, are hidden
     #[arg(long)]
     pub anonymise: bool,
     /// Compare the waits with those in the log

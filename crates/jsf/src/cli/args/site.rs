@@ -194,11 +194,6 @@ impl FileArgs {
         self.0.get(&role).map(PathBuf::as_path)
     }
 
-    /// The paths.
-    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.0.values()
-    }
-
     /// The options whose file is this one.
     fn options_of(&self, is_file: impl Fn(&Path) -> bool) -> impl Iterator<Item = &'static str> {
         let files = FILE_OPTIONS.into_iter().filter(|(role, ..)| *role != Role::SchedPriv);
