@@ -291,7 +291,7 @@ impl<'a> CycleReport<'a> {
 }
 
 /// A time in UTC.
-fn moment(seconds: i64) -> String {
+pub(super) fn moment(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         Err(_) => seconds.to_string(),

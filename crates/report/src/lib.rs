@@ -70,6 +70,7 @@ pub use sarif::Sarif;
 pub use shares_document::{SharesHead, shares_document};
 pub use simulation_document::{failing_clauses, simulated_change_document, simulation_document};
 pub use simulation_failures::FailingJobs;
+pub use simulation_log::cut_by_end;
 pub use without::without_words;
 pub use words::{too_short, waiting_time};
 

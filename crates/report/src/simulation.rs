@@ -122,7 +122,9 @@ impl<'a> SimulationReport<'a> {
             ("policy", json!(self.policy)),
             ("decay", self.decay.filter(|_| self.policy.is_some()).map_or(Json::Null, decay_json)),
             ("warnings", warnings_json(self.warnings)),
+            ("complete_from", json!(self.workload.complete_from())),
             ("warm_up", json!(statistics.warm_up)),
+            ("warm_up_jobs", json!(self.workload.count_before(self.warm_up_end()))),
             ("summary", summary_json(&statistics.summary)),
             ("entities", self.entities_json()),
             ("groups", groups_json(&statistics.groups)),
@@ -181,7 +183,12 @@ impl<'a> SimulationReport<'a> {
 
     /// Whether a job with this time of submission is left out of the statistics.
     pub(super) fn is_warm_up(&self, submit: i64) -> bool {
-        submit < self.first_submission().saturating_add(self.statistics.warm_up)
+        submit < self.warm_up_end()
+    }
+
+    /// When the first job that counts can be submitted.
+    fn warm_up_end(&self) -> i64 {
+        self.first_submission().saturating_add(self.statistics.warm_up)
     }
 
     /// Writes the jobs that start in the Standard Workload Format, with their simulated waits and run times. Ids and names that are not

@@ -17,7 +17,7 @@ use crate::simulated_change::SimulatedChangeReport;
 use crate::simulated_effect::effect;
 use crate::simulation::{JobLine, SimulationReport};
 use crate::simulation_charts::over_time;
-use crate::simulation_log::log_facts;
+use crate::simulation_log::{LOG, log_facts};
 use crate::simulation_tables::{
     all_jobs_sections, class_sections, difference_sections, periods_section, shares_section,
 };
@@ -139,7 +139,7 @@ fn goals_sentence(goals: &[JudgedGoal], doubt: Option<&str>) -> Option<String> {
 /// was given.
 fn first_facts(facts: Vec<Fact>, processors_source: ProcessorsSource) -> Vec<Fact> {
     let is_first = |fact: &Fact| match &*fact.heading {
-        "formula" | "warm-up" | VALIDATION => true,
+        "formula" | "warm-up" | LOG | VALIDATION => true,
         "machine" => processors_source != ProcessorsSource::Given,
         _ => is_policy_of_others(fact),
     };

@@ -1,14 +1,20 @@
 //! What a simulation makes of its log: what is left out, which runs are cut, and which requested times are assumed.
 
-use jsf_simulate::LeftOutReason;
+use jsf_simulate::{LeftOutReason, Workload};
 use serde_json::{Map, Value as Json, json};
 
+use crate::cycle::moment;
 use crate::document::Fact;
 use crate::simulation::{SimulationReport, core_seconds};
 use crate::words::{count, percent, significant};
 
 /// The headings of the facts about a log.
-const HEADINGS: [&str; 3] = ["left out", "cut", "walltime"];
+const HEADINGS: [&str; 4] = [LOG, "left out", "cut", "walltime"];
+/// The heading of what the log has of the time that it is about.
+pub(super) const LOG: &str = "log";
+
+/// Times before this one, of 1973, are those of a clock that begins with its log.
+const LEAST_EPOCH: i64 = 100_000_000;
 
 /// The number of jobs and lines that are left out, for each reason.
 pub(super) fn left_out_json(report: &SimulationReport<'_>) -> Json {
@@ -54,6 +60,21 @@ pub(super) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
         let part = percent(cut.core_seconds as f64 / cut.of.max(1) as f64);
         format!("{} at the requested time, by {hours} core hours ({part})", count(cut.jobs, "run"))
     });
-    let texts = [left_out, cut, report.workload.assumed_walltimes().in_words()];
+    let texts = [cut_by_end(report.workload), left_out, cut, report.workload.assumed_walltimes().in_words()];
     HEADINGS.into_iter().zip(texts).filter_map(|(heading, text)| Some(Fact::new(heading, text?))).collect()
+}
+
+/// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that is complete.
+pub fn cut_by_end(workload: &Workload) -> Option<String> {
+    let from = moment_of_log(workload.complete_from()?);
+    let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
+    Some(format!(
+        "cut by the end of its jobs, and complete from {from} on, its first end; {jobs} submitted before left out, as others of that \
+         time are missing (--from TIME)"
+    ))
+}
+
+/// A time of the log's clock, which need not begin in 1970.
+fn moment_of_log(seconds: i64) -> String {
+    if seconds < LEAST_EPOCH { format!("second {seconds} of its clock") } else { moment(seconds) }
 }

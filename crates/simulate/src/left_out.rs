@@ -21,6 +21,10 @@ pub enum LeftOutReason {
     Running,
     /// A job was moved to another server.
     Moved,
+    /// A job was submitted before the time in which the log is complete.
+    Incomplete,
+    /// A job was submitted outside the time that is simulated.
+    Outside,
     /// An execution after which the job was queued again; its last execution counts.
     Rerun,
     /// A reservation of processors.
@@ -35,11 +39,13 @@ pub enum LeftOutReason {
 
 impl LeftOutReason {
     /// All reasons.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Cancelled,
         Self::Waiting,
         Self::Running,
         Self::Moved,
+        Self::Incomplete,
+        Self::Outside,
         Self::Rerun,
         Self::Reservation,
         Self::Repeated,
@@ -54,6 +60,8 @@ impl LeftOutReason {
             Self::Waiting => "waiting",
             Self::Running => "running",
             Self::Moved => "moved",
+            Self::Incomplete => "incomplete",
+            Self::Outside => "outside",
             Self::Rerun => "rerun",
             Self::Reservation => "reservation",
             Self::Repeated => "repeated",
@@ -69,6 +77,8 @@ impl LeftOutReason {
             Self::Waiting => "still waiting at the end of the log",
             Self::Running => "still running at the end of the log",
             Self::Moved => "moved to another server",
+            Self::Incomplete => "submitted before the log is complete",
+            Self::Outside => "submitted outside the time that is simulated",
             Self::Rerun => "executions before a rerun",
             Self::Reservation => "reservations",
             Self::Repeated => "with an id of another line",

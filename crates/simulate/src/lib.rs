@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod accounting;
+mod complete;
 mod difference;
 mod errors;
 mod fairness;

@@ -11,6 +11,10 @@ pub struct LogRules {
     pub overrun: Overrun,
     /// Whose number of processors counts.
     pub processors_of: ProcessorsOf,
+    /// The first time of submission of the jobs that are simulated; without one, the log is simulated from when on it is complete.
+    pub from: Option<i64>,
+    /// The time of submission before which they are submitted.
+    pub to: Option<i64>,
     /// Whether other names than those in the log are shown, and no text of a line that cannot be read.
     pub anonymise: bool,
 }

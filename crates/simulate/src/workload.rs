@@ -10,6 +10,7 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
 
+use super::complete::complete_from;
 use super::left_out::{Fault, Faults, LeftOutReason};
 use super::log_rules::{AssumedWalltimes, LogRules, Overrun};
 use super::mentions::{Mention, Mentions};
@@ -275,6 +276,7 @@ pub struct Workload {
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
+    complete_from: Option<i64>,
     machine_processors: Option<u32>,
     clock: Vec<Box<str>>,
     assumed: AssumedWalltimes,
@@ -394,6 +396,11 @@ impl Workload {
         Some(self.jobs.iter().map(|job| self.amounts(job)[index].value).collect())
     }
 
+    /// From when on the logs are complete, in seconds of their clock, if jobs that were submitted before are left out.
+    pub fn complete_from(&self) -> Option<i64> {
+        self.complete_from
+    }
+
     /// What of the logs is left out.
     pub fn faults(&self) -> &Faults {
         &self.faults
@@ -412,8 +419,13 @@ impl Workload {
     /// The jobs that are submitted before a time, with the names of all.
     pub fn submitted_before(&self, time: i64) -> Self {
         let mut earlier = self.clone();
-        earlier.jobs.truncate(self.jobs.partition_point(|job| job.submit < time));
+        earlier.jobs.truncate(self.count_before(time));
         earlier
+    }
+
+    /// The number of jobs that are submitted before a time.
+    pub fn count_before(&self, time: i64) -> usize {
+        self.jobs.partition_point(|job| job.submit < time)
     }
 
     /// The same jobs, each submitted at another time.
@@ -658,6 +670,7 @@ impl WorkloadBuilder {
                 self.faults.add(fate, || format!("job `{id}`"));
             }
         }
+        let complete_from = self.leave_out_other_times(&mut jobs);
         let mut order =
             [&entities, &users, &groups, &unix_groups, &projects, &queues].map(|names| FirstUse::new(names.len()));
         for job in &mut jobs {
@@ -684,6 +697,7 @@ impl WorkloadBuilder {
             queues: of_queues.names(&queues),
             inputs: self.inputs,
             amounts: self.amounts,
+            complete_from,
             machine_processors: self.machine_processors,
             clock: self.clock,
             assumed: self.assumed,
@@ -694,6 +708,27 @@ impl WorkloadBuilder {
             workload.anonymise();
         }
         workload
+    }
+}
+
+impl WorkloadBuilder {
+    /// Leaves out the jobs that are submitted outside the time that is simulated, and returns from when on the logs are complete if
+    /// that begins it.
+    fn leave_out_other_times(&mut self, jobs: &mut Vec<WorkloadJob>) -> Option<i64> {
+        let LogRules { from, to, .. } = self.rules;
+        let complete_from = if from.is_some() { None } else { complete_from(jobs) };
+        let incomplete = Fault::new(LeftOutReason::Incomplete, "submitted before the log is complete");
+        let outside = Fault::new(LeftOutReason::Outside, "submitted outside the time that is simulated");
+        let count = jobs.len();
+        jobs.retain(|job| complete_from.is_none_or(|from| job.submit >= from));
+        let complete = jobs.len();
+        jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
+        for (fault, jobs) in [(incomplete, count - complete), (outside, complete - jobs.len())] {
+            if jobs > 0 {
+                self.faults.add(fault.of_jobs(jobs), String::new);
+            }
+        }
+        complete_from
     }
 }
 

@@ -3,6 +3,7 @@
 mod candidates;
 mod claims;
 mod comparisons;
+mod incomplete;
 mod logs;
 mod names;
 mod properties;

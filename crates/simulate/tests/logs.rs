@@ -17,12 +17,16 @@ const KEEP_CANCELLED: LogRules = LogRules {
     cancelled: Cancelled::Keep,
     overrun: Overrun::Cut,
     processors_of: ProcessorsOf::Requested,
+    from: None,
+    to: None,
     anonymise: false,
 };
 const ALLOCATED: LogRules = LogRules {
     cancelled: Cancelled::LeaveOut,
     overrun: Overrun::Cut,
     processors_of: ProcessorsOf::Allocated,
+    from: None,
+    to: None,
     anonymise: false,
 };
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use job_sort_formula::Formula;
+use jsf_report::cut_by_end;
 use jsf_simulate::{Goals, LogRules, MAX_GOALS_BYTES, Workload};
 use jsf_site::{FileSource, Site};
 
@@ -51,10 +52,11 @@ pub(super) fn open(
 pub(super) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
     let mut messages = [&*workload.faults().messages(), workload.notes()].concat();
     if has_counts {
+        let cut = cut_by_end(workload).map(|cut| format!("the log is {cut}"));
         let left_out = workload.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
         let assumed = workload.assumed_walltimes().in_words();
         let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
-        messages.extend(left_out.into_iter().chain(assumed));
+        messages.extend(cut.into_iter().chain(left_out).chain(assumed));
     }
     messages
 }

@@ -591,7 +591,10 @@ fn rules(
     }
     if log.warm_up > 0 {
         let reason = if log.is_until_decay { ", until usage decays" } else { "" };
-        let left_out = format!("the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up));
+        let first = log.workload.jobs().first().map_or(0, |job| job.submit);
+        let jobs = log.workload.count_before(first.saturating_add(log.warm_up));
+        let left_out =
+            format!("{jobs} jobs of the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up));
         rules.push(("warm-up", left_out));
     }
     let limits = &simulated.limits;

@@ -513,3 +513,14 @@ fn a_log_without_a_job_that_starts_has_no_table_of_sizes() {
         assert_eq!(text.starts_with("No job starts."), !has_sizes, "{text}");
     }
 }
+
+#[test]
+fn the_jobs_of_the_warm_up_are_counted() {
+    let call = ["simulate", "eligible_time", "--generate", "200", "--processors", "32", "--warm-up", "6h", "--format"];
+    let document: Value = serde_json::from_str(&success(&jsf(&[&call[..], &["json"]].concat()))).expect("JSON");
+    let count = success(&jsf(&[&call[..], &["csv"]].concat())).lines().filter(|line| line.ends_with(",true")).count();
+    assert!(count > 0);
+    assert_eq!(document["warm_up_jobs"], count);
+    let text = success(&jsf(&[&call[..], &["human"]].concat()));
+    assert!(text.contains(&format!("{count} jobs of the first 6 h are left out (--warm-up)")), "{text}");
+}

@@ -86,7 +86,7 @@ impl CycleFormatName {
 }
 
 /// Parses a time in seconds since 1970 or in ISO 8601.
-fn moment(text: &str) -> Result<i64, String> {
+pub(super) fn moment(text: &str) -> Result<i64, String> {
     let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
     let seconds = text.parse().ok();
     let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());

@@ -47,6 +47,15 @@ pub struct LogArgs {
     /// steps of its PriorityCalcPeriod]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
+    /// Leave out the jobs submitted before this time
+    ///
+    /// Seconds of the log's clock, or ISO 8601 [default: from when on the log is complete: one that is cut by the end of its jobs
+    /// has only some of those submitted before its first end]
+    #[arg(long, value_name = "TIME", value_parser = super::cycle::moment, allow_negative_numbers = true, help_heading = "The log")]
+    pub from: Option<i64>,
+    /// Leave out the jobs submitted at this time or later
+    #[arg(long, value_name = "TIME", value_parser = super::cycle::moment, allow_negative_numbers = true, help_heading = "The log")]
+    pub to: Option<i64>,
     /// Leave out the first jobs
     ///
     /// Those submitted within this time of the first, while the machine fills up, are not in the statistics [default: where
@@ -58,8 +67,8 @@ pub struct LogArgs {
 impl LogArgs {
     /// What is made of the log.
     pub fn rules(&self) -> LogRules {
-        let Self { cancelled, overrun, processors_of, .. } = *self;
-        LogRules { cancelled, overrun, processors_of, ..LogRules::default() }
+        let Self { cancelled, overrun, processors_of, from, to, .. } = *self;
+        LogRules { cancelled, overrun, processors_of, from, to, ..LogRules::default() }
     }
 
     /// The files of the log.

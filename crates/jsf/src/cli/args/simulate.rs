@@ -36,7 +36,8 @@ A log is recognised by its content. In PBS accounting records a job is submitted
 `sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
 {\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. What is left out is counted \
 by reason: jobs that were cancelled before they ran, that still wait or run at the end of the log, or that ask for more \
-processors than there are; executions before a rerun; reservations; damaged lines. A job that does not say how long it asks \
+processors than there are; executions before a rerun; reservations; damaged lines; and of a log that is cut by the ends of its jobs, as the accounting \
+files of some days are, those that were submitted before its first end. A job that does not say how long it asks \
 for gets the default of its queue, else its run time. docs/input.md has the rules of each format.
 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
@@ -99,7 +100,7 @@ Examples:
     }),
     mut_arg("workload", |log| log.required_unless_present("generate").conflicts_with("generate")),
     mut_args(|argument| match argument.get_id().as_str() {
-        "cancelled" | "overrun" | "processors_of" => argument.conflicts_with("generate"),
+        "cancelled" | "overrun" | "processors_of" | "from" | "to" => argument.conflicts_with("generate"),
         _ => argument,
     }),
     mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),

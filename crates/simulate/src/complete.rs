@@ -1,0 +1,52 @@
+//! From when on a log is complete.
+//!
+//! A log in which each job stands at its end, such as the accounting files of some days, begins with jobs that were submitted
+//! before, some of them long ago, and lacks all others of that time: those that ended before its first file. It is complete for
+//! the jobs that are submitted from its first end on. A log of all jobs that were submitted from some time on has a first end
+//! too; but nothing is missing before it, and so
+//!
+//! - about as many jobs are submitted in that time as in any other, and
+//! - it was to be expected that no job ended in it: the sum of the hazards up to the first end, `-ln` of the fraction of runs
+//!   that last as long as each job had run by then, has an exponential distribution with a mean of 1.
+//!
+//! A log is not complete if hardly any job is there in comparison with the rest of the log, or half as many as expected, and the
+//! sum of the hazards is improbable: jobs of one user are alike, so that this alone says little.
+//!
+//! Source: E. L. Kaplan, P. Meier, "Nonparametric Estimation from Incomplete Observations", 1958 (left truncation, survival).
+
+use super::workload::WorkloadJob;
+
+/// A time in which so many jobs were to be expected, and less than a tenth of them are there, is not complete.
+const EXPECTED_JOBS: f64 = 30.0;
+const HARDLY_ANY: f64 = 0.1;
+/// Nor is one with less than half of them and a sum of hazards that is greater by chance in one of 10,000 logs.
+const FEW: f64 = 0.5;
+const GREATEST_HAZARD: f64 = 9.21;
+
+/// From when on the log of these jobs, which are in the order of their submission, is complete; `None` if it is complete from
+/// its first submission on.
+pub(super) fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
+    let [first, .., last] = jobs else { return None };
+    let ran = || jobs.iter().filter_map(|job| Some((job.started()?, job))).filter(|(_, job)| job.run > 0);
+    let first_end = ran().map(|(start, job)| start.saturating_add(job.run)).min()?;
+    let before = jobs.partition_point(|job| job.submit < first_end);
+    if before == 0 || last.submit <= first_end {
+        return None;
+    }
+    let seconds = |from: i64, to: i64| (to - from) as f64;
+    let rate = (jobs.len() - before) as f64 / seconds(first_end, last.submit);
+    let expected = rate * seconds(first.submit, first_end);
+    let part = before as f64 / expected;
+    if expected >= EXPECTED_JOBS && part < HARDLY_ANY {
+        return Some(first_end);
+    }
+    let mut runs: Vec<i64> = ran().map(|(_, job)| job.run).collect();
+    runs.sort_unstable();
+    let hazard = |start: i64| {
+        let longer = runs.len() - runs.partition_point(|run| *run < first_end - start);
+        libm::log(runs.len() as f64 / longer.max(1) as f64)
+    };
+    let earlier = ran().filter(|(start, _)| *start < first_end);
+    let hazards: f64 = earlier.map(|(start, _)| hazard(start)).sum();
+    (part < FEW && hazards > GREATEST_HAZARD).then_some(first_end)
+}
