@@ -74,6 +74,8 @@ pub struct QueuedJob {
     pub submitted_subjobs: Option<ArrayIndices>,
     /// How many subjobs of an array run or are ending.
     pub running_subjobs: u32,
+    /// How many subjobs of an array may run at a time.
+    pub max_run_subjobs: Option<u32>,
     /// Whether it may be reserved a place (`topjob_ineligible`).
     pub is_topjob_eligible: bool,
     /// The letters of the holds: `u`, `o`, `s`, `p`.
@@ -112,9 +114,9 @@ pub struct ArrayIndices {
 }
 
 impl ArrayIndices {
-    /// Reads indices; an empty text and `-` are none.
+    /// Reads indices, without what follows `%`; an empty text and `-` are none.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
+        let text = text.split('%').next().unwrap_or_default().trim();
         if matches!(text, "" | "-") {
             return Some(Self::default());
         }
@@ -178,6 +180,7 @@ pub(super) enum CycleKey {
     ArrayStates,
     ArrayIndices,
     ArraySubmitted,
+    MaxRunSubjobs,
     EstimatedStart,
     Place,
     Select,
@@ -201,6 +204,7 @@ impl CycleKey {
             "array_state_count" => Self::ArrayStates,
             "array_indices_remaining" => Self::ArrayIndices,
             "array_indices_submitted" => Self::ArraySubmitted,
+            "max_run_subjobs" => Self::MaxRunSubjobs,
             "estimated.start_time" | "estimated_start" => Self::EstimatedStart,
             "place" => Self::Place,
             "select" => Self::Select,
@@ -372,6 +376,7 @@ impl AttributeReader<'_, '_> {
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
             queued_subjobs: self.queued_subjobs(),
             submitted_subjobs: self.text(CycleKey::ArraySubmitted).and_then(ArrayIndices::parse),
+            max_run_subjobs: self.max_run_subjobs(),
             running_subjobs: ["Running:", "Exiting:"]
                 .into_iter()
                 .fold(0, |sum: u32, state| sum.saturating_add(self.subjobs_in(state).unwrap_or(0))),
@@ -473,6 +478,13 @@ impl AttributeReader<'_, '_> {
             return Some(indices);
         }
         self.subjobs_in("Queued:").map(ArrayIndices::first)
+    }
+
+    /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in `qsub -J 0-159%20`.
+    fn max_run_subjobs(&self) -> Option<u32> {
+        let given = self.scalar(CycleKey::MaxRunSubjobs).and_then(integer);
+        let submitted = || self.text(CycleKey::ArraySubmitted)?.split_once('%')?.1.trim().parse().ok();
+        given.or_else(submitted)?.try_into().ok()
     }
 
     /// The number of subjobs after a state such as `Running:`.

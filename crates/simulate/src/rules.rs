@@ -34,7 +34,8 @@ impl Backfill {
 pub struct SimulationRules {
     /// The machine; nothing runs on it yet.
     pub machine: Machine,
-    /// What each job asks for, job by job, in the order of the machine's amounts; empty if that is only processors.
+    /// What each job asks for, job by job: the machine's amounts, then those that only limits count; empty if that is only
+    /// processors.
     pub requests: Vec<i64>,
     /// What a cycle starts.
     pub cycle: CycleRules,

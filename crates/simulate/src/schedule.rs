@@ -99,13 +99,10 @@ pub fn simulate(
 ) -> Result<Schedule, ColumnError> {
     let SimulationRules { machine, requests, cycle, order, limits, threshold, has_accrual, precision, on_error } =
         rules;
-    let jobs = RequestedJobs::new(workload, requests);
+    let jobs = RequestedJobs::new(workload, requests, &machine);
     let limits = Limits::new(limits);
     let count = workload.jobs().len() as u32;
-    let is_too_large = |index: &u32| {
-        let job = jobs.job(*index);
-        !machine.can_ever_run(job.queue, &job.request)
-    };
+    let is_too_large = |index: &u32| !machine.can_ever_run(&jobs.job(*index).request);
     let too_large: Vec<usize> = (0..count).filter(is_too_large).map(|job| job as usize).collect();
     let reads_eligible_time = program.inputs().iter().any(|name| **name == *"eligible_time");
     let has_accrual = has_accrual && reads_eligible_time && (limits.has_personal() || threshold.is_some());

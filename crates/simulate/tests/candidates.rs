@@ -54,7 +54,7 @@ fn random_machine(generator: &mut Generator, workload: &Workload, processors: i6
         }
         _ => {
             let pools: Vec<Vec<u32>> = (0..workload.queues().len()).map(|queue| vec![u32::from(queue == 1)]).collect();
-            (Machine::new(&[vec![processors], vec![processors]]).pools_of_queues(pools), Vec::new())
+            (Machine::new(&[vec![processors], vec![processors]]).with_pool_lists(pools), Vec::new())
         }
     }
 }

@@ -14,8 +14,8 @@ use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refus
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
-use super::cycle_machine::{CountedNames, CycleMachine, array_and_index};
-use super::simulation_rules::{LeftOut, PROCESSORS, starts_in_words};
+use super::cycle_machine::{CycleMachine, amount_in_words, array_and_index};
+use super::simulation_rules::{LeftOut, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// The most cycles that are run to estimate when a job starts.
@@ -150,7 +150,12 @@ impl Site {
             later.note(at, &observer);
         }
         let estimates = later.estimates.into_iter().map(|estimate| (estimate.id, estimate.start)).collect();
-        let waiting = decided.waiting(&machine);
+        let waiting = decided.waiting(self, &machine);
+        let mut left_out =
+            self.left_out(table.queues().iter().map(|queue| &**queue), |queue| waiting_in(&table, queue));
+        let considered: Vec<&QueuedJob> = table.considered_rows().filter_map(|row| cycle.jobs.get(row)).collect();
+        let running: Vec<&QueuedJob> = cycle.jobs.iter().filter(|job| matches!(job.state, 'R' | 'E')).collect();
+        left_out.extend(machine.pools.left_out(self, &considered, &running));
         Ok(CycledQueue {
             at,
             processors,
@@ -163,7 +168,7 @@ impl Site {
             estimates,
             backfilling: starts_in_words(&machine.rules),
             order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
-            left_out: self.left_out(table.queues().iter().map(|queue| &**queue), |queue| waiting_in(&table, queue)),
+            left_out,
             findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
             warnings,
             table,
@@ -405,15 +410,15 @@ impl<'t> Decided<'t> {
     }
 
     /// The jobs that wait, and why.
-    fn waiting(&self, machine: &CycleMachine) -> Vec<WaitingJob> {
-        let CycleMachine { limits, names, .. } = machine;
+    fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
         let refused = self.refused.iter().map(|(row, refusal)| {
             let row = *row as usize;
             let reason = match refusal {
-                Refusal::TooLarge => machine.reason_too_large(row),
-                Refusal::NotEnoughFree(lacking) => not_enough(*lacking, names),
+                Refusal::TooLarge => machine.reason_too_large(row, &self.jobs[row], site),
+                Refusal::NotEnoughFree(lacking) => not_enough(*lacking, &machine.amounts),
                 Refusal::Limit(limit) => {
-                    limits.get(*limit).map_or_else(String::new, |limit| limit_in_words(limit, names, &self.jobs[row]))
+                    let limit = machine.limits.get(*limit);
+                    limit.map_or_else(String::new, |limit| limit_in_words(limit, machine, row, &self.jobs[row]))
                 }
                 Refusal::DelaysReservation(delayed) => {
                     let reserved = self.reserved.iter().find(|(row, _)| row == delayed);
@@ -489,30 +494,51 @@ fn reason_not_considered(why: &NotConsidered) -> String {
 }
 
 /// What there is not enough of.
-fn not_enough(lacking: Option<usize>, names: &CountedNames) -> String {
-    match lacking.and_then(|amount| names.amounts.get(amount)) {
-        Some(name) if **name == *PROCESSORS => "not enough processors".to_owned(),
-        Some(name) => format!("not enough {name}"),
+fn not_enough(lacking: Option<usize>, names: &[Box<str>]) -> String {
+    match lacking.and_then(|amount| names.get(amount)) {
+        Some(name) => format!("not enough {}", amount_in_words(name)),
         None => "no room for a chunk on any host".to_owned(),
     }
 }
 
 /// A limit that a job is at, in words.
-fn limit_in_words(limit: &Limit, names: &CountedNames, job: &QueuedJob) -> String {
+fn limit_in_words(limit: &Limit, machine: &CycleMachine, row: usize, job: &QueuedJob) -> String {
+    let of = match limit.queue {
+        None => "the server".to_owned(),
+        Some(_) => format!("queue {}", job.queue),
+    };
     let whose = match limit.kind {
         LimitKind::All => "all users together".to_owned(),
         LimitKind::User => format!("user {}", job.user),
         LimitKind::Group => format!("group {}", job.group),
         LimitKind::Project => format!("project {}", job.project),
+        LimitKind::Subjobs => {
+            let most = job.max_run_subjobs.unwrap_or(0);
+            return format!("max_run_subjobs: at most {} of the array may run at a time", subjobs(most));
+        }
+        LimitKind::Available => return not_available(limit, machine, row, &of),
     };
-    let of = match limit.queue {
-        None => "the server".to_owned(),
-        Some(_) => format!("queue {}", job.queue),
-    };
-    match limit.amount.and_then(|amount| names.amounts.get(amount)) {
+    match limit.amount.and_then(|amount| machine.amounts.get(amount)) {
         None => format!("max_run of {of}: {whose} may run no more jobs"),
         Some(resource) => format!("max_run_res.{resource} of {of}: {whose} may use no more"),
     }
+}
+
+/// Why a job waits for a resource that the server or a queue has as a whole.
+fn not_available(limit: &Limit, machine: &CycleMachine, row: usize, owner: &str) -> String {
+    let amount = limit.amount.unwrap_or(0);
+    let name = amount_in_words(&machine.amounts[amount]);
+    let available = limit.generic.unwrap_or(0);
+    match machine.counted(row, amount) {
+        asked if asked > available => {
+            format!("can never run: it asks for {asked} {name}, and {owner} has {available} (resources_available)")
+        }
+        _ => format!("not enough {name}: {owner} has {available} (resources_available)"),
+    }
+}
+
+fn subjobs(count: u32) -> String {
+    if count == 1 { "1 subjob".to_owned() } else { format!("{count} subjobs") }
 }
 
 /// When a job that is asked for starts.

@@ -1,22 +1,20 @@
 //! The machine, the limits and the jobs of a site as a scheduling cycle needs them.
 
-use std::mem;
-
-use hashbrown::{HashMap, HashSet};
-use job_sort_formula::diagnostic::{Message, Need};
+use hashbrown::HashMap;
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
-    CycleJob, CycleRules, JobSource, Limits, Machine, Part, Placement, Request, UNLIMITED_WALLTIME,
+    CycleJob, CycleRules, JobSource, Limit, LimitKind, Limits, Machine, Part, Placement, Request, UNLIMITED_WALLTIME,
 };
-use jsf_openpbs::files::nodes::{Node, Nodes};
 
 use jsf_simulate::Names;
 
+use super::cycle_pools::{PoolLists, Pools};
 use super::scheduling::LimitedNames;
-use super::simulation_rules::{PROCESSORS, usable_nodes};
+use super::simulation_rules::PROCESSORS;
 use super::{Site, SiteError};
 
 /// What a cycle runs on.
@@ -25,12 +23,8 @@ pub(super) struct CycleMachine {
     pub(super) limits: Limits,
     pub(super) rules: CycleRules,
     pub(super) jobs: RequestedJobs,
-    pub(super) names: CountedNames,
-}
-
-/// The names that are counted by their indices.
-pub(super) struct CountedNames {
-    /// The amounts of the machine.
+    pub(super) pools: Pools,
+    /// The amounts of the machine, then those that only limits count.
     pub(super) amounts: Vec<Box<str>>,
 }
 
@@ -40,11 +34,14 @@ pub(super) struct RequestedJobs(Vec<RequestedJob>);
 struct RequestedJob {
     counts: Vec<u32>,
     amounts: Vec<i64>,
+    pool_lists: Vec<u32>,
+    counted: Vec<i64>,
     walltime: i64,
     queue: u32,
     user: u32,
     group: u32,
     project: u32,
+    array: Option<u32>,
     subjobs: u32,
     can_be_reserved: bool,
 }
@@ -53,30 +50,17 @@ impl JobSource for RequestedJobs {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.0[index as usize];
         CycleJob {
-            request: Request { counts: &job.counts, amounts: &job.amounts },
+            request: Request { counts: &job.counts, amounts: &job.amounts, pool_lists: &job.pool_lists },
+            counted: &job.counted,
             walltime: job.walltime,
             queue: job.queue,
             user: job.user,
             group: job.group,
             project: job.project,
-            subjobs: job.subjobs,
+            array: job.array,
             can_be_reserved: job.can_be_reserved,
         }
     }
-}
-
-/// The pools of the machine: one for each host.
-#[derive(Default)]
-struct Pools {
-    names: Vec<Box<str>>,
-    pools: Vec<Vec<i64>>,
-    /// The queue that a host is reserved for.
-    queues: Vec<Option<Box<str>>>,
-    pool_of_node: HashMap<Box<str>, u32>,
-    /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not known of the moment.
-    in_use: Vec<i64>,
-    /// The subjobs that run on other nodes.
-    subjobs_elsewhere: HashSet<Box<str>>,
 }
 
 /// A running job of which it is not known where it is.
@@ -88,9 +72,6 @@ struct Unplaced {
 
 /// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless `max_array_size` is raised.
 const MAX_SUBJOBS: u32 = 10_000;
-/// The most seconds between the documents of jobs and nodes of which both are of one moment.
-const MAX_APART: u64 = 300;
-
 impl CycleMachine {
     /// The machine with the running jobs of the table on it, at the moment of a cycle.
     pub(super) fn new(
@@ -101,45 +82,42 @@ impl CycleMachine {
         processors: Option<u32>,
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
-        let mut made_pools = Pools::new(site, cycle.timestamp, processors)?;
-        let names = mem::take(&mut made_pools.names);
-        let queues = mem::take(&mut made_pools.queues);
+        let queues: Vec<Box<str>> = table.queues().iter().map(|queue| (&**queue).into()).collect();
+        let pools = Pools::new(site, cycle.timestamp, processors)?;
+        let mut amounts = pools.names.clone();
+        amounts.extend(site.limited_resources(&queues).into_iter().filter(|name| !pools.names.contains(name)));
+        let mut pool_lists = PoolLists::new(site, &pools, &queues);
         let [mut users, mut groups, mut projects] = [Names::default(), Names::default(), Names::default()];
         let jobs = cycle.jobs.iter().enumerate().map(|(row, job)| RequestedJob {
+            pool_lists: pool_lists.of_job(table.queue_index(row), job),
+            counted: amounts.iter().map(|name| total_of(job, name)).collect(),
             walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
             queue: table.queue_index(row) as u32,
             user: users.index(&job.user),
             group: groups.index(&job.group),
             project: projects.index(&job.project),
+            array: array_row(table, job, row),
             subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| u32::try_from(subjobs.len()).unwrap_or(u32::MAX)),
             can_be_reserved: job.is_topjob_eligible,
-            ..requested(job, &names)
+            ..requested(job, &pools.names)
         });
         let jobs = RequestedJobs(jobs.collect());
-        let queue_names: Vec<Box<str>> = table.queues().iter().map(|queue| (&**queue).into()).collect();
         let limited = LimitedNames {
-            queues: &queue_names,
+            queues: &queues,
             users: users.names(),
             groups: groups.names(),
             projects: projects.names(),
-            amounts: &names,
+            amounts: &amounts,
         };
-        let limits = Limits::new(site.cycle_limits(&limited));
-        let pools_of_queue = |queue: &str| -> Vec<u32> {
-            let own = queues.iter().zip(0..).filter(|(of, _)| of.as_deref() == Some(queue));
-            let own: Vec<u32> = own.map(|(_, pool)| pool).collect();
-            match own.is_empty() {
-                true => queues.iter().zip(0..).filter(|(of, _)| of.is_none()).map(|(_, pool)| pool).collect(),
-                false => own,
-            }
-        };
-        let mut of_queues: Vec<Vec<u32>> = queue_names.iter().map(|queue| pools_of_queue(queue)).collect();
-        of_queues.push(pools_of_queue(""));
-        let machine = Machine::new(&made_pools.pools).pools_of_queues(of_queues);
-        let rules = site.cycle_rules(&queue_names);
-        let mut made = Self { machine, limits, rules, jobs, names: CountedNames { amounts: names } };
-        let unplaced = made.run_jobs(table, cycle, at, &made_pools, warnings);
-        made.run_unplaced(unplaced, &made_pools, warnings);
+        let mut limits = site.cycle_limits(&limited);
+        limits.extend(limit_of_arrays(&cycle.jobs));
+        let limits = Limits::new(limits);
+        let machine =
+            Machine::new(&pools.pools).with_hosts(pools.hosts.clone()).with_pool_lists(pool_lists.into_lists());
+        let rules = site.cycle_rules(&queues);
+        let mut made = Self { machine, limits, rules, jobs, pools, amounts };
+        let unplaced = made.run_jobs(table, cycle, at, warnings);
+        made.run_unplaced(unplaced, warnings);
         Ok(made)
     }
 
@@ -149,12 +127,15 @@ impl CycleMachine {
     }
 
     /// Why a job can never run, as it asks for more than there is.
-    pub(super) fn reason_too_large(&self, row: usize) -> String {
+    pub(super) fn reason_too_large(&self, row: usize, job: &QueuedJob, site: &Site) -> String {
+        let wanted = self.pools.wanted(site, job);
+        if let Some((name, value)) = wanted.iter().find(|wanted| !self.pools.is_anywhere(site, wanted)) {
+            return format!("can never run: no node has `{name}={value}`");
+        }
         let request = self.jobs.job(row as u32).request;
-        let counted = self.names.amounts.iter().enumerate();
+        let counted = self.pools.names.iter().enumerate();
         let lacking = counted.filter(|(amount, _)| request.total(*amount) > self.machine.total(*amount));
-        let in_words = |name: &str| if name == PROCESSORS { "processors".to_owned() } else { name.to_owned() };
-        match lacking.map(|(amount, name)| (amount, in_words(name))).next() {
+        match lacking.map(|(amount, name)| (amount, amount_in_words(name))).next() {
             Some((amount, name)) => format!(
                 "can never run: it asks for {} {name}, and the machine has {}",
                 request.total(amount),
@@ -164,6 +145,11 @@ impl CycleMachine {
         }
     }
 
+    /// What a job asks for in all of an amount that a limit counts.
+    pub(super) fn counted(&self, row: usize, amount: usize) -> i64 {
+        self.jobs.job(row as u32).counted[amount]
+    }
+
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when.
     pub(super) fn end_next(&mut self) -> Option<i64> {
         let Self { machine, limits, jobs, .. } = self;
@@ -171,14 +157,7 @@ impl CycleMachine {
     }
 
     /// Puts the running jobs on the machine whose places are known. Returns the others.
-    fn run_jobs(
-        &mut self,
-        table: &JobTable,
-        cycle: &CycleJobs,
-        at: i64,
-        pools: &Pools,
-        warnings: &mut Vec<Message>,
-    ) -> Vec<Unplaced> {
+    fn run_jobs(&mut self, table: &JobTable, cycle: &CycleJobs, at: i64, warnings: &mut Vec<Message>) -> Vec<Unplaced> {
         // what runs while the document is written began before
         let latest_start = cycle.timestamp.unwrap_or(at);
         let mut without_start = Vec::new();
@@ -198,7 +177,7 @@ impl CycleMachine {
                 unplaced.push(Unplaced { row, end });
                 continue;
             }
-            let placement = self.placement(job, &pools.pool_of_node, &requested);
+            let placement = self.placement(job, &requested);
             self.machine.start(row as u32, &requested.request, placement, end);
             self.limits.start(&requested);
         }
@@ -213,21 +192,21 @@ impl CycleMachine {
             let found = format!("{jobs} no `{attribute}` (first `{first}`): {each} is taken as if it {assumption}");
             warnings.push(found.into());
         }
-        unplaced.extend(unlisted_subjobs(table, cycle, latest_start, pools, warnings));
+        unplaced.extend(unlisted_subjobs(table, cycle, latest_start, &self.pools, warnings));
         unplaced.retain(|Unplaced { row, .. }| !matches!(table.exclusion(*row), Some(Exclusion::Partition { .. })));
         unplaced
     }
 
     /// Puts the running jobs on the machine whose places are not known, and what else is in use.
-    fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, pools: &Pools, warnings: &mut Vec<Message>) {
-        let mut unexplained = self.machine.unexplained(&pools.in_use);
+    fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, warnings: &mut Vec<Message>) {
+        let mut unexplained = self.machine.unexplained(&self.pools.in_use);
         for Unplaced { row, end } in unplaced {
             let job = self.jobs.job(row as u32);
-            let placement = self.machine.place_running(&mut unexplained, job.queue, &job.request);
+            let placement = self.machine.place_running(&mut unexplained, &job.request);
             self.machine.start(row as u32, &job.request, placement, end);
             self.limits.start(&job);
         }
-        let unexplained = self.machine.unexplained(&pools.in_use);
+        let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);
         if held > 0 {
             let processors = if held == 1 { "1 processor".to_owned() } else { format!("{held} processors") };
@@ -240,14 +219,14 @@ impl CycleMachine {
     }
 
     /// Where a running job is, as far as the document says.
-    fn placement(&self, job: &QueuedJob, pool_of_node: &HashMap<Box<str>, u32>, requested: &CycleJob<'_>) -> Placement {
+    fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
         if self.machine.pools() == 1 {
-            let total = (0..self.names.amounts.len()).map(|amount| requested.request.total(amount)).collect();
+            let total = (0..self.pools.names.len()).map(|amount| requested.request.total(amount)).collect();
             return Placement::Parts([Part { pool: 0, amounts: total }].into());
         }
         let parts = job.placed.iter().filter_map(|chunk| {
-            let pool = *pool_of_node.get(&chunk.node)?;
-            let amounts = self.names.amounts.iter().map(|name| amount_of(&chunk.amounts, name)).collect();
+            let pool = *self.pools.pool_of_node.get(&chunk.node)?;
+            let amounts = self.pools.names.iter().map(|name| amount_of(&chunk.amounts, name)).collect();
             Some(Part { pool, amounts })
         });
         Placement::Parts(parts.collect())
@@ -270,62 +249,6 @@ impl Site {
             program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).unwrap_or(0.0)
         };
         jobs.iter().map(charge).collect()
-    }
-}
-
-impl Pools {
-    /// The pools, beside jobs of which the document is of this time.
-    fn new(site: &Site, written: Option<i64>, processors: Option<u32>) -> Result<Self, SiteError> {
-        if let Some(processors) = processors {
-            return Ok(Self {
-                names: vec![PROCESSORS.into()],
-                pools: vec![vec![processors.into()]],
-                queues: vec![None],
-                ..Self::default()
-            });
-        }
-        let Some(nodes) = site.nodes()? else {
-            return Err(SiteError::missing("the nodes are not known: ", Need::Processors));
-        };
-        let mut names: Vec<Box<str>> = vec![PROCESSORS.into()];
-        names.extend(site.counted_resources()?);
-        let mut pool_of_host: HashMap<&str, u32> = HashMap::new();
-        let mut made = Self { names, ..Self::default() };
-        for node in usable_nodes(&nodes, site.partition.as_deref()) {
-            let next = made.pools.len() as u32;
-            let pool = *pool_of_host.entry(&*node.host).or_insert(next);
-            if pool == next {
-                made.pools.push(vec![0; made.names.len()]);
-                made.queues.push(node.queue.clone());
-                made.in_use.push(0);
-            }
-            made.add(pool, node);
-        }
-        let are_apart = nodes.timestamp().zip(written).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
-        if are_apart {
-            made.in_use.clear();
-        } else {
-            made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
-        }
-        if made.pools.is_empty() {
-            return Err(SiteError::content("no node is usable: all are down, offline or of another partition"));
-        }
-        Ok(made)
-    }
-
-    /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
-    fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
-        let jobs = nodes.iter().filter(|node| !self.pool_of_node.contains_key(&node.name)).flat_map(|node| &node.jobs);
-        jobs.filter(|id| array_and_index(id).is_some()).cloned().collect()
-    }
-
-    fn add(&mut self, pool: u32, node: &Node) {
-        self.pool_of_node.insert(node.name.clone(), pool);
-        let in_use = node.assigned.get(PROCESSORS).copied().unwrap_or(0).max(0);
-        self.in_use[pool as usize] = self.in_use[pool as usize].saturating_add(in_use);
-        for (sum, name) in self.pools[pool as usize].iter_mut().zip(&self.names) {
-            *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
-        }
     }
 }
 
@@ -375,14 +298,10 @@ pub(super) fn array_and_index(id: &str) -> Option<(String, u32)> {
     Some((format!("{number}[]{server}"), index.parse().ok()?))
 }
 
-/// What a job asks for; the rest is filled in by the caller.
+/// What the chunks of a job ask for; the rest is filled in by the caller.
 fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
-    let total = |name: &str| match name {
-        PROCESSORS => job.ncpus.unwrap_or(0),
-        name => job.amounts.get(name).copied().unwrap_or(0),
-    };
     let mut counts = vec![1];
-    let mut amounts: Vec<i64> = names.iter().map(|name| total(name)).collect();
+    let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
     if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
         counts = job.chunks.iter().map(|chunk| chunk.count).collect();
         amounts =
@@ -391,16 +310,49 @@ fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
     RequestedJob {
         counts,
         amounts,
+        pool_lists: Vec::new(),
+        counted: Vec::new(),
         walltime: 0,
         queue: 0,
         user: 0,
         group: 0,
         project: 0,
+        array: None,
         subjobs: 1,
         can_be_reserved: true,
     }
 }
 
-fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
+/// What a job asks for in all of a resource.
+fn total_of(job: &QueuedJob, name: &str) -> i64 {
+    match name {
+        PROCESSORS => job.ncpus.unwrap_or(0),
+        name => job.amounts.get(name).copied().unwrap_or(0),
+    }
+}
+
+/// The row of the array that a job is, or whose subjob it is.
+fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
+    if job.queued_subjobs.is_some() {
+        return Some(row as u32);
+    }
+    let (array, _) = array_and_index(table.id(row))?;
+    table.row(&array).map(|row| row as u32)
+}
+
+/// The limit of the subjobs that run at a time, if an array has one.
+fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
+    let arrays = jobs.iter().zip(0..).filter_map(|(job, row)| Some((row, job.max_run_subjobs?.into())));
+    let named: HashMap<u32, i64> = arrays.collect();
+    (!named.is_empty()).then_some(Limit { queue: None, kind: LimitKind::Subjobs, amount: None, generic: None, named })
+}
+
+/// A resource in a sentence.
+pub(super) fn amount_in_words(name: &str) -> &str {
+    if name == PROCESSORS { "processors" } else { name }
+}
+
+/// The amount of a resource.
+pub(super) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
     amounts.iter().find(|(other, _)| **other == *name).map_or(0, |(_, amount)| *amount)
 }

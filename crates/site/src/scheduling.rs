@@ -2,8 +2,10 @@
 //! start.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
+use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind};
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
@@ -72,6 +74,29 @@ impl Site {
         QueuePlaces { places: keys.iter().map(place).collect(), turns }
     }
 
+    /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
+    pub(super) fn is_checked(&self, resource: &str) -> bool {
+        self.config.checked_resources.iter().any(|name| name == resource)
+    }
+
+    /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res` limits.
+    pub(super) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
+        let owners = || std::iter::once("").chain(queues.iter().map(|queue| &**queue));
+        let limits = owners().filter_map(|queue| self.queues.run_limits(queue)).flat_map(|limits| limits.iter());
+        let limited = limits.filter_map(|limit| limit.resource.as_deref());
+        let available = self.queues.available_resources().into_iter();
+        let available = available.filter(|name| owners().any(|queue| self.available(queue, name).is_some()));
+        limited.chain(available).map(Into::into).collect()
+    }
+
+    /// What the jobs of a queue, or with an empty name of the server, may hold together of a resource. Without an amount there
+    /// is no bound; a time is not held.
+    fn available(&self, queue: &str, resource: &str) -> Option<i64> {
+        let kind = self.schema.entry(resource).map(|entry| entry.input_type);
+        let is_held = self.is_checked(resource) && kind != Some(InputType::Duration);
+        if is_held { self.queues.available(queue, resource, kind) } else { None }
+    }
+
     /// The limits of running jobs, of the server and of these queues.
     pub(super) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
         let of_queues = names.queues.iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
@@ -81,6 +106,12 @@ impl Site {
             for entry in self.queues.run_limits(name).into_iter().flat_map(|limits| limits.iter()) {
                 add_limit(&mut limits, queue, entry, names);
             }
+            let amounts = names.amounts.iter().enumerate();
+            limits.extend(amounts.filter_map(|(amount, resource)| {
+                let generic = Some(self.available(name, resource)?);
+                let named = HashMap::new();
+                Some(Limit { queue, kind: LimitKind::Available, amount: Some(amount), generic, named })
+            }));
         }
         limits
     }

@@ -79,8 +79,7 @@ impl Site {
         let mut names: Vec<Box<str>> = usable.iter().flat_map(|node| node.amounts.keys().cloned()).collect();
         names.sort_unstable();
         names.dedup();
-        names
-            .retain(|name| **name != *PROCESSORS && self.config.checked_resources.iter().any(|other| *other == **name));
+        names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
         Ok(names)
     }
 
@@ -298,7 +297,7 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
     let of_queue = |queue: &str| vec![pool_of_queue.get(queue).map_or(0, |&pool| pool as u32)];
     let mut pools_of_queues: Vec<Vec<u32>> = queues.iter().map(|queue| of_queue(queue)).collect();
     pools_of_queues.push(vec![0]);
-    Machine::new(&pools).pools_of_queues(pools_of_queues)
+    Machine::new(&pools).with_pool_lists(pools_of_queues)
 }
 
 /// What each job asks for of each amount, job by job.

@@ -1,6 +1,5 @@
 //! Whole sites: rankings, explanations and replays of the example site and of recorded servers.
 
-mod cycles;
 mod example_site;
 mod explain;
 mod nodes;

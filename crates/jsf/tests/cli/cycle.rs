@@ -14,21 +14,28 @@ const JOBS: &str = r#"{"id":"1.vm","entity":"ada","queue":"workq","state":"R","s
 {"id":"4.vm","entity":"dot","queue":"workq","accrue_type":2,"resources":{"ncpus":2,"walltime":"02:00:00"}}
 {"id":"5.vm","entity":"eve","queue":"workq","state":"H","accrue_type":1,"resources":{"ncpus":1,"walltime":"00:10:00"}}
 "#;
-const STRICT: &str = "strict_ordering: True ALL\nby_queue: False ALL\npreemptive_sched: False ALL\n";
+pub(super) const STRICT: &str = "strict_ordering: True ALL\nby_queue: False ALL\npreemptive_sched: False ALL\n";
 
 /// The files of a queue.
-struct Queue(TempDir);
+pub(super) struct Queue(TempDir);
 
 impl Queue {
-    fn new(jobs: &str, sched_config: &str) -> Self {
+    pub(super) fn new(jobs: &str, sched_config: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("jobs"), jobs).expect("a file");
         fs::write(folder.path().join("sched_config"), sched_config).expect("a file");
         Self(folder)
     }
 
+    /// Writes a further file. Returns its path.
+    pub(super) fn file(&self, name: &str, content: &str) -> String {
+        let path = self.0.path().join(name);
+        fs::write(&path, content).expect("a file");
+        path.display().to_string()
+    }
+
     /// `jsf cycle` with these files and options.
-    fn run(&self, options: &[&str]) -> std::process::Output {
+    pub(super) fn run(&self, options: &[&str]) -> std::process::Output {
         let [jobs, config] = ["jobs", "sched_config"].map(|name| self.0.path().join(name).display().to_string());
         jsf(&[&["cycle", "--queue", &jobs, "--sched-config", &config], options].concat())
     }
@@ -219,8 +226,7 @@ fn a_running_job_without_a_start_time_is_named() {
 fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_the_jobs() {
     let config = "strict_ordering: True ALL\npreemptive_sched: True ALL\npreempt_queue_prio: 150\n";
     let queue = Queue::new(JOBS, config);
-    let queues = queue.0.path().join("queues").display().to_string();
-    fs::write(&queues, "create queue workq\nset queue workq Priority = 200\n").expect("a file");
+    let queues = queue.file("queues", "create queue workq\nset queue workq Priority = 200\n");
     let options = ["--queues", &*queues];
     let what = "preemption by the jobs of express queues";
     assert_eq!(queue.cycle(&options)["without"], json!([{"what": what, "jobs": 3}]));
@@ -263,8 +269,7 @@ fn running_subjobs_that_are_not_listed_hold_their_processors() {
 fn the_nodes_say_where_they_run_and_what_else_is_in_use() {
     let free = |jobs: &str, in_use: &[i64]| {
         let queue = Queue::new(jobs, STRICT);
-        let path = queue.0.path().join("nodes").display().to_string();
-        fs::write(&path, nodes(in_use)).expect("a file");
+        let path = queue.file("nodes", &nodes(in_use));
         let output = queue.run(&["--nodes", &path, "--at", "2000", "--format", "json"]);
         success(&output);
         (json(&output), stderr(&output))
@@ -287,8 +292,7 @@ fn a_running_job_whose_place_or_start_is_not_known_holds_its_processors() {
     assert_eq!(without_start["processors"]["free"], 2);
     assert_eq!(without_start["reserved"], json!([{"id": "2.vm", "start": 5600}]));
     let queue = Queue::new(JOBS, STRICT);
-    let path = queue.0.path().join("nodes").display().to_string();
-    fs::write(&path, nodes(&[0, 0])).expect("a file");
+    let path = queue.file("nodes", &nodes(&[0, 0]));
     let output = queue.run(&["--nodes", &path, "--at", "2000", "--format", "json"]);
     assert_eq!(json(&output)["processors"], json!({"total": 16, "free": 10}));
     assert!(stderr(&output).contains("no `exec_vnode` (first `1.vm`)"), "{}", stderr(&output));

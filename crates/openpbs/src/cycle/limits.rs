@@ -1,5 +1,6 @@
 //! The limits of running jobs: how many jobs, or how much of an amount, the jobs of a user, of a group, of a project or of
-//! all may hold at the same time in a queue or at the server.
+//! all may hold at the same time in a queue or at the server; how many subjobs of an array may run; and the resources that a
+//! queue or the server has as a whole.
 
 use hashbrown::HashMap;
 
@@ -16,6 +17,10 @@ pub enum LimitKind {
     All,
     /// Those of a user.
     User,
+    /// The subjobs of an array, by its `max_run_subjobs`.
+    Subjobs,
+    /// All: what `resources_available` has.
+    Available,
 }
 
 /// A limit of a queue or of the server.
@@ -39,8 +44,9 @@ impl Limit {
         let of_kind = match self.kind {
             LimitKind::Group => job.group,
             LimitKind::Project => job.project,
-            LimitKind::All => 0,
+            LimitKind::All | LimitKind::Available => 0,
             LimitKind::User => job.user,
+            LimitKind::Subjobs => job.array?,
         };
         self.queue.is_none_or(|queue| queue == job.queue).then_some(of_kind)
     }
@@ -50,12 +56,17 @@ impl Limit {
     }
 
     fn counted(&self, job: &CycleJob<'_>) -> i64 {
-        self.amount.map_or(1, |amount| job.request.total(amount))
+        self.amount.map_or(1, |amount| job.counted[amount])
     }
 
     /// Whether a job that is held back by it is not eligible: the limit is that of its user, group or project.
     pub fn is_personal(&self) -> bool {
-        self.kind != LimitKind::All
+        matches!(self.kind, LimitKind::Group | LimitKind::Project | LimitKind::User)
+    }
+
+    /// Whether it is one of `max_run` or `max_run_res`.
+    fn is_of_running_jobs(&self) -> bool {
+        self.kind <= LimitKind::User
     }
 }
 
@@ -74,10 +85,13 @@ pub struct Limits {
 impl Limits {
     /// Limits of which nothing is used yet.
     pub fn new(mut limits: Vec<Limit>) -> Self {
-        // counts of jobs before amounts, the queue before the server, then group, project, all, user
-        limits.sort_by_key(|limit| (limit.amount.is_some(), limit.queue.is_none(), limit.kind));
+        // counts of jobs before amounts, the queue before the server, then group, project, all, user; arrays; resources
+        limits.sort_by_key(|limit| {
+            let of_others = (!limit.is_of_running_jobs()).then_some(limit.kind);
+            (of_others, limit.amount.is_some(), limit.queue.is_none(), limit.kind)
+        });
         let running = Counts(vec![HashMap::new(); limits.len()]);
-        let has_server = limits.iter().any(|limit| limit.queue.is_none());
+        let has_server = limits.iter().any(|limit| limit.queue.is_none() && limit.is_of_running_jobs());
         Self { limits, running, has_server }
     }
 
@@ -132,10 +146,9 @@ impl Limits {
         self.limits.iter().zip(&counts.0).position(|(limit, counts)| is_passed(limit, counts, job))
     }
 
-    /// Whether a job would pass a limit of its user, its group or its project.
-    pub(super) fn passes_personal(&self, counts: &Counts, job: &CycleJob<'_>) -> bool {
-        let mut personal = self.limits.iter().zip(&counts.0).filter(|(limit, _)| limit.is_personal());
-        personal.any(|(limit, counts)| is_passed(limit, counts, job))
+    /// The first limit of `max_run` or `max_run_res` that a job would pass.
+    pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
+        self.passed(counts, job).filter(|&limit| self.limits[limit].is_of_running_jobs())
     }
 }
 

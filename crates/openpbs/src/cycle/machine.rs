@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{CycleJob, JobSource};
 
-/// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a host, or a whole machine.
+/// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a vnode, or a whole machine.
 ///
 /// All amounts are counted in the same order in the machine and in the requests of jobs; the first one is processors.
 #[derive(Debug, Clone)]
@@ -15,8 +15,12 @@ pub struct Machine {
     total: Vec<i64>,
     /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there is.
     free: Vec<i64>,
-    /// The pools that a queue uses, by queue; the last entry is that of all queues beyond the list.
-    pools_of_queue: Vec<Vec<u32>>,
+    /// Pool by pool, its host. A chunk may be split over the pools of one host.
+    hosts: Vec<u32>,
+    /// Whether each pool is a host.
+    are_pools_hosts: bool,
+    /// The lists of pools that a chunk may be placed in; the last one also stands for all beyond.
+    pool_lists: Vec<Vec<u32>>,
     /// The running jobs in the order in which their walltimes end.
     ends: Vec<PlannedEnd>,
 }
@@ -51,46 +55,89 @@ pub(super) struct PlannedEnd {
     pub(super) placement: Placement,
 }
 
-/// What a job asks for: chunks, each of which is placed in one pool.
+/// What a job asks for: chunks, each of which is placed on one host.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// How often each chunk is asked for.
     pub counts: &'a [u32],
     /// The amounts of one of each chunk, chunk by chunk.
     pub amounts: &'a [i64],
+    /// The pools in which each chunk may be placed, by the index of their list, see [`Machine::with_pool_lists`].
+    pub pool_lists: &'a [u32],
 }
 
 impl<'a> Request<'a> {
     /// A request of one chunk.
-    pub fn one_chunk(amounts: &'a [i64]) -> Self {
-        Self { counts: &[1], amounts }
+    pub fn one_chunk(amounts: &'a [i64], pool_list: &'a u32) -> Self {
+        Self { counts: &[1], amounts, pool_lists: std::slice::from_ref(pool_list) }
     }
 
-    /// The chunks: how often, and the amounts of one.
-    fn chunks(&self) -> impl Iterator<Item = (u32, &'a [i64])> {
+    fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> {
         let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
-        self.counts.iter().copied().zip(self.amounts.chunks_exact(size))
+        let chunks = self.counts.iter().zip(self.amounts.chunks_exact(size)).zip(self.pool_lists);
+        chunks.map(|((&count, amounts), &pool_list)| Chunk { count: count.into(), amounts, pool_list })
     }
 
     /// All that the job asks for of one amount.
     pub fn total(&self, amount: usize) -> i64 {
-        self.chunks().map(|(count, amounts)| i64::from(count).saturating_mul(amounts[amount])).sum()
+        self.chunks().map(|chunk| chunk.total(amount)).fold(0, i64::saturating_add)
+    }
+
+    /// All that the chunks of a list of pools ask for of one amount.
+    fn total_of(&self, pool_list: u32, amount: usize) -> i64 {
+        let chunks = self.chunks().filter(|chunk| chunk.pool_list == pool_list);
+        chunks.map(|chunk| chunk.total(amount)).fold(0, i64::saturating_add)
+    }
+}
+
+/// Chunks that are alike.
+struct Chunk<'a> {
+    count: i64,
+    amounts: &'a [i64],
+    pool_list: u32,
+}
+
+impl Chunk<'_> {
+    fn total(&self, amount: usize) -> i64 {
+        self.count.saturating_mul(self.amounts[amount])
     }
 }
 
 impl Machine {
-    /// A machine of these pools, each with its amounts, all of which every queue uses.
+    /// A machine of these pools, each with its amounts and a host of its own. Every chunk may be placed in each.
     pub fn new(pools: &[Vec<i64>]) -> Self {
         let amounts = pools.first().map_or(1, Vec::len);
         let total: Vec<i64> = pools.iter().flatten().copied().collect();
-        let all = (0..pools.len() as u32).collect();
-        Self { amounts, free: total.clone(), total, pools_of_queue: vec![all], ends: Vec::new() }
+        let all: Vec<u32> = (0..pools.len() as u32).collect();
+        let free = total.clone();
+        Self {
+            amounts,
+            free,
+            total,
+            hosts: all.clone(),
+            are_pools_hosts: true,
+            pool_lists: vec![all],
+            ends: Vec::new(),
+        }
     }
 
-    /// Sets the pools that each queue uses, by the index of the queue; the last entry is that of all further queues.
+    /// Sets the lists of pools that chunks may be placed in, in the order in which they are tried; the last one also stands
+    /// for all beyond. The pools of a host follow each other.
     #[must_use]
-    pub fn pools_of_queues(self, pools_of_queue: Vec<Vec<u32>>) -> Self {
-        Self { pools_of_queue, ..self }
+    pub fn with_pool_lists(self, pool_lists: Vec<Vec<u32>>) -> Self {
+        Self { pool_lists, ..self }
+    }
+
+    /// Sets the host of each pool. The pools of a host follow each other.
+    #[must_use]
+    pub fn with_hosts(self, hosts: Vec<u32>) -> Self {
+        let are_pools_hosts = hosts.windows(2).all(|pair| pair[0] != pair[1]);
+        Self { hosts, are_pools_hosts, ..self }
+    }
+
+    /// The number of amounts in a pool.
+    pub fn amounts(&self) -> usize {
+        self.amounts
     }
 
     /// The number of pools.
@@ -123,43 +170,70 @@ impl Machine {
     }
 
     /// Whether a job fits on the machine while nothing else runs.
-    pub fn can_ever_run(&self, queue: u32, request: &Request<'_>) -> bool {
-        self.place(&self.total, queue, request).is_some()
+    pub fn can_ever_run(&self, request: &Request<'_>) -> bool {
+        self.place(&self.total, request).is_some()
     }
 
-    /// The first amount of which the pools of a queue together have less free than a job asks for.
-    pub(super) fn lacking(&self, queue: u32, request: &Request<'_>) -> Option<usize> {
-        let free = |amount: usize| -> i64 {
-            self.pools_for(queue).iter().map(|&pool| self.of_pool(&self.free, pool)[amount]).sum()
+    /// The first amount of which the pools of a chunk together have less free than is asked for.
+    pub(super) fn lacking(&self, request: &Request<'_>) -> Option<usize> {
+        let free = |pool_list: u32, amount: usize| -> i64 {
+            self.pool_list(pool_list).iter().map(|&pool| self.of_pool(&self.free, pool)[amount]).sum()
         };
-        (0..self.amounts).find(|&amount| free(amount) < request.total(amount))
+        let is_lacking = |&amount: &usize| {
+            let mut lists = request.pool_lists.iter();
+            lists.any(|&pool_list| free(pool_list, amount) < request.total_of(pool_list, amount))
+        };
+        (0..self.amounts).find(is_lacking)
     }
 
-    /// Places a job where this much is available: each chunk in the first pool, in the order of the pools, that has room.
-    pub(super) fn place(&self, available: &[i64], queue: u32, request: &Request<'_>) -> Option<Placement> {
-        if let (&[1], amounts) = (request.counts, request.amounts) {
-            let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), amounts);
-            return self.pools_for(queue).iter().find(has_room).map(|&pool| Placement::Whole(pool));
+    /// Places a job where this much is available: each chunk on the first host, in the order of the pools, that has room.
+    pub(super) fn place(&self, available: &[i64], request: &Request<'_>) -> Option<Placement> {
+        if let (true, &[1], &[pool_list]) = (self.are_pools_hosts, request.counts, request.pool_lists) {
+            let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), request.amounts);
+            return self.pool_list(pool_list).iter().find(has_room).map(|&pool| Placement::Whole(pool));
         }
         let mut available = available.to_vec();
         let mut parts: Vec<Part> = Vec::new();
-        for (count, amounts) in request.chunks() {
-            let mut left = i64::from(count);
-            for &pool in self.pools_for(queue) {
-                let room = &mut available[self.range(pool)];
-                let placed = copies(room, amounts).min(left);
-                if placed > 0 {
-                    left -= placed;
-                    let amounts: Box<[i64]> = amounts.iter().map(|amount| amount * placed).collect();
-                    take(room, &amounts);
-                    parts.push(Part { pool, amounts });
+        for Chunk { mut count, amounts, pool_list } in request.chunks() {
+            for host in self.pool_list(pool_list).chunk_by(|&left, &right| self.is_same_host(left, right)) {
+                while count > 0
+                    && let Some(mut placed) = self.place_chunk(&available, host, amounts)
+                {
+                    let copies = self.copies(&available, &placed).min(count);
+                    count -= copies;
+                    for Part { pool, amounts } in &mut placed {
+                        amounts.iter_mut().for_each(|amount| *amount *= copies);
+                        take(&mut available[self.range(*pool)], amounts);
+                    }
+                    parts.append(&mut placed);
                 }
             }
-            if left > 0 {
+            if count > 0 {
                 return None;
             }
         }
         Some(Placement::Parts(parts.into()))
+    }
+
+    /// Places a chunk on a host: of each amount as much as there is in its pools, one after the other.
+    fn place_chunk(&self, available: &[i64], host: &[u32], amounts: &[i64]) -> Option<Vec<Part>> {
+        let mut lacking = amounts.to_vec();
+        let mut parts = Vec::new();
+        for &pool in host {
+            let room = self.of_pool(available, pool);
+            let held: Box<[i64]> = lacking.iter().zip(room).map(|(&asked, &room)| asked.min(room.max(0))).collect();
+            take(&mut lacking, &held);
+            if held.iter().any(|&amount| amount != 0) {
+                parts.push(Part { pool, amounts: held });
+            }
+        }
+        lacking.iter().all(|&amount| amount == 0).then_some(parts)
+    }
+
+    /// How often a chunk fits in the same way.
+    fn copies(&self, available: &[i64], parts: &[Part]) -> i64 {
+        let of_part = |part: &Part| copies(self.of_pool(available, part.pool), &part.amounts);
+        parts.iter().map(of_part).min().unwrap_or(i64::MAX)
     }
 
     /// A job runs from now on, until its walltime ends at a time.
@@ -184,14 +258,14 @@ impl Machine {
 
     /// Where a running job is of which that is not known: where processors are in use that no other job accounts for, else
     /// where it has room, else where it had room on an empty machine.
-    pub fn place_running(&self, unexplained: &mut Unexplained, queue: u32, request: &Request<'_>) -> Placement {
-        let explained = self.place(&unexplained.0, queue, request);
+    pub fn place_running(&self, unexplained: &mut Unexplained, request: &Request<'_>) -> Placement {
+        let explained = self.place(&unexplained.0, request);
         if let Some(placement) = &explained {
             self.take(&mut unexplained.0, placement, request);
         }
         explained
-            .or_else(|| self.place(&self.free, queue, request))
-            .or_else(|| self.place(&self.total, queue, request))
+            .or_else(|| self.place(&self.free, request))
+            .or_else(|| self.place(&self.total, request))
             .unwrap_or(Placement::Parts([].into()))
     }
 
@@ -238,8 +312,12 @@ impl Machine {
         each_part(placement, request, |pool, held| take(&mut free[self.range(pool)], held));
     }
 
-    fn pools_for(&self, queue: u32) -> &[u32] {
-        self.pools_of_queue.get(queue as usize).or(self.pools_of_queue.last()).map_or(&[], Vec::as_slice)
+    fn pool_list(&self, index: u32) -> &[u32] {
+        self.pool_lists.get(index as usize).or(self.pool_lists.last()).map_or(&[], Vec::as_slice)
+    }
+
+    fn is_same_host(&self, left: u32, right: u32) -> bool {
+        self.hosts[left as usize] == self.hosts[right as usize]
     }
 
     fn of_pool<'a>(&self, amounts: &'a [i64], pool: u32) -> &'a [i64] {
@@ -281,7 +359,7 @@ fn has_room(available: &[i64], amounts: &[i64]) -> bool {
 /// How often these amounts fit.
 fn copies(available: &[i64], amounts: &[i64]) -> i64 {
     let asked = available.iter().zip(amounts).filter(|(_, amount)| **amount > 0);
-    asked.map(|(available, amount)| (available / amount).max(0)).min().unwrap_or(i64::MAX)
+    asked.map(|(available, amount)| available / amount).min().unwrap_or(i64::MAX)
 }
 
 fn take(free: &mut [i64], amounts: &[i64]) {

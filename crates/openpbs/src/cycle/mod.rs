@@ -40,8 +40,10 @@ pub struct CycleJob<'a> {
     pub group: u32,
     /// Its project.
     pub project: u32,
-    /// How many times it can be started: 1, or the subjobs of an array that wait.
-    pub subjobs: u32,
+    /// The array that it is, or whose subjob it is.
+    pub array: Option<u32>,
+    /// What it asks for in all of the amounts that limits count, by [`Limit::amount`].
+    pub counted: &'a [i64],
     /// Whether it may be promised a start (`topjob_ineligible` is not set).
     pub can_be_reserved: bool,
 }
@@ -221,14 +223,19 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// Section 3: where a job starts now, or why it does not.
     fn place(&self, job: &CycleJob<'_>) -> Result<Placement, Refusal> {
         let free = self.machine.free_amounts();
-        if self.machine.place(free, job.queue, &job.request).is_none() {
-            return Err(match self.machine.can_ever_run(job.queue, &job.request) {
-                true => Refusal::NotEnoughFree(self.machine.lacking(job.queue, &job.request)),
-                false => Refusal::TooLarge,
-            });
+        let has_room = self.machine.place(free, &job.request).is_some();
+        if !has_room && !self.machine.can_ever_run(&job.request) {
+            return Err(Refusal::TooLarge);
+        }
+        let lacking = if has_room { None } else { self.machine.lacking(&job.request) };
+        if lacking.is_some() {
+            return Err(Refusal::NotEnoughFree(lacking));
         }
         if let Some(limit) = self.reservations.passed_limit(self, job, self.now, self.limits.running()) {
             return Err(Refusal::Limit(limit));
+        }
+        if !has_room {
+            return Err(Refusal::NotEnoughFree(None));
         }
         let placement = self.reservations.place(self.machine, job, self.now, free);
         placement
@@ -244,13 +251,14 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Section 6: whether time that the job waits from now on counts.
     fn is_eligible(&mut self, job: &CycleJob<'_>, refusal: Refusal) -> bool {
-        let is_at_personal_limit = match refusal {
-            Refusal::Limit(limit) => self.limits.get(limit).is_some_and(Limit::is_personal),
-            _ => false,
+        let refused_by = match refusal {
+            Refusal::Limit(limit) => Some(limit),
+            _ => None,
         };
-        let would_be = self.totals.passes_personal_limit(self.limits, job);
+        // the first limit that would be passed counts before the one that holds the job back
+        let passed = self.totals.passed_limit(self.limits, job).or(refused_by);
         self.totals.count_refused(self.limits, job);
-        !is_at_personal_limit && !would_be
+        passed.and_then(|limit| self.limits.get(limit)).is_none_or(|limit| !limit.is_personal())
     }
 
     /// Sections 4 and 5: what a job that does not start means for the others, with strict ordering.

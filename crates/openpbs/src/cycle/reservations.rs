@@ -51,13 +51,13 @@ impl Reservations {
         let end = at + job.walltime;
         let mut during = self.jobs.iter().filter(|reserved| at < reserved.start && reserved.start < end).peekable();
         if during.peek().is_none() {
-            return machine.place(free, job.queue, &job.request);
+            return machine.place(free, &job.request);
         }
         let mut available = free.to_vec();
         for reserved in during {
             available.iter_mut().zip(&reserved.free).for_each(|(least, free)| *least = (*least).min(*free));
         }
-        machine.place(&available, job.queue, &job.request)
+        machine.place(&available, &job.request)
     }
 
     /// Of the jobs that are promised a start, the first one that a job would delay which has room now.
@@ -68,7 +68,7 @@ impl Reservations {
         for reserved in self.jobs.iter().filter(|reserved| at < reserved.start && reserved.start < end) {
             delayed = reserved.job;
             available.iter_mut().zip(&reserved.free).for_each(|(least, free)| *least = (*least).min(*free));
-            if machine.place(&available, job.queue, &job.request).is_none() {
+            if machine.place(&available, &job.request).is_none() {
                 break;
             }
         }

@@ -15,11 +15,12 @@ struct Job {
     walltime: i64,
     queue: u32,
     user: u32,
+    array: Option<u32>,
     can_be_reserved: bool,
 }
 
 fn job(processors: i64, walltime: i64) -> Job {
-    Job { counts: vec![1], amounts: vec![processors], walltime, queue: 0, user: 0, can_be_reserved: true }
+    Job { counts: vec![1], amounts: vec![processors], walltime, queue: 0, user: 0, array: None, can_be_reserved: true }
 }
 
 impl Job {
@@ -38,13 +39,14 @@ impl JobSource for Jobs<'_> {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.0[index as usize];
         CycleJob {
-            request: Request { counts: &job.counts, amounts: &job.amounts },
+            request: Request { counts: &job.counts, amounts: &job.amounts, pool_lists: &[0; 4][..job.counts.len()] },
             walltime: job.walltime,
             queue: job.queue,
             user: job.user,
             group: 0,
             project: 0,
-            subjobs: 1,
+            array: job.array,
+            counted: &job.amounts,
             can_be_reserved: job.can_be_reserved,
         }
     }
@@ -224,6 +226,55 @@ fn chunks_are_placed_on_hosts_one_by_one() {
     assert_eq!(one(hosts().running_in(1, job(2, 100)), mixed), Some(NOT_ENOUGH));
 }
 
+/// Two hosts of two pools each.
+fn vnodes(pools: [i64; 4]) -> Site {
+    let mut vnodes = site(&pools.map(|processors| vec![processors]));
+    vnodes.machine = vnodes.machine.with_hosts(vec![0, 0, 1, 1]);
+    vnodes
+}
+
+#[test]
+fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
+    let refusal = |site: Site, job: Job| site.cycle(&[job]).waiting.first().map(|(_, refusal)| *refusal);
+    assert_eq!(refusal(vnodes([4, 4, 2, 2]), job(8, 10)), None);
+    assert_eq!(refusal(vnodes([4, 4, 2, 2]), job(9, 10)), Some(Refusal::TooLarge));
+    // 8 are free, 3 and 1 on the first host and 4 on the second one
+    let partly = || vnodes([4, 4, 2, 2]).running_in(0, job(1, 100)).running_in(1, job(3, 100));
+    assert_eq!(refusal(partly(), job(4, 10)), None);
+    assert_eq!(refusal(partly(), job(5, 10)), Some(Refusal::NotEnoughFree(None)));
+    // twice 3 do not fit in a host of 4, and three times 2 fit: two on the first host, of which one is split
+    let chunks = |count: u32, processors: i64| Job { counts: vec![count], amounts: vec![processors], ..job(0, 10) };
+    assert_eq!(refusal(partly(), chunks(3, 3)), Some(NOT_ENOUGH));
+    assert_eq!(refusal(partly(), chunks(4, 2)), None);
+    assert_eq!(refusal(partly(), chunks(1_000_000_000, 1)), Some(Refusal::TooLarge));
+}
+
+#[test]
+fn a_split_chunk_takes_the_first_pool_before_the_next() {
+    let site = vnodes([4, 4, 4, 4]);
+    let placement = site.machine.place(&[3, 4, 4, 4], &Request::one_chunk(&[5], &0));
+    let part = |pool: u32, processors: i64| Part { pool, amounts: [processors].into() };
+    assert_eq!(placement, Some(Placement::Parts([part(0, 3), part(1, 2)].into())));
+    // the reserved job waits for the first host's 8, so that beside it nothing is left there
+    let decided = vnodes([4, 4, 2, 2]).running_in(1, job(2, 100)).cycle(&[job(8, 10), job(2, 1000), job(3, 1000)]);
+    assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
+}
+
+#[test]
+fn chunks_are_placed_in_their_lists_of_pools() {
+    let machine = Machine::new(&[vec![4], vec![4], vec![4]]).with_pool_lists(vec![vec![0, 1], vec![2], Vec::new()]);
+    let place = |counts: &[u32], amounts: &[i64], pool_lists: &[u32]| {
+        machine.place(&[4, 4, 4], &Request { counts, amounts, pool_lists })
+    };
+    let part = |pool: u32, processors: i64| Part { pool, amounts: [processors].into() };
+    assert_eq!(place(&[1], &[4], &[1]), Some(Placement::Whole(2)));
+    assert_eq!(place(&[2, 1], &[3, 2], &[0, 1]), Some(Placement::Parts([part(0, 3), part(1, 3), part(2, 2)].into())));
+    assert_eq!(place(&[2], &[3], &[1]), None);
+    // nothing has what the chunk asks for
+    assert_eq!(place(&[1], &[0], &[2]), None);
+    assert_eq!(machine.lacking(&Request { counts: &[2], amounts: &[3], pool_lists: &[1] }), Some(0));
+}
+
 #[test]
 fn a_reservation_binds_the_hosts_that_were_found() {
     // the reserved job waits for host 0; a long job may take host 1, and not host 0
@@ -324,6 +375,55 @@ fn a_limit_that_ends_with_a_job_promises_a_start_then() {
 }
 
 #[test]
+fn at_most_so_many_subjobs_of_an_array_run() {
+    let limit = Limit { named: HashMap::from_iter([(7, 2)]), generic: None, ..limit(LimitKind::Subjobs, 0) };
+    let subjob = |walltime: i64| Job { array: Some(7), ..job(1, walltime) };
+    let of_other = Job { array: Some(8), ..job(1, 10) };
+    let site = site(&[vec![8]]).limits(vec![limit]).running(subjob(100));
+    let decided = site.cycle(&[subjob(10), subjob(10), of_other, job(1, 10)]);
+    assert_eq!(decided.started, [0, 2, 3]);
+    assert_eq!(decided.waiting, [(1, Refusal::Limit(0))]);
+    // the array waits for its own subjob that ends first, and stays eligible
+    assert_eq!((decided.reserved, decided.not_eligible), (vec![(1, 10)], vec![]));
+}
+
+#[test]
+fn a_resource_of_a_queue_is_held_by_its_jobs() {
+    let of_queue = Limit { queue: Some(1), amount: Some(1), ..limit(LimitKind::Available, 5) };
+    let with_licences = |licences: i64, walltime: i64| Job { amounts: vec![1, licences], ..job(1, walltime) };
+    let site = site(&[vec![8, 100]]).limits(vec![of_queue]).running(with_licences(3, 100).in_queue(1));
+    let [large, small, long] = [with_licences(4, 10), with_licences(2, 100), with_licences(2, 101)];
+    let too_large = with_licences(6, 10).in_queue(1);
+    let waiting = [too_large, large.in_queue(1), long.clone().in_queue(1), small.in_queue(1), long];
+    let decided = site.cycle(&waiting);
+    // one that asks for more than there is is not reserved; one that ends as the reserved one starts does not delay it
+    assert_eq!(decided.reserved, [(1, 100)]);
+    assert_eq!(decided.started, [3, 4]);
+    assert_eq!(decided.waiting.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(decided.waiting.iter().all(|(_, refusal)| *refusal == Refusal::Limit(0)));
+    assert!(decided.not_eligible.is_empty());
+}
+
+#[test]
+fn the_first_limit_that_all_considered_jobs_would_pass_decides_eligibility() {
+    // all may run 2 jobs, and each user 1: the third job passes that of all first
+    let limits = || vec![limit(LimitKind::User, 1), limit(LimitKind::All, 2)];
+    let jobs = [job(1, 10), job(1, 10), job(1, 10)];
+    let decided = site(&[vec![8]]).limits(limits()).cycle(&jobs);
+    assert_eq!((decided.started, decided.not_eligible), (vec![0], vec![1]));
+}
+
+#[test]
+fn a_limit_counts_before_the_room_of_a_chunk_on_a_host() {
+    // 4 are free, 2 on each host
+    let hosts = site(&[vec![4], vec![4]]).limits(vec![limit(LimitKind::User, 2)]);
+    let hosts = hosts.running_in(0, job(2, 100)).running_in(1, job(2, 100));
+    let decided = hosts.cycle(&[job(3, 10), job(3, 10).of_user(1)]);
+    assert_eq!(decided.waiting, [(0, Refusal::Limit(0)), (1, Refusal::NotEnoughFree(None))]);
+    assert_eq!(decided.not_eligible, [0]);
+}
+
+#[test]
 fn only_limits_of_users_groups_and_projects_stop_eligible_time() {
     let refused = |kind: LimitKind| {
         let site = site(&[vec![8]]).limits(vec![limit(kind, 1)]).running(job(1, 100));
@@ -357,7 +457,7 @@ fn a_job_beyond_its_walltime_is_taken_to_end_with_the_next_second() {
     let mut overdue = site(&[vec![4]]);
     overdue.jobs.push(job(4, 100));
     overdue.running = 1;
-    overdue.machine.start(0, &Request::one_chunk(&[4]), Placement::Whole(0), -20);
+    overdue.machine.start(0, &Request::one_chunk(&[4], &0), Placement::Whole(0), -20);
     assert_eq!(overdue.cycle(&[job(4, 10)]).reserved, [(0, 1)]);
 }
 
@@ -439,7 +539,7 @@ fn every_job_that_fits_on_the_machine_starts_once() {
         case.run(|_, decided, _| started.extend_from_slice(&decided.started));
         let machine = Machine::new(&case.pools);
         let jobs = Jobs(&case.jobs);
-        let can_run = |job: &u32| machine.can_ever_run(0, &jobs.job(*job).request);
+        let can_run = |job: &u32| machine.can_ever_run(&jobs.job(*job).request);
         let expected: Vec<u32> = (0..case.jobs.len() as u32).filter(can_run).collect();
         started.sort_unstable();
         assert_eq!(started, expected);

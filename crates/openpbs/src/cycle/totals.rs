@@ -3,8 +3,8 @@
 use super::CycleJob;
 use super::limits::{Counts, Limits};
 
-/// The jobs that run and those that the cycle has considered. A job that would pass a limit of its user, its group or its
-/// project if all these ran is not eligible (section 6).
+/// The jobs that run and those that the cycle has considered. A job is not eligible if the first limit that it would pass if
+/// all these ran is one of its user, its group or its project (section 6).
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     /// They come into being, as a copy of what runs, with the first job that is decided.
@@ -28,11 +28,12 @@ impl Totals {
         }
     }
 
-    /// Whether a job would pass a limit if all these ran.
-    pub(super) fn passes_personal_limit(&self, limits: &Limits, job: &CycleJob<'_>) -> bool {
+    /// The first limit that a job would pass if all these ran.
+    pub(super) fn passed_limit(&self, limits: &Limits, job: &CycleJob<'_>) -> Option<usize> {
         match &self.counts {
-            Some(counts) => limits.passes_personal(counts, job),
-            None => limits.has_personal() && limits.passes_personal(&Counts::none(limits), job),
+            Some(counts) => limits.passed_by_jobs(counts, job),
+            None if limits.has_personal() => limits.passed_by_jobs(&Counts::none(limits), job),
+            None => None,
         }
     }
 }

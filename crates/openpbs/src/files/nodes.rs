@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::files::limits::whole_amount;
+use crate::files::server::boolean;
 
 /// The nodes (vnodes) of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,16 +36,18 @@ pub struct Node {
     pub assigned: BTreeMap<Box<str>, i64>,
     /// The only queue whose jobs run on it.
     pub queue: Option<Box<str>>,
-    /// The names in the resource `Qlist`, by which many sites assign nodes to queues that request it.
-    pub qlist: Vec<Box<str>>,
     /// The partition of the scheduler that it belongs to; `None` for the default one.
     pub partition: Option<Box<str>>,
     /// Its states, as they are written.
     pub state: Box<str>,
     /// Whether jobs may run on it, now or once those on it have ended.
     pub is_usable: bool,
-    /// Whether a job has it for itself unless it requests otherwise (`sharing`).
-    pub is_exclusive: bool,
+    /// Who has it for itself (`sharing`), such as `default_excl`; empty if the document does not say.
+    pub sharing: Box<str>,
+    /// Its `Priority`.
+    pub priority: i64,
+    /// All of `resources_available`, as it is written.
+    pub values: BTreeMap<Box<str>, Box<str>>,
     /// The jobs on it, each once.
     pub jobs: Vec<Box<str>>,
 }
@@ -322,7 +325,8 @@ impl<'a> Parser<'a> {
             }
             "queue" => node.queue = Some(value.into()),
             "partition" => node.partition = Some(value.into()),
-            "sharing" => node.is_exclusive = value.contains("excl"),
+            "sharing" => node.sharing = value.into(),
+            "Priority" => node.priority = value.parse().unwrap_or(0),
             "jobs" => value.split(',').for_each(|entry| node.add_job(entry)),
             _ if OTHER_ATTRIBUTES.contains(&attribute) => _ = self.nodes.other_attributes.insert(attribute.into()),
             _ => {}
@@ -332,14 +336,16 @@ impl<'a> Parser<'a> {
     fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) {
         let amount = self.amount(node, list, resource, value).map(|amount| (Box::from(resource), amount));
         let node = &mut self.nodes.nodes[node];
-        match (list, resource) {
-            ("resources_available", "host") => node.host = value.into(),
-            ("resources_available", "Qlist") => {
-                node.qlist = value.split(',').map(|queue| queue.trim().into()).collect();
+        match list {
+            "resources_available" => {
+                node.amounts.extend(amount);
+                node.values.insert(resource.into(), value.into());
             }
-            ("resources_available", _) => node.amounts.extend(amount),
-            ("resources_assigned", _) => node.assigned.extend(amount),
+            "resources_assigned" => node.assigned.extend(amount),
             _ => {}
+        }
+        if (list, resource) == ("resources_available", "host") {
+            node.host = value.into();
         }
     }
 
@@ -369,6 +375,19 @@ impl<'a> Parser<'a> {
 const KB_OF_A_MEGABYTE: i64 = 1024;
 
 impl Node {
+    /// Whether a chunk may run on it that asks for a value of a resource that is not an amount. An unset boolean is false;
+    /// of the values of a `string_array` one is enough.
+    pub fn matches(&self, resource: &str, asked: &str, kind: Option<InputType>) -> bool {
+        let value = self.values.get(resource);
+        let boolean = if kind == Some(InputType::Text) { None } else { boolean(asked) };
+        match (resource, boolean) {
+            ("host", _) => self.host.eq_ignore_ascii_case(asked),
+            ("vnode", _) => *self.name == *asked,
+            (_, Some(asked)) => value.and_then(|value| self::boolean(value)).unwrap_or(false) == asked,
+            _ => value.is_some_and(|value| value.split(',').any(|value| value.trim() == asked)),
+        }
+    }
+
     fn add_job(&mut self, entry: &str) {
         let id = job_id(entry);
         // the entries of a job follow each other
@@ -510,7 +529,13 @@ mod tests {
         amounts.into_iter().map(|(name, amount)| (name.into(), amount)).collect()
     }
 
+    fn values(values: &[(&str, &str)]) -> BTreeMap<Box<str>, Box<str>> {
+        values.iter().map(|&(name, value)| (name.into(), value.into())).collect()
+    }
+
     fn expected() -> [Node; 2] {
+        let given =
+            [("host", "b"), ("mem", "1048577kb"), ("ncpus", "4"), ("Qlist", "a,b"), ("ngpus", "@b0"), ("licence", "2")];
         [
             Node {
                 name: "b1".into(),
@@ -518,22 +543,53 @@ mod tests {
                 amounts: amounts([("mem", 1_048_576), ("ncpus", 4), ("licence", 2)]),
                 assigned: amounts([("ncpus", 4)]),
                 queue: Some("gpu".into()),
-                qlist: vec!["a".into(), "b".into()],
                 partition: None,
                 state: "job-busy".into(),
                 is_usable: true,
-                is_exclusive: true,
+                sharing: "default_excl".into(),
+                priority: 0,
+                values: values(&given),
                 jobs: vec!["12.vm".into(), "13[4].vm".into()],
             },
             Node {
                 name: "a".into(),
                 host: "a".into(),
                 amounts: amounts([("ncpus", 8)]),
+                values: values(&[("ncpus", "8")]),
                 partition: Some("p1".into()),
                 state: "offline,job-busy".into(),
                 ..Node::default()
             },
         ]
+    }
+
+    #[test]
+    fn an_unset_boolean_is_false_and_one_value_of_a_list_is_enough() {
+        let text = "n\n     Priority = -3\n     resources_available.host = H1\n     resources_available.fast = True\n     \
+            resources_available.slow = False\n     resources_available.colors = red, blue\n     \
+            resources_available.rack = 4\n";
+        let nodes = Nodes::read("nodes", text).unwrap();
+        let node = nodes.iter().next().unwrap();
+        assert_eq!(node.priority, -3);
+        for (resource, asked, kind, expected) in [
+            ("fast", "True", Some(InputType::Bool), true),
+            ("fast", "false", Some(InputType::Bool), false),
+            ("slow", "True", Some(InputType::Bool), false),
+            ("slow", "False", Some(InputType::Bool), true),
+            ("unset", "True", None, false),
+            ("unset", "False", None, true),
+            ("unset", "False", Some(InputType::Text), false),
+            ("colors", "blue", Some(InputType::Text), true),
+            ("colors", "Blue", Some(InputType::Text), false),
+            ("colors", "red,blue", Some(InputType::Text), false),
+            ("rack", "4", Some(InputType::Text), true),
+            // the names of hosts are compared without case
+            ("host", "h1", Some(InputType::Text), true),
+            ("vnode", "n", Some(InputType::Text), true),
+            ("vnode", "N", Some(InputType::Text), false),
+        ] {
+            assert_eq!(node.matches(resource, asked, kind), expected, "{resource}={asked}");
+        }
     }
 
     #[test]

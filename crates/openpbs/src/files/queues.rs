@@ -222,9 +222,16 @@ impl Queues {
         defaults.next().or_else(|| self.maximum(queue, resource))
     }
 
-    /// What the jobs of a queue together may use of a resource (`resources_available`), as it is written.
-    pub fn available(&self, queue: &str, resource: &str) -> Option<&str> {
-        self.amount(queue, "resources_available", resource)
+    /// What the jobs of a queue together may use of a resource (`resources_available`), or with an empty name all jobs of the
+    /// server; a size in kb.
+    pub fn available(&self, queue: &str, resource: &str, kind: Option<InputType>) -> Option<i64> {
+        limits::whole_amount(self.amount(queue, "resources_available", resource)?, kind)
+    }
+
+    /// The resources in `resources_available` of the server and the queues, each once.
+    pub fn available_resources(&self) -> BTreeSet<&str> {
+        let available = self.amounts.keys().filter(|(_, list, _)| &**list == "resources_available");
+        available.map(|(.., resource)| &**resource).collect()
     }
 
     fn amount(&self, queue: &str, list: &str, resource: &str) -> Option<&str> {
@@ -625,7 +632,10 @@ mod tests {
             assert_eq!(queues.default_queue(), Some("q"));
             let walltimes = ["q", "r"].map(|queue| queues.default_amount(queue, "walltime"));
             assert_eq!(walltimes, [Some("01:00:00"), Some("48:00:00")]);
-            assert_eq!(["q", "r"].map(|queue| queues.available(queue, "ncpus")), [None, Some("8")]);
+            assert_eq!(
+                ["q", "r"].map(|queue| queues.available(queue, "ncpus", Some(InputType::Count))),
+                [None, Some(8)]
+            );
         }
         let short = Queues::read("q", "Queue: q\n    Priority = 1\n").unwrap();
         assert!(short.is_started("q") && short.is_enabled("q"));

@@ -1,7 +1,7 @@
 //! One line of `sched_config`: its parts, and its value as the type of the setting.
 
 use crate::c_number::{leading_int, whole_double, whole_int};
-use crate::files::sched_config::{ConfigFault, SortFirst, SortKey, Times};
+use crate::files::sched_config::{ConfigFault, NodeSortKey, SortFirst, SortKey, Times};
 
 /// The daemon's value for a number that it cannot read.
 const UNSPECIFIED: i32 = -1;
@@ -63,6 +63,12 @@ impl Line<'_> {
             _ => return Err(self.bad_value("it is a name and `HIGH` or `LOW`, in double quotes")),
         };
         Ok(SortKey { name: words[0].to_owned(), first })
+    }
+
+    /// The same for nodes, with `total`, `assigned` or `unused` as a third word.
+    pub(super) fn node_sort_key(&self) -> Result<NodeSortKey, ConfigFault> {
+        let amount = self.value.split_ascii_whitespace().nth(2);
+        Ok(NodeSortKey { key: self.sort_key()?, is_total: amount.is_none_or(|amount| amount == "total") })
     }
 }
 

@@ -55,6 +55,15 @@ pub struct SortKey {
     pub first: SortFirst,
 }
 
+/// A key of `node_sort_key`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeSortKey {
+    /// `sort_priority`, which is the `Priority` of a node, or a resource.
+    pub key: SortKey,
+    /// Whether it is what a node has, and not what of it is `assigned` or `unused`.
+    pub is_total: bool,
+}
+
 impl SortKey {
     /// Whether the name is one of the four that are not resources. By any other name that is not a resource the scheduler
     /// sorts nothing: it takes 0 for every job, and logs no message.
@@ -159,6 +168,8 @@ pub struct SchedConfig {
     pub preempt_queue_prio: i32,
     /// The keys that decide between jobs that tie in all else, in order. Default: none.
     pub job_sort_key: ByTime<Vec<SortKey>>,
+    /// The keys that order the nodes, in order. Default: none.
+    pub node_sort_key: ByTime<Vec<NodeSortKey>>,
     /// The resources that a job waits for (`resources`). Default: `ncpus, mem, arch, host, vnode, aoe, eoe`.
     pub checked_resources: Vec<String>,
     /// The warnings, in file order.
@@ -187,6 +198,7 @@ impl Default for SchedConfig {
             preempt_queue_prio: 150,
             checked_resources: list_of("ncpus, mem, arch, host, vnode, aoe, eoe"),
             job_sort_key: ByTime::always(Vec::new()),
+            node_sort_key: ByTime::always(Vec::new()),
             warnings: Vec::new(),
         }
     }
@@ -236,6 +248,10 @@ impl SchedConfig {
                     return Err(ConfigFault::TooManySortKeys(key.name));
                 }
                 self.job_sort_key.change(times, |keys| keys.push(key.clone()));
+            }
+            "node_sort_key" => {
+                let key = line.node_sort_key()?;
+                self.node_sort_key.change(times, |keys| keys.push(key.clone()));
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
             "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
@@ -297,7 +313,6 @@ const UNUSED_SETTINGS: &[&str] = &[
     "log_filter",
     "max_starve",
     "mem_per_ssinode",
-    "node_sort_key",
     "peer_queue",
     "peer_translation",
     "preempt_order",

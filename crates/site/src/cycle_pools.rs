@@ -1,0 +1,179 @@
+//! The nodes of a site as the pools of a scheduling cycle, and on which of them each chunk of a job may be placed.
+
+use hashbrown::{HashMap, HashSet};
+use job_sort_formula::diagnostic::Need;
+use job_sort_formula::schema::InputType;
+use jsf_ingest::{Chunk, QueuedJob};
+use jsf_openpbs::files::nodes::{Node, Nodes};
+
+use super::cycle_machine::array_and_index;
+use super::simulation_rules::{PROCESSORS, usable_nodes};
+use super::{Site, SiteError};
+
+/// The most seconds between the documents of jobs and nodes of which both are of one moment.
+const MAX_APART: u64 = 300;
+
+/// The pools of the machine: one for each usable node, or one in all.
+#[derive(Default)]
+pub(super) struct Pools {
+    /// The amounts of each pool.
+    pub(super) names: Vec<Box<str>>,
+    pub(super) pools: Vec<Vec<i64>>,
+    /// Pool by pool, its host.
+    pub(super) hosts: Vec<u32>,
+    /// Pool by pool, its node; empty if only processors are counted.
+    pub(super) nodes: Vec<Node>,
+    pub(super) pool_of_node: HashMap<Box<str>, u32>,
+    /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not known of the moment.
+    pub(super) in_use: Vec<i64>,
+    /// The subjobs that run on other nodes.
+    pub(super) subjobs_elsewhere: HashSet<Box<str>>,
+    /// The attributes that limit which jobs run on a node, and that are not read.
+    pub(super) other_attributes: Vec<Box<str>>,
+}
+
+/// A resource that is not an amount, and the value that a chunk asks for.
+type WantedValue = (Box<str>, Box<str>);
+
+impl Pools {
+    /// The pools, beside jobs of which the document is of this time.
+    pub(super) fn new(site: &Site, written: Option<i64>, processors: Option<u32>) -> Result<Self, SiteError> {
+        let names = vec![PROCESSORS.into()];
+        if let Some(processors) = processors {
+            return Ok(Self { names, pools: vec![vec![processors.into()]], hosts: vec![0], ..Self::default() });
+        }
+        let Some(nodes) = site.nodes()? else {
+            return Err(SiteError::missing("the nodes are not known: ", Need::Processors));
+        };
+        let other_attributes = nodes.other_attributes().map(Into::into).collect();
+        let mut made = Self { names, other_attributes, ..Self::default() };
+        made.names.extend(site.counted_resources()?);
+        for (host, node) in by_host(usable_nodes(&nodes, site.partition.as_deref())) {
+            made.add(host, node);
+        }
+        let are_apart = nodes.timestamp().zip(written).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
+        if are_apart {
+            made.in_use.clear();
+        } else {
+            made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
+        }
+        if made.pools.is_empty() {
+            return Err(SiteError::content("no node is usable: all are down, offline or of another partition"));
+        }
+        Ok(made)
+    }
+
+    /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
+    fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
+        let jobs = nodes.iter().filter(|node| !self.pool_of_node.contains_key(&node.name)).flat_map(|node| &node.jobs);
+        jobs.filter(|id| array_and_index(id).is_some()).cloned().collect()
+    }
+
+    fn add(&mut self, host: u32, node: &Node) {
+        self.pool_of_node.insert(node.name.clone(), self.pools.len() as u32);
+        self.hosts.push(host);
+        self.nodes.push(node.clone());
+        self.in_use.push(node.assigned.get(PROCESSORS).copied().unwrap_or(0).max(0));
+        self.pools.push(self.names.iter().map(|name| node.amounts.get(name).copied().unwrap_or(0)).collect());
+    }
+
+    /// The values of resources that the chunks of a job ask for and the scheduler compares with those of the nodes.
+    pub(super) fn wanted(&self, site: &Site, job: &QueuedJob) -> Vec<WantedValue> {
+        job.chunks.iter().flat_map(|chunk| wanted(site, chunk)).collect()
+    }
+
+    /// Whether a node has a value.
+    pub(super) fn is_anywhere(&self, site: &Site, wanted: &WantedValue) -> bool {
+        self.nodes.is_empty() || self.nodes.iter().any(|node| has(site, node, wanted))
+    }
+}
+
+/// The nodes in their order, each with the number of its host; those of a host follow each other.
+fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
+    let mut hosts: HashMap<&str, u32> = HashMap::new();
+    let mut numbered = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let next = hosts.len() as u32;
+        numbered.push((*hosts.entry(&node.host).or_insert(next), node));
+    }
+    numbered.sort_by_key(|(host, _)| *host);
+    numbered
+}
+
+/// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`, and of the resources in
+/// the line `resources` of `sched_config`.
+fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
+    let is_compared = |(name, value): &&WantedValue| {
+        let is_boolean = match kind(site, name) {
+            Some(kind) => kind == InputType::Bool,
+            None => matches!(&**value, "True" | "False"),
+        };
+        is_boolean || matches!(&**name, "host" | "vnode") || site.is_checked(name)
+    };
+    chunk.others.iter().filter(is_compared).cloned().collect()
+}
+
+fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
+    node.matches(name, value, kind(site, name))
+}
+
+fn kind(site: &Site, resource: &str) -> Option<InputType> {
+    site.schema.entry(resource).map(|entry| entry.input_type)
+}
+
+/// The lists of pools in which chunks may be placed.
+pub(super) struct PoolLists<'a> {
+    site: &'a Site,
+    pools: &'a Pools,
+    /// By queue, then those of the chunks that ask for values.
+    lists: Vec<Vec<u32>>,
+    /// The lists of chunks that ask for values, by the queue and the values.
+    known: HashMap<(usize, Vec<WantedValue>), u32>,
+}
+
+impl<'a> PoolLists<'a> {
+    /// The lists of the queues.
+    pub(super) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
+        let lists = queues.iter().map(|queue| pools_of_queue(pools, queue)).collect();
+        Self { site, pools, lists, known: HashMap::new() }
+    }
+
+    /// The list of each chunk of a job.
+    pub(super) fn of_job(&mut self, queue: usize, job: &QueuedJob) -> Vec<u32> {
+        if job.chunks.is_empty() {
+            return vec![queue as u32];
+        }
+        job.chunks.iter().map(|chunk| self.of_chunk(queue, chunk)).collect()
+    }
+
+    fn of_chunk(&mut self, queue: usize, chunk: &Chunk) -> u32 {
+        let wanted = wanted(self.site, chunk);
+        if wanted.is_empty() || self.pools.nodes.is_empty() {
+            return queue as u32;
+        }
+        let Self { site, pools, lists, known } = self;
+        *known.entry((queue, wanted)).or_insert_with_key(|(_, wanted)| {
+            let has_all = |&&pool: &&u32| wanted.iter().all(|wanted| has(site, &pools.nodes[pool as usize], wanted));
+            let matching = lists[queue].iter().filter(has_all).copied().collect();
+            lists.push(matching);
+            lists.len() as u32 - 1
+        })
+    }
+
+    pub(super) fn into_lists(self) -> Vec<Vec<u32>> {
+        self.lists
+    }
+}
+
+/// The pools of the nodes that a queue has for itself, else of those that no queue has.
+fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
+    let all = 0..pools.pools.len() as u32;
+    if pools.nodes.is_empty() {
+        return all.collect();
+    }
+    let of = |queue: Option<&str>| -> Vec<u32> {
+        all.clone().filter(|&pool| pools.nodes[pool as usize].queue.as_deref() == queue).collect()
+    };
+    let own = of(Some(queue));
+    if own.is_empty() { of(None) } else { own }
+}

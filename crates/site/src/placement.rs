@@ -1,0 +1,126 @@
+//! What jobs and nodes ask of the placement of jobs that a scheduling cycle does without.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use jsf_ingest::{Chunk, QueuedJob};
+use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::sched_config::{NodeSortKey, SortFirst};
+
+use super::Site;
+use super::cycle_machine::amount_of;
+use super::cycle_pools::Pools;
+use super::simulation_rules::LeftOut;
+
+impl Pools {
+    /// What a cycle does without when it places jobs beside those that run, with the number of jobs that it concerns.
+    pub(super) fn left_out(&self, site: &Site, jobs: &[&QueuedJob], running: &[&QueuedJob]) -> Vec<LeftOut> {
+        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
+        let mut add = |what: String, jobs: usize| *concerned.entry(what).or_default() += jobs;
+        for job in jobs {
+            self.of_place(job).for_each(|word| add(format!("place={word}"), 1));
+            self.not_compared(site, job).into_iter().for_each(|name| add(format!("{name} of nodes"), 1));
+        }
+        for word in ["excl", "exclhost"] {
+            if running.iter().any(|job| job.place.split(':').any(|other| other == word)) {
+                add(format!("place={word} of running jobs"), jobs.len());
+            }
+        }
+        for sharing in self.sharings() {
+            let is_concerned = |job: &&&QueuedJob| is_concerned_by(sharing, &job.place);
+            add(format!("sharing = {sharing} of nodes"), jobs.iter().filter(is_concerned).count());
+        }
+        if is_sorted_anew(&self.nodes, &site.config.node_sort_key.prime) {
+            add("node_sort_key".to_owned(), jobs.len());
+        }
+        self.other_attributes.iter().for_each(|attribute| add(format!("{attribute} of nodes"), jobs.len()));
+        concerned.into_iter().filter(|(_, jobs)| *jobs > 0).map(|(what, jobs)| LeftOut { what, jobs }).collect()
+    }
+
+    /// The words of `place` that can decide where a job runs.
+    fn of_place<'j>(&self, job: &'j QueuedJob) -> impl Iterator<Item = &'j str> {
+        let has_chunks = job.chunks.iter().map(|chunk| u64::from(chunk.count)).sum::<u64>() > 1;
+        let has_hosts = self.hosts.last().is_some_and(|last| *last > 0);
+        let has_vnodes = self.hosts.windows(2).any(|pair| pair[0] == pair[1]);
+        job.place.split(':').filter(move |word| match *word {
+            "pack" => has_chunks && has_hosts,
+            "scatter" => has_chunks && self.may_hold_two_chunks(job),
+            "vscatter" => has_vnodes || has_chunks && self.may_hold_two_chunks(job),
+            "excl" | "exclhost" => true,
+            word => word.starts_with("group="),
+        })
+    }
+
+    /// Whether a host has as much of each amount as the two chunks that ask for the least of it.
+    fn may_hold_two_chunks(&self, job: &QueuedJob) -> bool {
+        let least: Vec<i64> = self.names.iter().map(|name| of_two_chunks(job, name)).collect();
+        let hosts = self.hosts.chunk_by(|left, right| left == right);
+        let mut pools = self.pools.iter();
+        hosts.into_iter().any(|host| {
+            let mut total = vec![0_i64; least.len()];
+            for pool in pools.by_ref().take(host.len()) {
+                total.iter_mut().zip(pool).for_each(|(sum, amount)| *sum = sum.saturating_add(*amount));
+            }
+            least.iter().zip(&total).all(|(least, total)| least <= total)
+        })
+    }
+
+    /// The resources of which a job asks for a value, where no nodes are known that could have it.
+    fn not_compared(&self, site: &Site, job: &QueuedJob) -> Vec<Box<str>> {
+        if !self.nodes.is_empty() {
+            return Vec::new();
+        }
+        let mut names: Vec<Box<str>> = self.wanted(site, job).into_iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The values of `sharing` other than the default, each once.
+    fn sharings(&self) -> Vec<&str> {
+        let sharings = self.nodes.iter().map(|node| &*node.sharing);
+        let mut sharings: Vec<&str> = sharings.filter(|sharing| !matches!(*sharing, "" | "default_shared")).collect();
+        sharings.sort_unstable();
+        sharings.dedup();
+        sharings
+    }
+}
+
+/// What the two chunks ask for that ask for the least of a resource.
+fn of_two_chunks(job: &QueuedJob, name: &str) -> i64 {
+    let of_chunk = |chunk: &Chunk| std::iter::repeat_n(amount_of(&chunk.amounts, name), chunk.count.min(2) as usize);
+    let mut amounts: Vec<i64> = job.chunks.iter().flat_map(of_chunk).collect();
+    amounts.sort_unstable();
+    amounts.into_iter().take(2).fold(0, i64::saturating_add)
+}
+
+/// Whether a `sharing` of nodes decides who runs beside a job with this `place`.
+fn is_concerned_by(sharing: &str, place: &str) -> bool {
+    let mut words = place.split(':');
+    match sharing {
+        "ignore_excl" => words.any(|word| matches!(word, "excl" | "exclhost")),
+        "default_excl" | "default_exclhost" => !words.any(|word| matches!(word, "shared" | "excl" | "exclhost")),
+        _ => true,
+    }
+}
+
+/// Whether keys order nodes in another way than they are listed, or anew after each start.
+fn is_sorted_anew(nodes: &[Node], keys: &[NodeSortKey]) -> bool {
+    let is_before = |pair: &[Node]| {
+        let orders = keys.iter().map(|key| compare(key, &pair[0], &pair[1]));
+        orders.into_iter().find(|order| order.is_ne()).is_none_or(Ordering::is_lt)
+    };
+    nodes.len() > 1 && (keys.iter().any(|key| !key.is_total) || !nodes.windows(2).all(is_before))
+}
+
+/// Which of two nodes comes first by a key.
+fn compare(NodeSortKey { key, .. }: &NodeSortKey, left: &Node, right: &Node) -> Ordering {
+    let value = |node: &Node| match &*key.name {
+        "sort_priority" => node.priority,
+        name => node.amounts.get(name).copied().unwrap_or(0),
+    };
+    match key.first {
+        SortFirst::High => value(right).cmp(&value(left)),
+        SortFirst::Low => value(left).cmp(&value(right)),
+    }
+}
