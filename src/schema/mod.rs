@@ -135,6 +135,8 @@ pub struct Entry {
     pub range: Range,
     /// For a deprecated name: its current name.
     pub replaced_by: Option<&'static str>,
+    /// Whether no job can request it: the site alone gives an amount to a job.
+    pub is_withheld: bool,
 }
 
 /// Why a resource cannot be declared: no formula could use it.
@@ -227,12 +229,23 @@ impl Schema {
         if self.entries.get(name).is_some_and(|known| matches!(known.origin, Origin::Special | Origin::Standard)) {
             return false;
         }
+        let is_withheld = self.entry(name).is_some_and(|known| known.is_withheld);
         self.insert(name, input_type, origin, Range::ANY);
+        if is_withheld {
+            self.withhold(name);
+        }
         true
     }
 
+    /// Records that no job can request a resource of the site.
+    pub fn withhold(&mut self, name: &str) {
+        if let Some(entry) = self.entries.get_mut(name).filter(|entry| entry.origin == Origin::Site) {
+            entry.is_withheld = true;
+        }
+    }
+
     fn insert(&mut self, name: &str, input_type: InputType, origin: Origin, range: Range) {
-        self.entries.insert(name.into(), Entry { input_type, origin, range, replaced_by: None });
+        self.entries.insert(name.into(), Entry { input_type, origin, range, replaced_by: None, is_withheld: false });
     }
 
     /// What is known about `name`; `None` if the schema does not contain it.

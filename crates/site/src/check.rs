@@ -139,6 +139,9 @@ impl Site {
         tree: Option<&PbsTree>,
     ) -> Checked {
         let (_, python_source) = self.python();
+        let table = queue.map(|queue| queue.table);
+        let names = submitted.formula().map(Formula::names).unwrap_or_default();
+        let constants = names.iter().filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
         let facts = SiteFacts {
             queue,
             tree,
@@ -146,6 +149,7 @@ impl Site {
             server: self.server,
             threshold: self.threshold(),
             defaulted: &self.queues.defaulted_resources(),
+            constants: &constants.collect::<Vec<_>>(),
             python_source: python_source.as_deref(),
             has_tree_of_slurm: self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some()),
         };

@@ -35,6 +35,7 @@ mod scheduling;
 mod shares;
 mod simulate;
 mod simulation_rules;
+mod site_constants;
 mod source;
 mod summary;
 mod trajectory;

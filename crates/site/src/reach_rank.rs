@@ -153,7 +153,8 @@ impl Site {
 
     /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
     /// `resources_max` of its queue or the server, those that a user can honestly make first. A job never asks for more of a
-    /// resource. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
+    /// resource. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values, and so is
+    /// what the site alone gives to every job.
     pub(super) fn smallest_changes(
         &self,
         ranked: &RankedQueue,
@@ -169,8 +170,9 @@ impl Site {
         let sweep = Sweep::constant(race.rules, inputs(ranked, other));
         let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = self.order_rules(None, None).columns();
-        let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
-        let names: Vec<&str> = names.map(|name| &**name).collect();
+        let is_constant = |name: &str| self.site_constant(name, &ranked.schema, Some(&ranked.table)).is_some();
+        let names = ranked.program.inputs().iter().map(|name| &**name);
+        let names: Vec<&str> = names.filter(|name| !sort_keys.contains(name) && !is_constant(name)).collect();
         for (index, name) in names.iter().enumerate() {
             let search = Search {
                 race: &race,
@@ -349,7 +351,12 @@ impl Search<'_, '_> {
         let Some(entry) = self.race.rules.schema.entry(self.name) else { return FirstStep::Never };
         let threshold = self.race.competition.threshold;
         let goal = Goal { job, competitors: self.competitors, places: 1, threshold };
-        let least = if ALWAYS_NEEDED.contains(&self.name) { 1.0 } else { entry.range.least };
+        let least = match self.means {
+            Means::AskForLess if ALWAYS_NEEDED.contains(&self.name) => 1.0,
+            // the types of a site's resources allow negative amounts, which nobody requests
+            Means::AskForLess => entry.range.least.max(0.0),
+            _ => entry.range.least,
+        };
         let last = job.steps_until(least, entry.range.most.min(self.most)).min(limit);
         first_step(&goal, 1..=last, budget)
     }

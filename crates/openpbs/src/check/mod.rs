@@ -14,7 +14,7 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Construct;
 use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::{ErrorKind, PythonVersion};
+use job_sort_formula::python::{ErrorKind, PythonVersion, Value};
 use job_sort_formula::rank::{Ranking, ScorePrecision};
 use job_sort_formula::schema::Schema;
 use serde::Serialize;
@@ -75,6 +75,8 @@ pub struct SiteFacts<'a> {
     pub threshold: Option<f64>,
     /// The resources of which every new job has more than 0, because the server or its queue has a default.
     pub defaulted: &'a [String],
+    /// The resources that no job requests, each with the amounts that the site is known to give.
+    pub constants: &'a [(&'a str, Vec<Value>)],
     /// What says which Python the server embeds; `None`: nothing does.
     pub python_source: Option<&'a str>,
     /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no formula.
@@ -238,7 +240,7 @@ impl Checked {
         findings.extend(compile_error);
         findings.extend(site_findings(formula, schema, site));
         let observed = queue.map(|queue| error_findings(queue.table, queue.ranking)).unwrap_or_default();
-        let ranges = ranges(schema, site.defaulted);
+        let ranges = ranges(schema, site);
         findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
         findings.extend(observed);
         match &python_source {
@@ -356,13 +358,18 @@ fn predicted(
     findings
 }
 
-/// The values of the inputs; those with a default are above 0.
-fn ranges(schema: &Schema, defaulted: &[String]) -> lint::Ranges {
+/// The values of the inputs: those with a default are above 0, and so are those that the site gives to every job.
+fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
     let mut ranges = lint::Ranges::default();
-    for name in defaulted.iter().filter(|name| schema.is_numeric(name)) {
+    let unknown = site.constants.iter().filter(|(_, amounts)| amounts.is_empty()).map(|(name, _)| *name);
+    let given = site.defaulted.iter().map(String::as_str).chain(unknown);
+    for name in given.filter(|name| schema.is_numeric(name)) {
         let values = ranges.values(name, schema);
         let least = if values.is_integral() { 1.0 } else { SMALLEST_FLOAT };
         ranges.set(name, lint::ValueSet::between(values.types(), least, values.most()));
+    }
+    for (name, amounts) in site.constants.iter().filter(|(name, _)| schema.is_numeric(name)) {
+        ranges.observe(name, amounts.iter().cloned());
     }
     ranges
 }

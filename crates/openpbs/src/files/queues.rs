@@ -131,8 +131,7 @@ impl Queues {
     /// The resources of which every new job has more than 0 unless it requests 0: those with a default above 0 in the
     /// server, or in every queue that is not a routing queue.
     pub fn defaulted_resources(&self) -> Vec<String> {
-        let execution_queues = self.names.iter().filter(|queue| !self.routes.contains(*queue));
-        let by_queue = execution_queues.map(|queue| self.positive_defaults(queue));
+        let by_queue = self.execution_queues().map(|queue| self.positive_defaults(queue));
         let mut found = by_queue.reduce(|common, defaults| &common & &defaults).unwrap_or_default();
         found.extend(self.positive_defaults(""));
         found.into_iter().map(str::to_owned).collect()
@@ -217,9 +216,17 @@ impl Queues {
     /// What a job of a queue has of a resource that it does not request, as it is written: the default of the queue, that
     /// of the server, the most of the queue, else the most of the server.
     pub fn default_amount(&self, queue: &str, resource: &str) -> Option<&str> {
-        let mut defaults =
-            [queue, ""].into_iter().filter_map(|queue| self.amount(queue, "resources_default", resource));
-        defaults.next().or_else(|| self.maximum(queue, resource))
+        self.resources_default(queue, resource).or_else(|| self.maximum(queue, resource))
+    }
+
+    /// The default of a queue for a resource, else that of the server, as it is written.
+    pub fn resources_default(&self, queue: &str, resource: &str) -> Option<&str> {
+        [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_default", resource))
+    }
+
+    /// The queues whose jobs the scheduler gets, in the order of the document.
+    pub fn execution_queues(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &**name).filter(|name| !self.is_route(name))
     }
 
     /// What the jobs of a queue together may use of a resource (`resources_available`), or with an empty name all jobs of the

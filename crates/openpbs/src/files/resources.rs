@@ -61,6 +61,10 @@ impl Parser<'_> {
             ["create" | "set", kind, ..] if *kind != "resource" => Ok(()),
             ["create", "resource", names, rest @ ..] => self.declare(names, rest),
             ["set", "resource", names, "type", "=", kind] => self.declare(names, &["type=", kind]),
+            ["set", "resource", names, "flag", "=", flags] => {
+                self.withhold(names, flags);
+                Ok(())
+            }
             ["set", "resource", ..] => Ok(()),
             ["Resource", name] => {
                 self.listed = Some((*name).to_owned());
@@ -68,6 +72,10 @@ impl Parser<'_> {
             }
             [attribute, "=", value] => match (*attribute, self.listed.clone()) {
                 ("type", Some(name)) => self.declare(&name, &["type=", value]),
+                ("flag", Some(name)) => {
+                    self.withhold(&name, value);
+                    Ok(())
+                }
                 _ => Ok(()),
             },
             [name, rest @ ..] => self.declare(name, rest),
@@ -85,7 +93,17 @@ impl Parser<'_> {
             }
             self.schema.add_listed(name, kind);
         }
+        let flags = attributes.split([' ', ',']).find_map(|attribute| attribute.strip_prefix("flag="));
+        self.withhold(names, flags.unwrap_or_default());
         Ok(())
+    }
+
+    /// Records the resources that `qsub` refuses to everyone: read-only and invisible ones (pbs_resources(7B)). Of those
+    /// with `m`, which are passed to the execution hosts, the amounts are taken to be the site's too.
+    fn withhold(&mut self, names: &str, flags: &str) {
+        if flags.contains(['r', 'i', 'm']) {
+            names.split(',').for_each(|name| self.schema.withhold(name));
+        }
     }
 }
 

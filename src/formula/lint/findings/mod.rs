@@ -157,8 +157,9 @@ impl Analysis<'_> {
             "job_priority" => "0 for a job without a priority",
             "ncpus" => "0 for a job that requests no CPUs",
             "accrue_type" => "0 for a job that does not accrue eligible time yet",
-            _ => match self.schema.entry(name).map(|entry| entry.origin) {
-                Some(Origin::Special) => "may be 0",
+            _ => match self.schema.entry(name) {
+                Some(entry) if entry.origin == Origin::Special => "may be 0",
+                Some(entry) if entry.is_withheld => "0 for a job to which the site gives none",
                 _ => "0 for a job that does not request it",
             },
         }

@@ -172,7 +172,11 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
     let mut numbers = common.to_vec();
     let is_explicit = ranges.explicit(name).is_some();
     if is_explicit {
-        numbers.extend([within.least(), within.most(), (within.least() + within.most()) / 2.0]);
+        let unlimited = Ranges::default().values(name, schema);
+        let most = Some(within.most()).filter(|most| *most < unlimited.most());
+        numbers.push(within.least());
+        // no job has the most that a type allows
+        numbers.extend(most.into_iter().flat_map(|most| [most, (within.least() + most) / 2.0]));
     }
     // the type of a site's resource allows negative values, but few sites have any
     numbers.extend(
