@@ -931,7 +931,7 @@ class Workload:
         overrun: Literal["cut", "keep"] | None = None,
         processors_of: Literal["requested", "allocated"] | None = None,
     ) -> Workload:
-        """Reads the Standard Workload Format, PBS or Torque accounting records, ``sacct -P`` or NDJSON, also compressed: a file, its
+        """Reads the Standard Workload Format, PBS or Torque accounting records, ``qstat -x -f -F json``, ``sacct -P``, the CSV of ALCF or NDJSON, also compressed: a file, its
         content, a folder of files, or a list. Of each job it keeps what ``formulas`` (by default the one in force) and the conditions of ``goals``
         read: a formula that reads more is a ValueError when it is simulated. Without ``site`` the resources are those that
         OpenPBS or a ``Formula`` among ``formulas`` declares.

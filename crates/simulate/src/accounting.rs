@@ -42,7 +42,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     }
     let mention = match kind {
         "E" => {
-            let read = read_end(id, &Record::new(rest, builder), builder);
+            let read = read_end(id, &Record::new(Attributes { rest }, builder), builder);
             if read.is_err() {
                 // it is counted once, as what its end is
                 builder.mention_end(id);
@@ -61,7 +61,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     match mention {
         Mention::Queued if builder.rules.cancelled == Cancelled::Keep => {
             // some versions say in this record what the job asks for
-            let _ = read_queued(id, &Record::new(rest, builder), builder);
+            let _ = read_queued(id, &Record::new(Attributes { rest }, builder), builder);
             Ok(())
         }
         Mention::Requeued => Err(Fault::new(LeftOutReason::Rerun, "an execution after which the job was queued again")),
@@ -80,7 +80,7 @@ fn order_of(date: &str) -> u64 {
 
 /// The attributes of a record that are used.
 #[derive(Default)]
-struct Record<'l> {
+pub(super) struct Record<'l> {
     user: &'l str,
     group: &'l str,
     account: &'l str,
@@ -104,9 +104,9 @@ struct Record<'l> {
 }
 
 impl<'l> Record<'l> {
-    fn new(text: &'l str, builder: &WorkloadBuilder) -> Self {
+    pub(super) fn new(attributes: impl Iterator<Item = (&'l str, &'l str)>, builder: &WorkloadBuilder) -> Self {
         let mut record = Self::default();
-        for (name, value) in (Attributes { rest: text }) {
+        for (name, value) in attributes {
             let number = || value.parse::<i64>().ok().filter(|number| *number > 0);
             if let Some(name) = name.strip_prefix("Resource_List.").filter(|name| builder.takes(name)) {
                 record.amounts.push(LoggedAmount { name, text: value, source: Some(AmountSource::Server) });
@@ -198,7 +198,7 @@ impl<'l> Record<'l> {
 }
 
 /// Adds the job of a record of type `E`.
-fn read_end(id: &str, record: &Record<'_>, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+pub(super) fn read_end(id: &str, record: &Record<'_>, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     let submit = record.submit()?;
     match (record.start, record.end) {
         (Some(start), Some(end)) if start < submit || end < start => {

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod accounting;
+mod alcf;
 mod complete;
 mod difference;
 mod errors;
@@ -30,6 +31,7 @@ mod log_rules;
 mod mentions;
 mod native;
 mod ordered_jobs;
+mod qstat;
 mod read;
 mod results;
 mod rules;

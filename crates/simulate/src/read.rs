@@ -2,11 +2,12 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::alcf::AlcfColumns;
 use super::left_out::Fault;
 use super::sacct::SacctColumns;
 use super::swf::FIELDS;
 use super::workload::WorkloadBuilder;
-use super::{accounting, native, swf};
+use super::{accounting, native, qstat, swf};
 
 /// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted as damaged.
 const MAX_LINE: u64 = 1 << 20;
@@ -24,6 +25,10 @@ pub enum WorkloadFormat {
     Sacct,
     /// Native NDJSON.
     Native,
+    /// The finished jobs that `qstat -x -f -F json` prints.
+    Qstat,
+    /// The public job data of the Argonne Leadership Computing Facility.
+    Alcf,
 }
 
 /// A format, with what its first line says of the others.
@@ -32,6 +37,7 @@ enum Reader {
     Accounting,
     Sacct(Box<SacctColumns>),
     Native,
+    Alcf(AlcfColumns),
 }
 
 impl Reader {
@@ -41,7 +47,11 @@ impl Reader {
             _ if swf::is_swf(line) => Some(Self::Swf { columns: swf::columns(line) }),
             _ if accounting::is_accounting(line) => Some(Self::Accounting),
             _ if native::is_native(line) => Some(Self::Native),
-            _ => SacctColumns::from_heading(line).map(|columns| Self::Sacct(Box::new(columns))),
+            _ => {
+                let sacct = SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line));
+                let sacct = sacct.map(|columns| Self::Sacct(Box::new(columns)));
+                sacct.or_else(|| AlcfColumns::from_heading(line).map(Self::Alcf))
+            }
         }
     }
 
@@ -51,6 +61,7 @@ impl Reader {
             Self::Accounting => WorkloadFormat::Accounting,
             Self::Sacct(_) => WorkloadFormat::Sacct,
             Self::Native => WorkloadFormat::Native,
+            Self::Alcf(_) => WorkloadFormat::Alcf,
         }
     }
 
@@ -60,6 +71,7 @@ impl Reader {
             Self::Accounting => accounting::read_line(line, builder),
             Self::Sacct(columns) => columns.read_line(line, builder),
             Self::Native => native::read_line(line, builder),
+            Self::Alcf(columns) => columns.read_line(line, builder),
         }
     }
 }
@@ -72,9 +84,13 @@ impl Reader {
 /// The log cannot be read, or has a line of more than 256 MiB.
 pub fn read_workload(
     name: &str,
-    log: impl BufRead,
+    mut log: impl BufRead,
     builder: &mut WorkloadBuilder,
 ) -> io::Result<Option<WorkloadFormat>> {
+    if qstat::is_qstat(log.fill_buf()?) {
+        qstat::read(name, log, builder);
+        return Ok(Some(WorkloadFormat::Qstat));
+    }
     let mut reader: Option<Reader> = None;
     let mut unknown = Vec::new();
     let mut has_header = false;
@@ -94,8 +110,7 @@ pub fn read_workload(
             if reader.is_none() {
                 unknown.push(number);
             }
-            // the line that names the columns is no job
-            if let None | Some(Reader::Sacct(_)) = reader {
+            if reader.is_none() {
                 return unknown.len() < MAX_UNKNOWN;
             }
         }

@@ -41,6 +41,16 @@ const TOO_MANY: &str = "more fields than the first line has, because a name cont
 const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
                        ReqCPUS,AllocCPUS,State,JobName`";
 
+/// The columns that XDMoD has `sacct` print, without a line of their names, and those of its versions before 10.
+///
+/// Source: <https://open.xdmod.org/10.0/resource-manager-slurm.html>
+const XDMOD: [&str; 2] = [
+    "jobid|jobidraw|cluster|partition|qos|account|group|gid|user|uid|submit|eligible|start|end|elapsed|exitcode|state|nnodes|\
+     ncpus|reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
+    "jobid|jobidraw|cluster|partition|account|group|gid|user|uid|submit|eligible|start|end|elapsed|exitcode|state|nnodes|ncpus|\
+     reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
+];
+
 /// The columns of a log, by their indices.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SacctColumns {
@@ -102,6 +112,23 @@ impl SacctColumns {
         is_usable.then_some(columns)
     }
 
+    /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of names.
+    pub(super) fn of_xdmod(line: &str) -> Option<Self> {
+        XDMOD.iter().filter_map(|names| Self::from_heading(names)).find(|columns| columns.fits(line))
+    }
+
+    /// Whether a line is that of a job: times, a duration and numbers are where they should be.
+    fn fits(&self, line: &str) -> bool {
+        let Ok(fields) = self.fields(line.trim_end()) else { return false };
+        let field = |column: Option<usize>| column.map_or("", |column| fields[column]);
+        let is_time = |text: &str| time(text).is_some() || matches!(text, "Unknown" | "None");
+        fields[self.id].starts_with(|first: char| first.is_ascii_digit())
+            && time(field(self.submit)).is_some()
+            && [self.eligible, self.start, self.end].into_iter().all(|column| is_time(field(column)))
+            && duration(field(self.elapsed)).is_some()
+            && number(field(self.requested)).is_some()
+    }
+
     fn used_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let names = [self.user, self.account, self.partition, self.state, self.requested];
         let times = [self.submit, self.eligible, self.start, self.end];
@@ -132,7 +159,7 @@ impl SacctColumns {
         let fields = self.fields(line)?;
         let field = |column: Option<usize>| column.and_then(|column| fields.get(column)).copied().unwrap_or("");
         let id = fields[self.id];
-        if id.contains('.') || id.eq_ignore_ascii_case("jobid") {
+        if id.contains('.') || ["jobid", "jobidraw"].iter().any(|name| id.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
         let [submit, eligible, start, end] =
@@ -199,7 +226,9 @@ pub fn sacct_advice(text: &str) -> Option<String> {
     let line = text.lines().find(|line| !line.trim().is_empty())?.trim_start();
     let has_names = line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
     let has_fields = line.split('|').count() > 5;
-    (has_names || has_fields).then(|| format!("of sacct, give what {COMMAND} prints, with its first line"))
+    let is_job = has_fields && line.starts_with(|first: char| first.is_ascii_digit());
+    let missing = if is_job { "the line of the column names is missing: " } else { "" };
+    (has_names || has_fields).then(|| format!("{missing}of sacct, give what {COMMAND} prints, with its first line"))
 }
 
 /// The time that a job asks for, in seconds, of minutes or a duration; `None` for 0.
@@ -248,7 +277,7 @@ fn duration(field: &str) -> Option<i64> {
 }
 
 /// The seconds since 1970 of a time such as `2026-11-22T17:05:29`, or a number of seconds.
-fn time(field: &str) -> Option<i64> {
+pub(super) fn time(field: &str) -> Option<i64> {
     if let Ok(seconds) = field.parse() {
         return Some(seconds);
     }

@@ -420,5 +420,58 @@ fn what_sacct_prints_otherwise_is_refused_with_the_command() {
     ] {
         let message = refusal(content);
         assert!(message.contains("of sacct, give what `sacct -a -P -X -o JobID,"), "{message}");
+        let is_job = content.starts_with('7');
+        assert_eq!(message.contains("the line of the column names is missing"), is_job, "{message}");
     }
+}
+
+/// The same jobs in every format that has all of what is compared.
+#[test]
+fn one_job_is_the_same_in_every_log() {
+    let accounting = "02/23/2026 07:00:05;E;7.vm;user=ada group=staff account=phys project=p queue=long ctime=1771824044 \
+        qtime=1771824044 etime=1771824050 start=1771830000 Resource_List.ncpus=4 Resource_List.walltime=02:00:00 \
+        session=9 end=1771830005 Exit_status=0\n";
+    let job = |state: &str| {
+        let resources =
+            "\"Resource_List\":{\"ncpus\":4,\"walltime\":\"02:00:00\"},\"resources_used\":{\"walltime\":\"00:00:05\"}";
+        format!(
+            "{{\"Job_Owner\":\"ada@login\",\"job_state\":\"{state}\",\"queue\":\"long\",\"egroup\":\"staff\",\"project\":\"p\",\
+             \"Account_Name\":\"phys\",\"ctime\":\"Mon Feb 23 05:20:44 2026\",\"qtime\":\"Mon Feb 23 05:20:44 2026\",\
+             \"etime\":\"Mon Feb 23 05:20:50 2026\",\"stime\":\"Mon Feb 23 07:00:00 2026\",{resources}}}"
+        )
+    };
+    let [finished, runs, waits, moved] = ["F", "R", "Q", "M"].map(job);
+    let qstat = format!(
+        "{{\n\t\"timestamp\":\t1771840000,\n\t\"Jobs\":\t{{\n\"7.vm\":{finished},\"8.vm\":{runs},\"9.vm\":{waits},\"10[].vm\":{finished},\
+         \"11.vm\":{moved},\"12.vm\":{{\"job_state\":\"F\"}}}}\n}}\n"
+    );
+    let of_qstat = read(&qstat);
+    assert_eq!(described(&of_qstat), described(&read(accounting)));
+    assert_eq!(of_qstat.jobs()[0].started(), Some(1_771_830_000));
+    assert_eq!(left_out(&of_qstat), [("waiting", 1), ("running", 1), ("moved", 1), ("damaged", 1)]);
+    // what follows a fault is not read, and that is said
+    let cut = read(&qstat[..qstat.find("\"9.vm").expect("a job") + 20]);
+    assert_eq!((cut.jobs().len(), left_out(&cut)), (1, vec![("running", 1), ("damaged", 1)]));
+
+    let heading = "JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|ReqCPUS\n";
+    let times = "2026-02-23T05:20:44|2026-02-23T05:20:50|2026-02-23T07:00:00|2026-02-23T07:00:05|00:00:05";
+    let sacct = read(&format!("{heading}7|ada|phys|long|{times}|02:00:00|4\n"));
+    let xdmod = |qos: &str| {
+        format!(
+            "7|7|c|long{qos}|phys|staff|100|ada|1000|{times}|0:0|COMPLETED|1|4|4|4G|billing=4|billing=4|02:00:00|n1|a|name\n"
+        )
+    };
+    for line in [xdmod("|normal"), xdmod("")] {
+        assert_eq!(described(&read(&line)), described(&sacct), "{line}");
+        assert_eq!(described(&read(&line.repeat(2))), described(&sacct), "{line}");
+    }
+
+    let alcf = "JOB_NAME,COBALT_JOBID,MACHINE_NAME,QUEUED_TIMESTAMP,START_TIMESTAMP,END_TIMESTAMP,USERNAME_GENID,\
+        PROJECT_NAME_GENID,QUEUE_NAME,WALLTIME_SECONDS,RUNTIME_SECONDS,NODES_REQUESTED,CORES_USED,CORES_REQUESTED\n\
+        \"7.vm\",7,theta,\"2026-02-23 05:20:44\",2026-02-23 07:00:00.500000,2026-02-23 07:00:05,123,45,\"a,b\",7200.0,5.0,1,64.0,4.0\n\
+        8.vm,8,theta,2026-02-23 05:20:44,,2026-02-23 07:00:05,123,45,long,7200.0,0,1,64,4\n";
+    let of_alcf = read(alcf);
+    assert_eq!(described(&of_alcf), ["7.vm 123 45 a,b 1771824044 5 7200 4"]);
+    assert_eq!((of_alcf.jobs()[0].started(), left_out(&of_alcf)), (Some(1_771_830_000), vec![("cancelled", 1)]));
+    assert_eq!(read_by(alcf, ALLOCATED).jobs()[0].processors, 64);
 }

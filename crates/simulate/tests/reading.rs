@@ -62,11 +62,11 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
     let refusal = |content: &str| open_workload(&[bytes("file", content)]).expect_err("no log").to_string();
     assert_eq!(
         refusal("{\"children\":[]}"),
-        "`file` is a fair-share tree in native JSON, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON"
+        "`file` is a fair-share tree in native JSON, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON"
     );
     assert_eq!(
         refusal("; nothing but a comment\n"),
-        "`file` is another text, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON"
+        "`file` is another text, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON"
     );
     assert_eq!(
         refusal("; Version: 2.2\n; MaxProcs: 8\n"),

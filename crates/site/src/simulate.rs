@@ -431,7 +431,7 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
         let advice =
             sacct_advice(&String::from_utf8_lossy(&head)).map_or_else(String::new, |advice| format!("; {advice}"));
         return Err(kind.refusal(format!(
-            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON{advice}",
+            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}",
             kind.description()
         )));
     }

@@ -16,8 +16,8 @@ use super::SiteArgs;
 pub struct LogArgs {
     /// A log of jobs, or a folder of logs
     ///
-    /// Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON; repeat the option for several; - is
-    /// standard input
+    /// Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON; repeat
+    /// the option for several; - is standard input
     #[arg(long, alias = "log", value_name = "FILE")]
     pub workload: Vec<PathBuf>,
     /// Jobs of the log that were cancelled before they ran

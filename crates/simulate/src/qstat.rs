@@ -1,0 +1,132 @@
+//! Reads what `qstat -x -f -F json` prints: the finished jobs that the server remembers.
+//!
+//! A finished job is read as the accounting record of its end would be. Its times are those of the clock of the host of qstat.
+//! A job that has not finished is counted by its state.
+
+use std::fmt;
+use std::io::BufRead;
+
+use jsf_openpbs::duration::seconds;
+use jsf_openpbs::wall_clock::seconds_of_ctime;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::accounting::{Record, read_end};
+use super::left_out::{Fault, LeftOutReason};
+use super::workload::WorkloadBuilder;
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT: u64 = 4 << 30;
+/// The key of the jobs in a document.
+const JOBS: &str = "Jobs";
+
+/// Whether a document begins as one of qstat.
+pub(super) fn is_qstat(head: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(head);
+    let rest = head.trim_start_matches('\u{feff}').trim_start();
+    let after = |rest: &str| rest.trim_start().starts_with(':');
+    rest.starts_with('{') && rest.split_once("\"Jobs\"").is_some_and(|(_, rest)| after(rest))
+}
+
+/// Adds the finished jobs of a document.
+pub(super) fn read(name: &str, document: impl BufRead, builder: &mut WorkloadBuilder) {
+    let mut source = serde_json::Deserializer::from_reader(document.take(MAX_DOCUMENT));
+    let read = Object::Document(&mut *builder).deserialize(&mut source);
+    if let Err(error) = read {
+        builder.faults().add("not valid JSON, so that the jobs from here on are not read", || {
+            format!("`{name}`, line {}", error.line())
+        });
+    }
+}
+
+/// The document, and in it the object of the jobs.
+enum Object<'b> {
+    Document(&'b mut WorkloadBuilder),
+    Jobs(&'b mut WorkloadBuilder),
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(key) = entries.next_key::<String>()? {
+            match &mut self {
+                Self::Document(builder) if key == JOBS => entries.next_value_seed(Object::Jobs(builder))?,
+                Self::Document(_) => _ = entries.next_value::<IgnoredAny>()?,
+                Self::Jobs(builder) => {
+                    let job: Value = entries.next_value()?;
+                    if let Err(fault) = read_job(&key, &job, builder) {
+                        builder.faults().add(fault, || format!("job `{key}`"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a job if it has finished.
+fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+    if id.split('.').next().is_some_and(|number| number.ends_with("[]")) {
+        return Ok(());
+    }
+    match text(&job["job_state"]).as_str() {
+        // a subjob of an array that is over is in the state X
+        "F" | "X" => {}
+        "M" => return Err(Fault::new(LeftOutReason::Moved, "the job was moved to another server")),
+        "R" | "E" | "S" | "U" | "B" => {
+            return Err(Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"));
+        }
+        "" => return Err("no `job_state`".into()),
+        _ => return Err(Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log")),
+    }
+    let attributes = attributes(job);
+    let attributes = attributes.iter().map(|(name, value)| (&**name, &**value));
+    let record = Record::new(attributes, builder);
+    read_end(id, &record, builder)
+}
+
+/// The attributes of the accounting record of the job's end.
+fn attributes(job: &Value) -> Vec<(String, String)> {
+    let owner = text(&job["Job_Owner"]);
+    let user = [text(&job["euser"]), owner.split('@').next().unwrap_or("").to_owned()];
+    let names = [
+        ("user", user.into_iter().find(|user| !user.is_empty()).unwrap_or_default()),
+        ("group", text(&job["egroup"])),
+        ("account", text(&job["Account_Name"])),
+    ];
+    let same = ["project", "queue", "exec_host", "exec_vnode"].map(|name| (name, text(&job[name])));
+    let time = |name: &str| seconds_of_ctime(&text(&job[name]));
+    let start = time("stime");
+    let run = seconds(&text(&job["resources_used"]["walltime"])).ok();
+    let end = time("obittime").filter(|end| start.is_some_and(|start| *end >= start));
+    let end = end.or_else(|| start?.checked_add(run?)).or_else(|| if start.is_none() { time("mtime") } else { None });
+    let times =
+        [("ctime", time("ctime")), ("qtime", time("qtime")), ("etime", time("etime")), ("start", start), ("end", end)];
+    let times = times.into_iter().filter_map(|(name, time)| Some((name.to_owned(), time?.to_string())));
+    let requested = job["Resource_List"].as_object().into_iter().flatten();
+    let requested = requested.map(|(name, value)| (format!("Resource_List.{name}"), text(value)));
+    let names = names.into_iter().chain(same).map(|(name, value)| (name.to_owned(), value));
+    names.filter(|(_, value)| !value.is_empty()).chain(times).chain(requested).collect()
+}
+
+/// The text of a string or a number; empty for anything else.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
