@@ -15,7 +15,7 @@ use jsf_openpbs::resource_amount::AmountSource;
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::{Cancelled, processor_count};
 use super::mentions::Mention;
-use super::workload::{Extent, LoggedAmount, LoggedJob, WorkloadBuilder};
+use super::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
 /// Whether a line is in this format.
 pub(super) fn is_accounting(line: &str) -> bool {
@@ -108,7 +108,8 @@ impl<'l> Record<'l> {
         let mut record = Self::default();
         for (name, value) in attributes {
             let number = || value.parse::<i64>().ok().filter(|number| *number > 0);
-            if let Some(name) = name.strip_prefix("Resource_List.").filter(|name| builder.takes(name)) {
+            let input = if name == MAX_RUN_SUBJOBS { Some(name) } else { name.strip_prefix("Resource_List.") };
+            if let Some(name) = input.filter(|name| builder.takes(name)) {
                 record.amounts.push(LoggedAmount { name, text: value, source: Some(AmountSource::Server) });
             }
             match name {

@@ -13,18 +13,20 @@ pub(super) struct RequestedJobs<'w> {
     counted: usize,
     /// Job by job.
     requests: Vec<i64>,
+    /// Job by job; empty if no array has a limit.
+    arrays: Vec<Option<u32>>,
 }
 
 impl<'w> RequestedJobs<'w> {
     /// If there are no requests, only processors are asked for.
-    pub(super) fn new(workload: &'w Workload, requests: Vec<i64>, machine: &Machine) -> Self {
+    pub(super) fn new(workload: &'w Workload, requests: Vec<i64>, arrays: Vec<Option<u32>>, machine: &Machine) -> Self {
         let jobs = workload.jobs();
         let counted = (requests.len() / jobs.len().max(1)).max(1);
         let requests = match requests.is_empty() {
             true => jobs.iter().map(|job| job.processors.into()).collect(),
             false => requests,
         };
-        Self { jobs, placed: machine.amounts().min(counted), counted, requests }
+        Self { jobs, placed: machine.amounts().min(counted), counted, requests, arrays }
     }
 }
 
@@ -40,7 +42,7 @@ impl JobSource for RequestedJobs<'_> {
             user: job.user,
             group: job.unix_group,
             project: job.project,
-            array: None,
+            array: self.arrays.get(index as usize).copied().flatten(),
             counted,
             can_be_reserved: true,
         }

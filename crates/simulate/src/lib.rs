@@ -70,6 +70,6 @@ pub use submission_order::follows_submission;
 pub use validate::Validation;
 pub use warm_up::WarmUp;
 pub use workload::{
-    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists,
-    Names, Workload, WorkloadBuilder, WorkloadJob, compare_ids,
+    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_RUN_SUBJOBS,
+    MAX_SECONDS, NameLists, Names, Workload, WorkloadBuilder, WorkloadJob, compare_ids,
 };

@@ -1,6 +1,6 @@
 //! Reads and writes native NDJSON: a job per line, `{"id":"1.vm","entity":"Bob","queue":"workq","submit":0,"run":60,
 //! "resources":{"ncpus":4,"walltime":"01:00:00"}}`; also `group`, `project`, `start`, and `user` where it is not the entity. A formula gets the other `resources` too, and
-//! `queue_priority`, `job_priority`, `accrue_type` and the ready-made `inputs`.
+//! `queue_priority`, `job_priority`, `accrue_type` and the ready-made `inputs`. Of the subjobs of an array, `max_run_subjobs` run at a time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::left_out::Fault;
 use super::scalar::Scalar;
 use super::swf::nearest;
-use super::workload::{Extent, LoggedAmount, LoggedJob, WorkloadBuilder};
+use super::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
 #[derive(Deserialize)]
 struct NativeJob<'a> {
@@ -42,6 +42,8 @@ struct NativeJob<'a> {
     job_priority: Scalar<'a>,
     #[serde(borrow, default)]
     accrue_type: Scalar<'a>,
+    #[serde(borrow, default)]
+    max_run_subjobs: Scalar<'a>,
     #[serde(borrow, default)]
     inputs: Amounts<'a>,
 }
@@ -101,6 +103,7 @@ fn amounts<'j>(
         ("queue_priority", &job.queue_priority, None),
         ("job_priority", &job.job_priority, None),
         ("accrue_type", &job.accrue_type, None),
+        (MAX_RUN_SUBJOBS, &job.max_run_subjobs, None),
     ];
     let inputs = job.inputs.iter().map(|(name, value)| (&**name, value, None));
     let all = resources.chain(special).chain(inputs);

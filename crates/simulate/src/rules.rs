@@ -37,6 +37,8 @@ pub struct SimulationRules {
     /// What each job asks for, job by job: the machine's amounts, then those that only limits count; empty if that is only
     /// processors.
     pub requests: Vec<i64>,
+    /// The array of each job, by the index of the limit of its subjobs; empty if no array has one.
+    pub arrays: Vec<Option<u32>>,
     /// What a cycle starts.
     pub cycle: CycleRules,
     /// In which order it considers the jobs.
@@ -59,6 +61,7 @@ impl SimulationRules {
         Self {
             machine: Machine::new(&[vec![processors.into()]]),
             requests: Vec::new(),
+            arrays: Vec::new(),
             cycle: backfill.rules(),
             order: OrderRules::default(),
             limits: Vec::new(),

@@ -97,9 +97,19 @@ pub fn simulate(
     fairshare: Option<Fairshare>,
     observer: &mut dyn Observer,
 ) -> Result<Schedule, ColumnError> {
-    let SimulationRules { machine, requests, cycle, order, limits, threshold, has_accrual, precision, on_error } =
-        rules;
-    let jobs = RequestedJobs::new(workload, requests, &machine);
+    let SimulationRules {
+        machine,
+        requests,
+        arrays,
+        cycle,
+        order,
+        limits,
+        threshold,
+        has_accrual,
+        precision,
+        on_error,
+    } = rules;
+    let jobs = RequestedJobs::new(workload, requests, arrays, &machine);
     let limits = Limits::new(limits);
     let count = workload.jobs().len() as u32;
     let is_too_large = |index: &u32| !machine.can_ever_run(&jobs.job(*index).request);

@@ -67,6 +67,9 @@ pub enum Extent {
     Queued,
 }
 
+/// The input of a subjob that says how many of its array may run at a time.
+pub const MAX_RUN_SUBJOBS: &str = "max_run_subjobs";
+
 /// A job as a log describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoggedJob<'a> {

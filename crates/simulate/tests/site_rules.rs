@@ -203,3 +203,50 @@ fn equal_values_are_ordered_by_a_resource_of_job_sort_key() {
     let (_, _, starts, _) = run(&site, &log, "0*ncpus", 1);
     assert_eq!(starts, [Some(110), Some(100), Some(120)]);
 }
+
+#[test]
+fn jobs_wait_for_what_the_server_and_their_queue_have() {
+    let server = bytes(
+        "server",
+        "create queue q\nset queue q resources_available.qlic = 1\nset server resources_available.lic = 5\n",
+    );
+    let config = bytes("sched_config", "resources: \"ncpus, lic, qlic\"\n");
+    let files = SiteFiles::default().with(Role::Server, server).with(Role::SchedConfig, config);
+    let declared = ["lic", "qlic"].map(|name| (name.to_owned(), InputType::Count)).into();
+    let site = site(files.declaring(declared));
+    let log = [
+        record(1, "Resource_List.lic=3"),
+        record(2, "Resource_List.lic=3"),
+        record(3, "Resource_List.qlic=1"),
+        record(4, "Resource_List.qlic=1"),
+        record(5, "Resource_List.lic=6"),
+        record(6, ""),
+    ];
+    let (_, _, starts, warnings) = run(&site, &log.concat(), "0", 64);
+    assert_eq!(starts, [Some(100), Some(110), Some(100), Some(110), None, Some(100)]);
+    assert!(warnings.iter().any(|warning| warning.contains("`5.vm`")), "{warnings:?}");
+}
+
+#[test]
+fn at_most_max_run_subjobs_of_an_array_run() {
+    let native = |array: u32, index: u32, more: &str| {
+        format!(
+            "{{\"id\":\"{array}[{index}].vm\",\"entity\":\"u\",\"submit\":100,\"run\":10,\
+             \"resources\":{{\"ncpus\":1,\"walltime\":10}}{more}}}\n"
+        )
+    };
+    let of_array = |array: u32, more: &str| (0..4).map(|index| native(array, index, more)).collect::<String>();
+    let site = site(SiteFiles::default());
+    let starts = |log: &str| run(&site, log, "0", 64).2;
+    let at_once = [Some(100); 4];
+    assert_eq!(starts(&of_array(1, "")), at_once);
+    let two_at_a_time = [Some(100), Some(100), Some(110), Some(110)];
+    assert_eq!(starts(&of_array(1, ",\"max_run_subjobs\":2")), two_at_a_time);
+    // each array has a limit of its own
+    let both = of_array(1, ",\"max_run_subjobs\":2") + &of_array(2, "") + &of_array(3, ",\"max_run_subjobs\":\"3\"");
+    let three_at_a_time = [Some(100), Some(100), Some(100), Some(110)];
+    assert_eq!(starts(&both), [two_at_a_time, at_once, three_at_a_time].concat());
+    let records: String =
+        (0..4).map(|index| record(7, "max_run_subjobs=2").replace("7.vm", &format!("7[{index}].vm"))).collect();
+    assert_eq!(starts(&records), two_at_a_time);
+}

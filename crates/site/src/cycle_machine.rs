@@ -7,7 +7,7 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
-    CycleJob, CycleRules, JobSource, Limit, LimitKind, Limits, Machine, Part, Placement, Request, UNLIMITED_WALLTIME,
+    CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement, Request, UNLIMITED_WALLTIME,
 };
 
 use jsf_simulate::Names;
@@ -344,7 +344,7 @@ fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
 fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
     let arrays = jobs.iter().zip(0..).filter_map(|(job, row)| Some((row, job.max_run_subjobs?.into())));
     let named: HashMap<u32, i64> = arrays.collect();
-    (!named.is_empty()).then_some(Limit { queue: None, kind: LimitKind::Subjobs, amount: None, generic: None, named })
+    (!named.is_empty()).then(|| Limit::of_subjobs(named))
 }
 
 /// A resource in a sentence.

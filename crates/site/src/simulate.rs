@@ -14,8 +14,8 @@ use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, Observer, Results, Schedule,
-    UsageMeasure, Workload, WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Observer, Results,
+    Schedule, UsageMeasure, Workload, WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
 };
 
 use super::compression::decompressed;
@@ -155,7 +155,10 @@ impl Site {
         let names = self.names_in_log(formulas).into_iter();
         let inputs = names.map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
         let mut inputs: Vec<(Box<str>, Option<InputType>)> = inputs.collect();
-        for name in self.counted_resources()?.into_iter().chain(self.sorted_resources()) {
+        let queues: Vec<Box<str>> = self.queues.iter().map(|(queue, _)| queue.into()).collect();
+        let limited = self.limited_resources(&queues).into_iter().filter(|name| !is_always_known(name));
+        let others = self.counted_resources()?.into_iter().chain(self.sorted_resources()).chain(limited);
+        for name in others.chain([MAX_RUN_SUBJOBS.into()]) {
             if !inputs.iter().any(|(other, _)| *other == name) {
                 let kind = self.schema.entry(&name).map(|entry| entry.input_type);
                 inputs.push((name, kind));

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use job_sort_formula::diagnostic::Need;
-use jsf_openpbs::cycle::{CycleRules, Machine};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
-use jsf_simulate::{Backfill, OrderRules, SimulationRules, UsageMeasure, Workload};
+use jsf_simulate::{Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload};
 
+use super::cycle_machine::array_and_index;
 use super::role::Role;
 use super::scheduling::{LimitedNames, QueuePlaces};
 use super::simulate::is_always_known;
@@ -93,14 +95,17 @@ impl Site {
     pub(super) fn simulation_rules(
         &self,
         workload: &Workload,
-        Counted { names, machine, .. }: Counted,
+        Counted { mut names, machine, .. }: Counted,
         backfill: Option<Backfill>,
     ) -> SimulationRules {
+        let queues = workload.queues();
+        let limited = self.limited_resources(queues).into_iter().filter(|name| !names.contains(name));
+        let limited: Vec<Box<str>> = limited.collect();
+        names.extend(limited);
         let requests = match names.len() {
             1 => Vec::new(),
             _ => requests(workload, &names),
         };
-        let queues = workload.queues();
         let cycle = match backfill {
             Some(backfill) => backfill.rules(),
             None if self.has_cycle_rules() => self.cycle_rules(queues),
@@ -114,12 +119,16 @@ impl Site {
             projects: &in_log.projects,
             amounts: &names,
         };
+        let mut limits = self.cycle_limits(&limited);
+        let (arrays, of_arrays) = limited_arrays(workload);
+        limits.extend(of_arrays);
         SimulationRules {
             machine,
             requests,
+            arrays,
             cycle,
             order: self.simulated_order(workload),
-            limits: self.cycle_limits(&limited),
+            limits,
             threshold: self.threshold(),
             has_accrual: self.server.eligible_time_enable.unwrap_or(false),
             precision: self.precision(),
@@ -310,6 +319,25 @@ fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
         requests.extend(others.map(|column| column.as_ref().map_or(0, |column| column[index].ceil() as i64)));
     }
     requests
+}
+
+/// The array of each subjob, and the limit of those that run at a time, if the log says how many may.
+fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
+    let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
+    let mut arrays: HashMap<String, u32> = HashMap::new();
+    let mut named = HashMap::new();
+    let of_job = |(job, &most): (usize, &f64)| {
+        let (array, _) = array_and_index(workload.id(job)).filter(|_| most > 0.0)?;
+        let next = arrays.len() as u32;
+        let index = *arrays.entry(array).or_insert(next);
+        named.insert(index, most as i64);
+        Some(index)
+    };
+    let of_jobs: Vec<Option<u32>> = most.iter().enumerate().map(of_job).collect();
+    match named.is_empty() {
+        true => (Vec::new(), None),
+        false => (of_jobs, Some(Limit::of_subjobs(named))),
+    }
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

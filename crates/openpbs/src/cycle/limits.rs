@@ -39,6 +39,11 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// The limit of the subjobs that run at a time, by the array.
+    pub fn of_subjobs(named: HashMap<u32, i64>) -> Self {
+        Self { queue: None, kind: LimitKind::Subjobs, amount: None, generic: None, named }
+    }
+
     /// The one of a job that the limit counts; `None` if the limit does not concern the job.
     fn subject(&self, job: &CycleJob<'_>) -> Option<u32> {
         let of_kind = match self.kind {

@@ -494,10 +494,16 @@ fn random(generator: &mut Generator, pools: u64) -> Random {
 }
 
 impl Random {
+    /// The machine; some hosts have two pools.
+    fn machine(&self) -> Machine {
+        let hosts = (0..self.pools.len() as u32).map(|pool| if pool < 2 { 0 } else { pool });
+        Machine::new(&self.pools).with_hosts(hosts.collect())
+    }
+
     /// Runs cycle after cycle, each at the next end of a job. `after` gets each cycle's time, its decisions and the machine.
     fn run(&self, mut after: impl FnMut(i64, &Decided, &Machine)) {
-        let Self { pools, rules, jobs } = self;
-        let mut machine = Machine::new(pools);
+        let Self { rules, jobs, .. } = self;
+        let mut machine = self.machine();
         let mut limits = Limits::default();
         let mut waiting: Vec<u32> = (0..jobs.len() as u32).collect();
         let mut now = 0;
@@ -537,7 +543,7 @@ fn every_job_that_fits_on_the_machine_starts_once() {
         case.rules.backfill_depth += 1;
         let mut started = Vec::new();
         case.run(|_, decided, _| started.extend_from_slice(&decided.started));
-        let machine = Machine::new(&case.pools);
+        let machine = case.machine();
         let jobs = Jobs(&case.jobs);
         let can_run = |job: &u32| machine.can_ever_run(&jobs.job(*job).request);
         let expected: Vec<u32> = (0..case.jobs.len() as u32).filter(can_run).collect();
