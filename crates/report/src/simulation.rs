@@ -7,7 +7,7 @@ use crate::goals::goals_json;
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
     Decay, Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, SHAKE_SECONDS, Schedule, Shake,
-    Spread, Statistics, Summary, Validation, Workload, WorkloadJob,
+    Spread, StartValues, Statistics, Summary, Validation, Workload, WorkloadJob,
 };
 use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
 use serde::Serialize;
@@ -131,6 +131,7 @@ impl<'a> SimulationReport<'a> {
             ("queues", groups_json(&statistics.queues)),
             ("sizes", groups_json(&statistics.sizes)),
             ("lengths", groups_json(&statistics.lengths)),
+            ("values_at_start", self.start_values().iter().map(start_values_json).collect()),
             ("over_time", statistics.periods.iter().map(period_json).collect()),
             ("goals", goals_json(self.goals)),
             ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
@@ -152,6 +153,11 @@ impl<'a> SimulationReport<'a> {
             write!(out, ",\n\"shake\":{}", shake_json(shake))?;
         }
         out.write_all(b"}")
+    }
+
+    /// The values with which jobs start, by size and walltime.
+    pub(super) fn start_values(&self) -> Vec<StartValues> {
+        StartValues::of_classes(self.workload, self.schedule, self.statistics.warm_up)
     }
 
     /// The entities; with a fair-share tree also what each was promised.
@@ -292,6 +298,11 @@ fn groups_json(groups: &[GroupStatistics]) -> Json {
         })
     });
     groups.collect()
+}
+
+fn start_values_json(values: &StartValues) -> Json {
+    let StartValues { size, walltime, jobs, p10, median } = values;
+    json!({"processors": size, "walltime": walltime, "jobs": jobs, "p10": p10, "median": median})
 }
 
 pub(super) fn validation_json(validation: &Validation) -> Json {

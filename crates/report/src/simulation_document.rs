@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Verdict;
 use jsf_simulate::{
-    Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, Statistics, Summary, Validation,
+    Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, StartValues, Statistics, Summary,
+    Validation,
 };
 use jsf_site::ProcessorsSource;
 
@@ -53,6 +54,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
         sections.extend(all_jobs_sections(&[report], None));
         sections.extend(over_time(&[("new", "", report)]));
         sections.extend(class_sections(statistics));
+        sections.push(start_values_section(report, ""));
         sections.extend(periods_section(&[report]).map(Section::in_full));
         sections.extend(shares_section(&[report]).map(Section::in_full));
         sections.push(longest_waits(report));
@@ -97,6 +99,7 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
         sections.extend(classes.next());
         sections.extend(believable);
         sections.extend(classes);
+        sections.push(start_values_section(new, " under the new formula"));
         sections.extend(periods_section(&[old, new]).map(Section::in_full));
         sections.extend(shares_section(&[old, new]).map(Section::in_full));
         sections.push(largest_changes(old, new));
@@ -509,6 +512,29 @@ fn longest_waits(report: SimulationReport<'_>) -> Section<'_> {
         job_cells(job, first).into_iter().chain([wait]).collect()
     });
     Section::new("jobs").on_page().prose("Those that wait longest first.").table(table)
+}
+
+/// The values with which jobs start: which value one of such a size and walltime needs.
+fn start_values_section<'a>(report: SimulationReport<'a>, side: &str) -> Section<'a> {
+    let classes = report.start_values();
+    let columns = vec![
+        Column::id("processors", 9),
+        Column::text("walltime", 8),
+        Column::number("jobs", 7),
+        Column::number("p10", 8),
+        Column::number("median", 9),
+    ];
+    let table = Table::new(columns, classes.len(), move |index| {
+        let StartValues { size, walltime, jobs, p10, median } = &classes[index];
+        vec![
+            Cell::text(size.clone()),
+            Cell::text(walltime.clone()),
+            Cell::Count(*jobs),
+            Cell::significant(*p10),
+            Cell::significant(*median),
+        ]
+    });
+    Section::new(format!("values at the start{side}")).table(table).in_full()
 }
 
 /// The jobs whose waits change most.

@@ -12,6 +12,7 @@ use super::errors::EvaluationErrors;
 use super::fairshare::{Fairshare, RunningJob};
 use super::jobs::RequestedJobs;
 use super::rules::{OrderRules, SimulationRules};
+use super::valued_jobs::ValuedJobs;
 use super::waiting::WaitingJobs;
 use super::workload::{Workload, WorkloadJob};
 
@@ -37,6 +38,8 @@ impl Observer for () {}
 #[derive(Debug, Clone)]
 pub struct Schedule {
     starts: Vec<i64>,
+    /// The value of each job when it starts; not a number for one that does not.
+    start_values: Vec<f64>,
     /// The jobs that ask for more than there is, so that they can never start. They never wait either.
     pub too_large: Vec<usize>,
     /// The errors of the formula.
@@ -53,6 +56,11 @@ impl Schedule {
     /// When a job starts; `None` if it does not.
     pub fn start(&self, job: usize) -> Option<i64> {
         self.starts.get(job).copied().filter(|&start| start != NOT_STARTED)
+    }
+
+    /// The value of a job under the formula when it starts; `None` if it does not start, or has no value.
+    pub fn start_value(&self, job: usize) -> Option<f64> {
+        self.start_values.get(job).copied().filter(|value| value.is_finite())
     }
 
     /// The jobs that never start although the machine is large enough for each: a limit, a threshold or a stopped queue lets none
@@ -132,6 +140,7 @@ pub fn simulate(
         started: 0,
         schedule: Schedule {
             starts: vec![NOT_STARTED; workload.jobs().len()],
+            start_values: vec![f64::NAN; workload.jobs().len()],
             too_large,
             errors,
             is_complete: false,
@@ -141,7 +150,16 @@ pub fn simulate(
         jobs,
     };
     simulation.run(observer)?;
-    Ok(simulation.schedule)
+    let Simulation { waiting, mut schedule, order, .. } = simulation;
+    if !waiting.has_values() {
+        // in an order that never changes nothing was evaluated when a job started
+        let valued = ValuedJobs::new(program, workload, &order, None, false, (precision, on_error));
+        let started = (0..count).filter_map(|job| Some((job, schedule.start(job as usize)?)));
+        for (job, value) in valued.values_at(started.collect())? {
+            schedule.start_values[job as usize] = value;
+        }
+    }
+    Ok(schedule)
 }
 
 struct Simulation<'a> {
@@ -243,6 +261,7 @@ impl Simulation<'_> {
     fn start(&mut self, job: u32) {
         let &WorkloadJob { entity, processors, .. } = &self.jobs.jobs[job as usize];
         self.schedule.starts[job as usize] = self.now;
+        self.schedule.start_values[job as usize] = self.waiting.value(job).unwrap_or(f64::NAN);
         self.started += 1;
         self.ends.push(Reverse((self.now + self.jobs.jobs[job as usize].duration(), job)));
         if let Some(fairshare) = &self.fairshare {

@@ -201,6 +201,23 @@ impl<'p> ValuedJobs<'p> {
         self.least_processors
     }
 
+    /// The value of a waiting job of the last evaluation.
+    pub(super) fn value(&self, job: u32) -> Option<f64> {
+        self.values.get(self.jobs.binary_search(&job).ok()?).copied()
+    }
+
+    /// The values of jobs of the workload at these times, where no tree is needed.
+    pub(super) fn values_at(mut self, times: Vec<(u32, i64)>) -> Result<Vec<(u32, f64)>, ColumnError> {
+        for &(job, time) in &times {
+            let mut of = self.workload.jobs()[job as usize];
+            // evaluated at 0, so that it waits as long as until that time
+            of.submit -= time;
+            self.push(job, &of);
+        }
+        self.evaluate(0, None, &mut EvaluationErrors::default())?;
+        Ok(self.jobs.into_iter().zip(self.values).collect())
+    }
+
     /// Removes jobs.
     pub(super) fn remove(&mut self, jobs: &[u32]) {
         if jobs.is_empty() {

@@ -104,6 +104,19 @@ impl<'p> WaitingJobs<'p> {
         }
     }
 
+    /// Whether the jobs have values, which orders that never change do without.
+    pub(super) fn has_values(&self) -> bool {
+        matches!(self, Self::Valued(_))
+    }
+
+    /// The value of a waiting job of the last evaluation, if it has one.
+    pub(super) fn value(&self, job: u32) -> Option<f64> {
+        match self {
+            Self::Ordered(_) => None,
+            Self::Valued(jobs) => jobs.value(job),
+        }
+    }
+
     /// Removes the jobs that have started.
     pub(super) fn remove(&mut self, started: &[u32]) {
         match self {

@@ -11,6 +11,7 @@ mod random_workloads;
 mod reading;
 mod recorded_cases;
 mod site_rules;
+mod start_values;
 
 use std::sync::Arc;
 

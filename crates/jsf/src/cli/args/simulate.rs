@@ -63,6 +63,9 @@ the job; significant says of a difference that it is more than chance, as told a
 interval; p95 is the least wait that 95 % of the jobs do not exceed; within_hour is the fraction of the jobs that wait for an hour \
 at most; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
 
+values_at_start, and a table with --full, says which value a job needs: the median and the tenth percentile of the values of jobs \
+at their starts, by the processors and the time that they ask for.
+
 CSV has a line for each job that starts: id, entity, queue, processors, submit, start, end, wait (seconds), and warm_up, which \
 says that the job is left out of the statistics; of two formulas id, entity, queue, processors, submit, old_start, new_start, \
 old_wait, new_wait, difference (new_wait - old_wait), old_end, new_end, warm_up; with --param a line for each run. \
