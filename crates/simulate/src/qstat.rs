@@ -3,6 +3,7 @@
 //! A finished job is read as the accounting record of its end would be. Its times are those of the clock of the host of qstat.
 //! A job that has not finished is counted by its state.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use super::accounting::{Record, read_end};
 use super::left_out::{Fault, LeftOutReason};
-use super::workload::WorkloadBuilder;
+use super::workload::{MAX_RUN_SUBJOBS, WorkloadBuilder};
 
 /// The longest document, in bytes.
 const MAX_DOCUMENT: u64 = 4 << 30;
@@ -61,12 +62,14 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
+        let mut limits = HashMap::new();
         while let Some(key) = entries.next_key::<String>()? {
             match &mut self {
                 Self::Document(builder) if key == JOBS => entries.next_value_seed(Object::Jobs(builder))?,
                 Self::Document(_) => _ = entries.next_value::<IgnoredAny>()?,
                 Self::Jobs(builder) => {
-                    let job: Value = entries.next_value()?;
+                    let mut job: Value = entries.next_value()?;
+                    inherit_limit(&key, &mut job, &mut limits);
                     if let Err(fault) = read_job(&key, &job, builder) {
                         builder.faults().add(fault, || format!("job `{key}`"));
                     }
@@ -74,6 +77,15 @@ impl<'de> Visitor<'de> for Object<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Gives a subjob the limit of its array, which `qstat -t` lists before it.
+fn inherit_limit(id: &str, job: &mut Value, limits: &mut HashMap<String, Value>) {
+    let (Some((array, _)), Some(job)) = (id.split_once('['), job.as_object_mut()) else { return };
+    match job.get(MAX_RUN_SUBJOBS) {
+        Some(limit) => _ = limits.insert(array.to_owned(), limit.clone()),
+        None => job.extend(limits.get(array).map(|limit| (MAX_RUN_SUBJOBS.to_owned(), limit.clone()))),
     }
 }
 
@@ -107,7 +119,7 @@ fn attributes(job: &Value) -> Vec<(String, String)> {
         ("group", text(&job["egroup"])),
         ("account", text(&job["Account_Name"])),
     ];
-    let same = ["project", "queue", "exec_host", "exec_vnode"].map(|name| (name, text(&job[name])));
+    let same = ["project", "queue", "exec_host", "exec_vnode", MAX_RUN_SUBJOBS].map(|name| (name, text(&job[name])));
     let time = |name: &str| seconds_of_ctime(&text(&job[name]));
     let start = time("stime");
     let run = seconds(&text(&job["resources_used"]["walltime"])).ok();

@@ -249,4 +249,17 @@ fn at_most_max_run_subjobs_of_an_array_run() {
     let records: String =
         (0..4).map(|index| record(7, "max_run_subjobs=2").replace("7.vm", &format!("7[{index}].vm"))).collect();
     assert_eq!(starts(&records), two_at_a_time);
+    let time = "Fri Nov 20 18:05:02 2026";
+    let finished = (0..4).map(|index| {
+        format!(
+            "\"7[{index}].vm\":{{\"job_state\":\"X\",\"euser\":\"u\",\"qtime\":\"{time}\",\"etime\":\"{time}\",\"stime\":\"{time}\",\
+             \"resources_used\":{{\"walltime\":\"00:00:10\"}},\"Resource_List\":{{\"ncpus\":1,\"walltime\":\"00:00:10\"}}}}"
+        )
+    });
+    let finished = finished.collect::<Vec<_>>().join(",");
+    let qstat = format!("{{\"Jobs\":{{\"7[].vm\":{{\"job_state\":\"F\",\"max_run_subjobs\":2}},{finished}}}}}");
+    let of_qstat = starts(&qstat);
+    let waits: Vec<i64> =
+        of_qstat.iter().map(|start| start.expect("a start") - of_qstat[0].expect("a start")).collect();
+    assert_eq!(waits, [0, 0, 10, 10]);
 }

@@ -217,6 +217,10 @@ impl Machine {
 
     /// Places a chunk on a host: of each amount as much as there is in its pools, one after the other.
     fn place_chunk(&self, available: &[i64], host: &[u32], amounts: &[i64]) -> Option<Vec<Part>> {
+        if let &[pool] = host {
+            let has_room = has_room(self.of_pool(available, pool), amounts);
+            return has_room.then(|| vec![Part { pool, amounts: amounts.into() }]);
+        }
         let mut lacking = amounts.to_vec();
         let mut parts = Vec::new();
         for &pool in host {
