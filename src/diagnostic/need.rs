@@ -13,6 +13,8 @@ pub enum Need {
     ActiveEntities,
     /// What a command prints, instead of the command.
     CommandOutput,
+    /// The fair-share entity of a job.
+    Entity,
     /// A formula, or a document of the server that has one.
     Formula,
     /// The moment of a scheduling cycle.
@@ -56,6 +58,7 @@ impl fmt::Display for Need {
         f.write_str(match self {
             Self::ActiveEntities => "name the active entities",
             Self::CommandOutput => "give what it prints",
+            Self::Entity => "name its fair-share entity",
             Self::Formula => "give its text, or a document that has it",
             Self::Moment => "give the moment of the cycle",
             Self::Processors => "give the output of `pbsnodes -av -F json`, or the number of processors",

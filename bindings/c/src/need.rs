@@ -10,6 +10,7 @@ pub(crate) fn in_c(need: Need) -> String {
 fn source(need: Need) -> String {
     match need {
         Need::ActiveEntities => "which only the command `jsf shares` takes",
+        Need::Entity => "which only the command `jsf explain` takes",
         Need::CommandOutput => "as `qmgr_print_server.txt` in the site's folder",
         Need::Formula => "`formula`, or `qmgr_print_server.txt` in the site's folder",
         Need::OpenPbsNumbers | Need::PythonNumbers => "this library has OpenPBS's numbers only",

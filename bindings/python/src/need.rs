@@ -10,6 +10,7 @@ pub fn in_python(need: Need) -> String {
 fn source(need: Need) -> String {
     match need {
         Need::ActiveEntities => "which only the command `jsf shares` takes",
+        Need::Entity => "which only the command `jsf explain` takes",
         Need::CommandOutput => "as `qmgr_print_server.txt` in the site's folder",
         Need::Formula => "the argument `formula`, or `qmgr_print_server.txt` in the site's folder",
         Need::OpenPbsNumbers => "`Site.open(…, numbers=\"openpbs\")`",

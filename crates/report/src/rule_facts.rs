@@ -6,7 +6,8 @@ use crate::document::Fact;
 
 /// The rules of one ranking, of which the formula and a policy that is not OpenPBS's are on the first screen.
 pub(super) fn rule_facts(rules: &[(&'static str, String)]) -> Vec<Fact> {
-    let is_on_first_screen = |fact: &Fact| fact.heading == "formula" || is_policy_of_others(fact);
+    let is_on_first_screen =
+        |fact: &Fact| matches!(&*fact.heading, "formula" | "described") || is_policy_of_others(fact);
     Fact::list(rules.iter().cloned()).into_iter().map(|fact| fact.in_full_unless(is_on_first_screen)).collect()
 }
 

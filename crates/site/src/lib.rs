@@ -15,6 +15,7 @@ mod compression;
 mod cycle;
 mod cycle_machine;
 mod cycle_pools;
+mod described_job;
 mod documents;
 mod explain;
 mod file_kind;
@@ -53,6 +54,7 @@ use thiserror::Error;
 pub use bundle::SiteBundle;
 pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
 pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, ReservedJob, WaitingJob};
+pub use described_job::DescribedJob;
 pub use explain::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour, OtherValues, RankReached,
     Rounding,

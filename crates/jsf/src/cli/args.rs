@@ -220,7 +220,7 @@ pub struct JobArgs {
     ///
     /// With or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat the
     /// option
-    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name, required = true)]
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
 }
 

@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::job_error;
 use jsf_report::document::DrawingStyle;
 use jsf_report::draw_finding;
-use jsf_report::explain::{ExplainReport, explain_document, write_json};
+use jsf_report::explain::{ExplainReport, described_words, explain_document, write_json};
 use jsf_site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
@@ -19,7 +19,11 @@ pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let is_document = arguments.format.is_document();
     note_idle(&[("--wide", arguments.text.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
     let jobs = Some(&arguments.jobs);
-    let wanted = Wanted { is_document, jobs, limit: usize::MAX, origins: true, shown: is_error };
+    let mut described = arguments.described.clone();
+    if let (Some(described), Some(entity)) = (&mut described, &arguments.entity) {
+        described.entity.clone_from(entity);
+    }
+    let wanted = Wanted { is_document, jobs, described, limit: usize::MAX, origins: true, shown: is_error };
     with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
 }
 
@@ -44,6 +48,9 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     drop(progress);
     warn_all(&queue.warnings);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
+    if arguments.described.is_some() {
+        rules.extend(explanations.jobs.last().map(|job| ("described", described_words(&queue.table, job))));
+    }
     rules.extend_from_slice(&queue.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| site.check_ranked(submitted, &queue));

@@ -16,6 +16,7 @@ fn options(need: Need) -> String {
     match need {
         Need::ActiveEntities => "--active NAME,…",
         Need::CommandOutput => "-f FILE or --server FILE",
+        Need::Entity => "--entity NAME",
         Need::Formula => "-f FILE, --server FILE, --sched-priv DIR or --site PATH",
         Need::OpenPbsNumbers => "no --numbers, no --on-error null",
         Need::Policy(name) => return format!("--policy {name}"),

@@ -6,7 +6,7 @@ use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{JobFilter, RankedRow};
-use jsf_site::{FormulaText, RankRequest, RankedQueue, Site, SiteError};
+use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError};
 
 use super::args::{FilterArgs, JobArgs, QueueArgs};
 use super::{
@@ -31,6 +31,8 @@ pub(super) struct Wanted<'a> {
     pub(super) is_document: bool,
     /// The jobs that the command is about.
     pub(super) jobs: Option<&'a JobArgs>,
+    /// A job that is only described, which the command is about too.
+    pub(super) described: Option<DescribedJob>,
     /// How many ranks are determined at most.
     pub(super) limit: usize,
     /// Whether the command shows where the inputs come from.
@@ -62,9 +64,13 @@ pub(super) fn with_ranked_queue(
     if jobs.program.is_none() {
         return Ok(Outcome::Findings);
     }
-    let rows = wanted.jobs.map(|arguments| arguments.rows(&jobs.table)).transpose()?.unwrap_or_default();
+    let named = wanted.jobs.filter(|arguments| !arguments.job.is_empty());
+    let mut rows = named.map(|arguments| arguments.rows(&jobs.table)).transpose()?.unwrap_or_default();
     if let Some(JobArgs { job }) = wanted.jobs {
         warn_of_job_id(&source.text, job, &jobs.table);
+    }
+    if let Some(described) = &wanted.described {
+        rows.push(site.add_described(&mut jobs, described)?);
     }
     let progress = Progress::start("ranking the jobs");
     let queue = site.rank_read(jobs, wanted.limit)?;

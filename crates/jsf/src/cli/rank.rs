@@ -20,7 +20,14 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let is_document = arguments.format.is_document();
     note_idle(&[("--wide", arguments.text.wide && arguments.format != RankFormatName::Human)], NOT_A_TABLE);
     arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
-    let wanted = Wanted { is_document, jobs: None, limit: limit(arguments), origins: false, shown: drawn(arguments) };
+    let wanted = Wanted {
+        is_document,
+        jobs: None,
+        described: None,
+        limit: limit(arguments),
+        origins: false,
+        shown: drawn(arguments),
+    };
     with_ranked_queue(&arguments.queue, &wanted, |queue| rank(arguments, queue, out))
 }
 

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let is_document = arguments.format.is_document();
     arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
     let jobs = Some(&arguments.jobs);
-    let wanted = Wanted { is_document, jobs, limit: usize::MAX, origins: false, shown: |_| true };
+    let wanted = Wanted { is_document, jobs, described: None, limit: usize::MAX, origins: false, shown: |_| true };
     with_ranked_queue(&arguments.queue, &wanted, |ranked| follow(arguments, ranked, out))
 }
 

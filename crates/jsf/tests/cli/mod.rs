@@ -5,6 +5,7 @@ mod commands;
 mod compare;
 mod cycle;
 mod cycle_resources;
+mod described_jobs;
 mod environment;
 mod existence;
 mod exit_codes;

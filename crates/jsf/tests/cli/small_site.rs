@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::command::{jsf, stderr, stdout};
+use crate::command::jsf;
 
 pub struct SmallSite {
     folder: tempfile::TempDir,

@@ -213,6 +213,11 @@ impl Queues {
         [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_max", resource))
     }
 
+    /// The least that a job of a queue may request of a resource (`resources_min`), found as [`maximum`](Self::maximum) is.
+    pub fn minimum(&self, queue: &str, resource: &str) -> Option<&str> {
+        [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_min", resource))
+    }
+
     /// What a job of a queue has of a resource that it does not request, as it is written: the default of the queue, that
     /// of the server, the most of the queue, else the most of the server.
     pub fn default_amount(&self, queue: &str, resource: &str) -> Option<&str> {

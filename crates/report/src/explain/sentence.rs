@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use job_sort_formula::jobs::JobState;
+use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{Consequence, ScoreError};
@@ -44,6 +44,19 @@ pub(crate) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String 
         (Some(Ok(_)), Some(rank)) => reasons(report, job, rank),
     };
     reasons.map_or_else(|| place.clone(), |reasons| format!("{place}{separator}{reasons}"))
+}
+
+/// The value of a job that is only described, and what the formula reads of it.
+pub fn described_words(table: &JobTable, job: &Explanation) -> String {
+    let inputs = job.inputs.iter().filter_map(|input| {
+        let unit = input.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+        Some(format!("`{}` {}{unit}", input.name, input.value.as_ref()?.repr()))
+    });
+    let inputs: Vec<String> = inputs.collect();
+    let value =
+        job.score.map_or_else(|| "no value".to_owned(), |score| format!("value {}", number_format::logged(score)));
+    let with = if inputs.is_empty() { String::new() } else { format!(" with {}", listed(&inputs)) };
+    format!("{value}{with}, if it is submitted now to `{}`", table.queue(job.row))
 }
 
 /// What a state means for the job.

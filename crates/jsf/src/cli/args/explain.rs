@@ -1,12 +1,14 @@
 //! The arguments of `jsf explain`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use jsf_openpbs::duration_notation::parse_duration;
+use jsf_site::DescribedJob;
 
-use super::{JobArgs, QueueArgs, TextArgs, page_path};
+use super::{JobArgs, QueueArgs, TextArgs, listed_name, page_path};
 
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
@@ -14,7 +16,7 @@ const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 /// `jsf explain`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For each job: why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
+For each job of the queue (--job), or for one that is only described (--as): why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
 terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
 root of the fair-share tree to its entity; the five jobs ahead and the five behind, and what decides: the terms that \
 differ most, or the criterion that orders jobs of equal value; and which change of a single input would give a better \
@@ -31,7 +33,10 @@ Examples:
   jsf explain 'eligible_time / 3600 + ncpus * eligible_time / 1e5' \\
       --site examples/site --job 184598 --to 5 --within 7d
   jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor' \\
-      --site examples/site --job 184598,184127 --format json")]
+      --site examples/site --job 184598,184127 --format json
+  jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor + ncpus' \\
+      --site examples/site --as 'queue=workq,ncpus=12,walltime=4h' --entity mquispe",
+group(ArgGroup::new("explained").args(["job", "described"]).required(true).multiple(true)))]
 pub struct ExplainArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -39,6 +44,16 @@ pub struct ExplainArgs {
     /// The jobs.
     #[command(flatten)]
     pub jobs: JobArgs,
+    /// Explain a job that is only described
+    ///
+    /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else the default one), what
+    /// it requests in all, and what else the formula reads, such as fairshare_factor=0.4 or eligible_time=2h; what it does
+    /// not request it has by the defaults of its queue and the server
+    #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
+    pub described: Option<DescribedJob>,
+    /// The fair-share entity for --as
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_parser = listed_name, requires = "described")]
+    pub entity: Option<String>,
     /// Also say when the job reaches rank N
     ///
     /// If all considered jobs keep waiting and nothing else changes

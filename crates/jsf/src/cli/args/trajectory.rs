@@ -1,6 +1,6 @@
 //! The arguments of `jsf trajectory`.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use jsf_openpbs::duration_notation::parse_duration;
 
@@ -29,7 +29,8 @@ Examples:
       --site examples/site --job 184598
   jsf trajectory 'ncpus * eligible_time' --site examples/site \\
       --job 184598,184127 --hours 3d --format csv
-  jsf trajectory --site examples/site --job 184277 --format markdown")]
+  jsf trajectory --site examples/site --job 184277 --format markdown",
+group(ArgGroup::new("followed").arg("job").required(true)))]
 pub struct TrajectoryArgs {
     /// The queue and the formula.
     #[command(flatten)]
