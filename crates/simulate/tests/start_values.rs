@@ -6,10 +6,13 @@ use jsf_testing::random::Generator;
 use super::random_workloads::random_case;
 use super::{Case, read};
 
+/// A value of a wait, a number of processors and a walltime.
+type ValueOf = fn(f64, f64, f64) -> f64;
+
 /// Of formulas whose values are computed in each cycle, once for all, and not at all while the simulation runs.
 #[test]
 fn the_value_at_the_start_is_that_of_the_wait_until_then() {
-    let formulas: [(&str, fn(f64, f64, f64) -> f64); 4] = [
+    let formulas: [(&str, ValueOf); 4] = [
         ("eligible_time", |wait, _, _| wait),
         ("2 * eligible_time + 1", |wait, _, _| 2.0 * wait + 1.0),
         ("ncpus - walltime", |_, processors, walltime| processors - walltime),
