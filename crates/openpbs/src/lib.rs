@@ -18,6 +18,7 @@ mod defects;
 pub mod duration;
 pub mod duration_notation;
 pub mod entity;
+pub mod exchange_rates;
 pub mod files;
 pub mod number_format;
 pub mod order;

@@ -8,6 +8,7 @@ use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 
 use crate::document::{Document, DrawingStyle, Fact, Section};
+use crate::exchange_rates::{WORTH, rates_line};
 use crate::finding::{FormulaSource, draw_finding, few_of_each_code};
 use crate::verdict::{brief_finding, verdict_sentence};
 use crate::words::count;
@@ -47,7 +48,11 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         Section::new("").drawn(drawn).in_brief(brief_finding(found, ""))
     });
     let more = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
-    let sections = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
+    let mut sections: Vec<_> = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
+    let rates = rates_line(&checked.rates, "at the medians of the queue");
+    if !rates.is_empty() {
+        sections.push(Section::new(WORTH).prose(rates).in_full());
+    }
     let mut facts = Vec::new();
     if checked.crashes_scheduler && checked.validation.accepted != Some(false) {
         facts.push(Fact::new("scheduler", "crashes on this formula"));

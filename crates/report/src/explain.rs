@@ -16,6 +16,7 @@ use crate::shares::PolicyView;
 pub use document::{DrawError, explain_document};
 pub use json::write_json;
 pub use sentence::described_words;
+pub(crate) use sentence::significant;
 
 /// Explanations of jobs, ready to be written.
 #[derive(Debug, Clone, Copy)]

@@ -17,6 +17,7 @@ mod csv_writer;
 pub mod cycle;
 mod decides;
 pub mod document;
+mod exchange_rates;
 pub mod explain;
 mod finding;
 #[cfg(feature = "fit")]

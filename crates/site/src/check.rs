@@ -5,9 +5,12 @@ use std::mem;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{OldNew, Ranking};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::medians;
+use job_sort_formula::rank::{OldNew, Ranking, ScorePrecision, WorkBudget};
+use job_sort_formula::schema::{InputType, Schema};
 use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
+use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::NotConsidered;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -16,6 +19,9 @@ use super::applied_tree::{AppliedTree, require_own_shares};
 use super::formula_text::submitted;
 use super::role::Role;
 use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
+
+/// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
+const RATES_WORK: u64 = 50_000_000;
 
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
@@ -153,7 +159,31 @@ impl Site {
             python_source: python_source.as_deref(),
             has_tree_of_slurm: self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some()),
         };
-        Checked::new(submitted, schema, &facts)
+        let mut checked = Checked::new(submitted, schema, &facts);
+        checked.rates = self.rates(submitted, schema, queue);
+        checked
+    }
+
+    /// What inputs are worth in time of waiting, but for those that the site alone decides.
+    fn rates(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        schema: &Schema,
+        queue: Option<ScoredQueue<'_>>,
+    ) -> Vec<ExchangeRate> {
+        let program = submitted.formula().ok().and_then(|formula| formula.compile(schema).ok());
+        let Some(program) = program.filter(|_| self.precision() != ScorePrecision::Decimal) else { return Vec::new() };
+        let queue = queue.filter(|queue| !queue.ranking.order().is_empty());
+        let inputs = match queue {
+            Some(queue) => medians(&program, queue.table, queue.ranking.order()),
+            None => program.inputs().iter().map(|name| plain_value(schema, name)).collect(),
+        };
+        let mut rates = exchange_rates(&program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
+        rates.retain(|rate| {
+            let is_known = queue.is_some() || rate.is_constant;
+            is_known && self.site_constant(&rate.name, schema, queue.map(|queue| queue.table)).is_none()
+        });
+        rates
     }
 
     /// The names of a formula that no document declares and that are numbers by the amounts of the jobs only: a string can
@@ -164,6 +194,16 @@ impl Site {
         let guessed =
             guessed.filter(|name| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name));
         guessed.map(str::to_owned).collect()
+    }
+}
+
+/// A value at which rates that hold for every job are measured.
+fn plain_value(schema: &Schema, name: &str) -> Value {
+    match schema.entry(name).map(|entry| entry.input_type) {
+        Some(InputType::Ratio) => Value::Float(0.5),
+        Some(InputType::Duration) => Value::Int(3600),
+        Some(InputType::Size) => Value::Int(1 << 20),
+        _ => Value::Int(1),
     }
 }
 

@@ -13,6 +13,7 @@ use job_sort_formula::rank::{
     row_work,
 };
 use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
 
@@ -77,6 +78,8 @@ pub struct Explanation {
     pub goal: Option<usize>,
     /// For each input the smallest change that gives this rank.
     pub changes: SmallestChanges,
+    /// What inputs of the job are worth in time of waiting, but for those that the site alone decides.
+    pub rates: Vec<ExchangeRate>,
     /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
     pub reached: Option<RankReached>,
     /// Whether all searches were completed. They share one budget of work; once it is spent, influences, causes
@@ -292,6 +295,7 @@ impl Explainer<'_> {
         let mut budget = WorkBudget::new(self.options.work);
         let mut influences = Vec::new();
         let mut causes = Vec::new();
+        let mut rates = Vec::new();
         let mut is_complete = true;
         let (above, below) = budget.with_part(4, |part| {
             let neighbours = self.neighbours(row, evaluation.as_ref(), part);
@@ -304,9 +308,11 @@ impl Explainer<'_> {
             budget.with_part(4, |part| {
                 influences = explain::influences(program, &evaluation.inputs, value, &self.medians, part);
                 causes = self.causes(row, evaluation, value, part);
+                rates = exchange_rates(program, &self.ranked.schema, &evaluation.inputs, part);
                 is_complete &= !part.is_spent();
             });
         }
+        rates.retain(|rate| self.site.site_constant(&rate.name, &self.ranked.schema, Some(table)).is_none());
         let reached = self.options.to.map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
         let changes = goal.map_or_else(SmallestChanges::default, |goal| {
             self.site.smallest_changes(self.ranked, row, goal, &mut budget)
@@ -334,6 +340,7 @@ impl Explainer<'_> {
             below,
             goal,
             changes,
+            rates,
             reached,
             is_complete,
         }

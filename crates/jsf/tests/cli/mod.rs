@@ -7,6 +7,7 @@ mod cycle;
 mod cycle_resources;
 mod described_jobs;
 mod environment;
+mod exchange_rates;
 mod existence;
 mod exit_codes;
 mod explain;

@@ -19,6 +19,7 @@ use job_sort_formula::rank::{Ranking, ScorePrecision};
 use job_sort_formula::schema::Schema;
 use serde::Serialize;
 
+use crate::exchange_rates::ExchangeRate;
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
@@ -109,6 +110,9 @@ pub struct Checked {
     /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
     /// formula if it knows one of them as a string.
     pub guessed_types: Vec<String>,
+    /// What inputs are worth in time of waiting: at the medians of the jobs that wait, and without jobs only what holds for
+    /// every job.
+    pub rates: Vec<ExchangeRate>,
 }
 
 /// How many jobs a formula was evaluated for.
@@ -166,13 +170,15 @@ pub struct CheckDocument<'a> {
     guessed_types: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: &'a Option<JobCounts>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    exchange_rates: &'a [ExchangeRate],
     findings: &'a [Diagnostic],
 }
 
 impl Checked {
     /// The result for the submitted text `formula`, to be written as JSON.
     pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
-        let Self { python, validation, crashes_scheduler, guessed_types, jobs, findings, .. } = self;
+        let Self { python, validation, crashes_scheduler, guessed_types, jobs, rates, findings, .. } = self;
         CheckDocument {
             formula,
             python: *python,
@@ -180,6 +186,7 @@ impl Checked {
             crashes_scheduler: *crashes_scheduler,
             guessed_types,
             jobs,
+            exchange_rates: rates,
             findings,
         }
     }
@@ -231,6 +238,7 @@ impl Checked {
                     findings,
                     warnings: Vec::new(),
                     guessed_types: Vec::new(),
+                    rates: Vec::new(),
                 };
             }
         };
@@ -279,6 +287,7 @@ impl Checked {
             findings,
             warnings: Vec::new(),
             guessed_types: Vec::new(),
+            rates: Vec::new(),
         }
     }
 

@@ -15,6 +15,7 @@ use jsf_site::{
 
 use crate::decides::decides_line;
 use crate::document::{Cell, Column, Document, DrawingStyle, Fact, Section, Table};
+use crate::exchange_rates::{WORTH, rates_line};
 use crate::explain::sentence::{sentence, significant, state_words, tied};
 use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
@@ -84,7 +85,15 @@ fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
     let mut facts = rule_facts(report.rules);
     let decides = Some(decides_line(report.decides)).filter(|line| !line.is_empty());
     facts.extend(decides.map(|line| Fact::new("decides", line)));
+    if let [job] = report.explanations.jobs.as_slice() {
+        facts.extend(rates(job).map(|rates| Fact::new("worth", format!("{rates} (in waiting)"))));
+    }
     facts
+}
+
+/// What inputs of the job are worth in time of waiting.
+fn rates(job: &Explanation) -> Option<String> {
+    Some(rates_line(&job.rates, "at this job")).filter(|line| !line.is_empty())
 }
 
 /// The sections of a job; `of` names it in their headings, if there are several.
@@ -108,6 +117,9 @@ fn job_sections<'a>(
     }));
     sections.extend(neighbours_section(report, job, of));
     let changes = job.goal.into_iter().flat_map(|goal| changes_sections(goal, report, job));
+    if !of.is_empty() {
+        sections.extend(rates(job).map(|rates| Section::new("").prose(format!("{WORTH}: {rates}")).in_full()));
+    }
     sections.extend(changes.map(|section| if of.is_empty() { section } else { section.in_full() }));
     let details = [
         terms_section(job, of),

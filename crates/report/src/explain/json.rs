@@ -74,6 +74,7 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         "above": explained.above.iter().map(|one| neighbour(report, one)).collect::<Vec<_>>(),
         "below": explained.below.iter().map(|one| neighbour(report, one)).collect::<Vec<_>>(),
         "changes": explained.changes.found.iter().map(|one| change(explained, one)).collect::<Vec<_>>(),
+        "exchange_rates": explained.rates,
         "changes_unknown": explained.changes.unknown,
         "is_complete": explained.is_complete,
     });

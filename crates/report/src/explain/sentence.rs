@@ -334,7 +334,7 @@ fn with_units(job: &Explanation, cause: &Cause, values: &[Value]) -> String {
 }
 
 /// A number with at most five significant digits.
-pub(super) fn significant(number: f64) -> String {
+pub(crate) fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() || number.abs() >= 1e9 || number.abs() < 1e-4 {
         return if number == 0.0 { "0".to_owned() } else { format!("{number:.4e}") };
     }
