@@ -104,6 +104,11 @@ codes! {
     "JSF616" Warning "one value for all jobs in the queue",
     "JSF617" Warning "a formula that was tried on no job",
     "JSF618" Warning "a summand too small to decide the order",
+    "JSF619" Warning "jobs without a resource that new ones get by default",
+    "JSF620" Warning "running jobs without a walltime",
+    "JSF621" Warning "fewer jobs than the server counts",
+    "JSF622" Warning "jobs that the default threshold excludes",
+    "JSF623" Warning "a resource with the name of an input of the scheduler",
 }
 
 impl Code {

@@ -17,6 +17,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 
 use super::applied_tree::{AppliedTree, require_own_shares};
 use super::formula_text::submitted;
+use super::jobs::ColumnsRequest;
 use super::role::Role;
 use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
 
@@ -40,7 +41,11 @@ impl Site {
         if let Ok(formula) = submitted.formula()
             && self.files.has(Role::Queue)
         {
-            let mut jobs = self.read_jobs(formula, true, false)?;
+            let mut names = formula.names();
+            // that of running jobs, too
+            names.push("walltime");
+            let mut jobs = self.read_columns(&ColumnsRequest { again: true, ..self.request(&names) })?;
+            jobs.program = formula.compile(&jobs.schema).ok();
             warnings = mem::take(&mut jobs.warnings);
             if jobs.table.is_empty() {
                 untried = Some(format!("`{}` has no job", self.queue_name()));
@@ -155,6 +160,8 @@ impl Site {
             server: self.server,
             threshold: self.threshold(),
             defaulted: &self.queues.defaulted_resources(),
+            queues: Some(&self.queues),
+            hidden: &self.hidden,
             constants: &constants.collect::<Vec<_>>(),
             python_source: python_source.as_deref(),
             has_tree_of_slurm: self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some()),

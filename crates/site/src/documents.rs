@@ -33,6 +33,8 @@ pub(super) struct Documents {
     pub server: ServerSettings,
     pub scheduler: SchedulerSettings,
     pub python: ServerPython,
+    /// The resources that the documents declare under names that the scheduler defines.
+    pub hidden: Vec<String>,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     pub partition: Option<String>,
     pub warnings: Vec<String>,
@@ -108,6 +110,7 @@ impl Documents {
             server: ServerSettings::default(),
             scheduler: SchedulerSettings::default(),
             python: ServerPython::default(),
+            hidden: Vec::new(),
             partition: None,
             warnings: Vec::new(),
         };
@@ -196,6 +199,10 @@ impl Documents {
             let mut declared = Schema::empty();
             add_resources(name, &declarations, &mut declared);
             contents.has_resources = !declared.is_empty() || !problems.is_empty();
+            let names = declared.iter().map(|(name, _)| name);
+            let hidden =
+                names.filter(|name| self.schema.entry(name).is_some_and(|entry| entry.origin == Origin::Special));
+            self.hidden.extend(hidden.map(str::to_owned));
         }
         if matches!(kind, FileKind::Server | FileKind::Queues | FileKind::Qmgr) {
             let queues = Queues::read_queues_or_server(name, text).map_err(SiteError::content)?;

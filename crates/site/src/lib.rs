@@ -142,6 +142,8 @@ pub struct Site {
     server: ServerSettings,
     scheduler: SchedulerSettings,
     python: ServerPython,
+    /// The resources that its documents declare under names that the scheduler defines.
+    hidden: Vec<String>,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     partition: Option<String>,
     policy: PolicySelection,
@@ -167,7 +169,7 @@ impl Site {
     pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
-        let Documents { schema, queues, server, scheduler, python, partition, warnings: of_documents } =
+        let Documents { schema, queues, server, scheduler, python, hidden, partition, warnings: of_documents } =
             Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = files.warnings.clone();
         // only a scheduling cycle needs the nodes, so that other commands do not fail
@@ -223,6 +225,7 @@ impl Site {
             server,
             scheduler,
             python,
+            hidden,
             partition,
             policy,
             tree,

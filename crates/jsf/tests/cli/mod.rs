@@ -6,6 +6,7 @@ mod compare;
 mod cycle;
 mod cycle_resources;
 mod described_jobs;
+mod document_findings;
 mod environment;
 mod exchange_rates;
 mod existence;

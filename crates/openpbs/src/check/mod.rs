@@ -2,6 +2,7 @@
 //!
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
 
+mod document_findings;
 mod python_versions;
 mod site_findings;
 mod verdict;
@@ -20,6 +21,7 @@ use job_sort_formula::schema::Schema;
 use serde::Serialize;
 
 use crate::exchange_rates::ExchangeRate;
+use crate::files::queues::Queues;
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
@@ -76,6 +78,10 @@ pub struct SiteFacts<'a> {
     pub threshold: Option<f64>,
     /// The resources of which every new job has more than 0, because the server or its queue has a default.
     pub defaulted: &'a [String],
+    /// The queues.
+    pub queues: Option<&'a Queues>,
+    /// The resources of the site that no formula can read, because the scheduler defines their names.
+    pub hidden: &'a [String],
     /// The resources that no job requests, each with the amounts that the site is known to give.
     pub constants: &'a [(&'a str, Vec<Value>)],
     /// What says which Python the server embeds; `None`: nothing does.
@@ -421,7 +427,15 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }
+    findings.extend(document_findings::hidden_resources(expr, site.hidden));
     let Some(ScoredQueue { table, ranking, not_considered, precision }) = site.queue else { return findings };
+    let queues = site.queues.map(|queues| document_findings::without_default(expr, schema, table, queues));
+    findings.extend(queues.unwrap_or_default());
+    findings.extend(document_findings::without_walltime(expr, table));
+    findings.extend(site.server.total_jobs.and_then(|total| document_findings::missing_jobs(expr, table, total)));
+    if site.threshold.is_none() {
+        findings.extend(document_findings::under_default_threshold(expr, table, not_considered));
+    }
     if precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
         findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());

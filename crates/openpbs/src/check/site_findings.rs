@@ -420,18 +420,18 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
 }
 
 /// The span of the first use of a name in the formula.
-fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
+pub(super) fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
     let uses = expr.nodes().iter().filter(|node| matches!(&node.kind, ExprKind::Name(used) if **used == *name));
     uses.map(|node| node.span).min()
 }
 
 /// The span of the whole formula.
-fn whole_span(expr: &Expr) -> Span {
+pub(super) fn whole_span(expr: &Expr) -> Span {
     expr.node(expr.root()).span
 }
 
 /// `1 job`, `2 jobs`.
-fn counted(count: usize, one: &str, many: &str) -> String {
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 

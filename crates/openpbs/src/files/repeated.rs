@@ -9,8 +9,18 @@ use jsf_json::repeated_keys;
 
 use crate::files::queues::lines_of;
 
-/// The objects and attributes that the output of qstat or a listing of `qmgr` has more than once, each once.
+/// The objects and attributes that the output of qstat or a listing of `qmgr` has more than once, each once. OpenPBS up to
+/// 23.06.06 writes a limit such as `max_run` once for each of its entries, so that a limit is never among them.
 pub fn repeated_attributes(text: &str) -> BTreeSet<String> {
+    let mut repeated = all_repeated(text);
+    repeated.retain(|name| {
+        let attribute = name.rsplit('.').find(|part| part.starts_with("max_"));
+        !attribute.is_some_and(|attribute| attribute.starts_with("max_run") || attribute.starts_with("max_queued"))
+    });
+    repeated
+}
+
+fn all_repeated(text: &str) -> BTreeSet<String> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('{') {
         return repeated_keys(text);

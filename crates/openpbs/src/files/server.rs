@@ -11,6 +11,8 @@ pub struct ServerSettings {
     pub eligible_time_enable: Option<bool>,
     /// The value that a job must exceed to be run.
     pub job_sort_formula_threshold: Option<f64>,
+    /// How many jobs the server has, without those that are over.
+    pub total_jobs: Option<u64>,
     /// The version of PBS.
     pub pbs_version: Option<PbsVersion>,
 }
@@ -75,6 +77,7 @@ impl ServerSettings {
         Self {
             eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),
             job_sort_formula_threshold: self.job_sort_formula_threshold.or(other.job_sort_formula_threshold),
+            total_jobs: self.total_jobs.or(other.total_jobs),
             pbs_version: self.pbs_version.or(other.pbs_version),
         }
     }
@@ -85,6 +88,8 @@ impl ServerSettings {
             "job_sort_formula_threshold" => {
                 self.job_sort_formula_threshold = value.parse().ok().filter(|threshold: &f64| threshold.is_finite());
             }
+            "total_jobs" => self.total_jobs = value.parse().ok(),
+            "state_count" => self.total_jobs = self.total_jobs.or_else(|| jobs_in_states(value)),
             "pbs_version" => self.pbs_version = PbsVersion::parse(value),
             _ => {}
         }
@@ -110,6 +115,12 @@ pub(super) fn each_attribute(document: &str, mut set: impl FnMut(&str, &str)) {
             set(name, value.trim().trim_matches('"'));
         }
     }
+}
+
+/// The jobs of a `state_count`, such as `Transit:0 Queued:2 Held:1`.
+fn jobs_in_states(counts: &str) -> Option<u64> {
+    let counts = counts.split_whitespace().map(|state| state.rsplit(':').next()?.parse::<u64>().ok());
+    counts.sum()
 }
 
 /// A Boolean in the server's syntax.

@@ -1,0 +1,89 @@
+//! Findings on the documents of a site against each other: what they say of its jobs together, and not alone.
+
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::formula::syntax::Expr;
+use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::schema::{Origin, Schema};
+
+use super::site_findings::{counted, first_span_of, whole_span};
+use crate::files::queues::Queues;
+use crate::number_format;
+use crate::order::NotConsidered;
+
+/// A finding for each resource of the formula that waiting jobs lack although new ones of their queue get it.
+pub(super) fn without_default(expr: &Expr, schema: &Schema, table: &JobTable, queues: &Queues) -> Vec<Diagnostic> {
+    let findings = table.columns().filter_map(|(name, column)| {
+        let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
+        let span = first_span_of(expr, name).filter(|_| is_resource)?;
+        let lacks = |row: &usize| !column.is_set(*row) && queues.resources_default(table.queue(*row), name).is_some();
+        let rows: Vec<usize> = table.considered_rows().filter(lacks).collect();
+        let first = *rows.first()?;
+        let default = queues.resources_default(table.queue(first), name)?;
+        let id = table.id(first);
+        let jobs = counted(rows.len(), "waiting job that lacks", "waiting jobs that lack");
+        let message =
+            format!("`{name}` is 0 for {jobs} it, although `resources_default` gives {default}: first `{id}`");
+        let help = format!(
+            "the server gives defaults to a job when it is queued, not later: `qalter -l {name}={default} {id}`"
+        );
+        Some(Diagnostic::warning("JSF619", message, span).with_help(help))
+    });
+    findings.collect()
+}
+
+/// A finding if running jobs have no walltime.
+pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnostic> {
+    let column = table.column("walltime")?;
+    let mut rows = (0..table.len()).filter(|&row| table.state(row) == JobState::Running && !column.is_set(row));
+    let first = table.id(rows.next()?);
+    let jobs = counted(rows.count() + 1, "running job has", "running jobs have");
+    let message = format!("{jobs} no `walltime`: first `{first}`");
+    let help = "the scheduler expects such a job to run for five years, so that a place it promises to a waiting job can be as \
+                late; set `resources_default.walltime`";
+    Some(Diagnostic::warning("JSF620", message, whole_span(expr)).with_help(help))
+}
+
+/// A finding if the document has fewer jobs than the server counts.
+pub(super) fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<Diagnostic> {
+    let found = (0..table.len()).filter(|&row| !table.state(row).is_over()).count();
+    if found as u64 >= total {
+        return None;
+    }
+    let jobs = counted(found, "job", "jobs");
+    let message = format!("the document of jobs has {jobs}, and the server counts {total}");
+    let help = "it is from another moment, or shows only some jobs, as `qstat -u` and a user without rights do: places are \
+                those among these jobs";
+    Some(Diagnostic::warning("JSF621", message, whole_span(expr)).with_help(help))
+}
+
+/// A finding if jobs do not run because of the threshold that is in force where none is set.
+pub(super) fn under_default_threshold(
+    expr: &Expr,
+    table: &JobTable,
+    not_considered: &[(usize, NotConsidered)],
+) -> Option<Diagnostic> {
+    let mut under = not_considered.iter().filter_map(|(row, reason)| match reason {
+        NotConsidered::UnderThreshold { value, threshold } => Some((*row, *value, *threshold)),
+        _ => None,
+    });
+    let (row, value, threshold) = under.next()?;
+    let jobs = counted(under.count() + 1, "job does", "jobs do");
+    let (value, threshold) = (number_format::logged(value), number_format::printed(threshold));
+    let message = format!(
+        "{jobs} not run: the value {value} of `{}` does not exceed {threshold}, the threshold if none is set",
+        table.id(row)
+    );
+    let help = "scale the formula down, or set `job_sort_formula_threshold` below its values";
+    Some(Diagnostic::warning("JSF622", message, whole_span(expr)).with_help(help))
+}
+
+/// A finding for each name of the formula that the scheduler defines and the site declares as a resource too.
+pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic> {
+    let findings = hidden.iter().filter_map(|name| {
+        let message =
+            format!("`{name}` is what the scheduler defines, not the resource `{name}` that the site declares");
+        let help = "no formula can read a resource of this name: declare it under another one";
+        Some(Diagnostic::warning("JSF623", message, first_span_of(expr, name)?).with_help(help))
+    });
+    findings.collect()
+}
