@@ -637,8 +637,8 @@ class Site:
         ``state`` (PBS's letter). ``score``: the value that is sorted on, in OpenPBS a C ``float`` widened to 64 bits; None if it is not
         finite, and 0 if the job has an error. ``exact``: the value before it is rounded, as the text that Python's ``repr`` gives;
         None with an error. ``logged``: the digits that the scheduler logs. ``error``: Python's message, a text (a dict in the
-        JSON of ``jsf``). ``considered``: bool. ``excluded``: why not: ``"state"``, ``"threshold"``, ``"no shares"`` or ``"invalid"``, which
-        ``reason`` says in words. ``inputs=True`` adds a column for each input of the formula. ``warnings`` has also what is
+        JSON of ``jsf``). ``considered``: bool. ``excluded``: why not: ``"state"``, ``"threshold"``, ``"no shares"``, ``"partition"``,
+        ``"routing queue"`` or ``"invalid"``, which ``reason`` says in words. ``inputs=True`` adds a column for each input of the formula. ``warnings`` has also what is
         doubtful about the formula, such as a name that is not defined, for how many jobs it fails, and whether the scheduler would
         crash at its next start."""
     def check(self, text: str) -> Check:

@@ -108,6 +108,15 @@ pub enum Exclusion {
         /// The partition; `None` if the queue has none, so that the job belongs to the default scheduler.
         partition: Option<String>,
     },
+    /// The job is in a routing queue: the scheduler gets the jobs of queues of type Execution alone.
+    RoutingQueue,
+}
+
+impl Exclusion {
+    /// Whether the job is none of this scheduler's, because of its queue.
+    pub fn is_of_queue(&self) -> bool {
+        matches!(self, Self::Partition { .. } | Self::RoutingQueue)
+    }
 }
 
 impl fmt::Display for Exclusion {
@@ -125,6 +134,9 @@ impl fmt::Display for Exclusion {
             }
             Self::Partition { partition: None } => {
                 f.write_str("the job belongs to the default scheduler: its queue has no partition")
+            }
+            Self::RoutingQueue => {
+                f.write_str("the job is in a routing queue: the server moves it when a destination accepts it")
             }
             Self::Over(state) => write!(f, "the job has finished or was moved (state `{}`)", state.letter()),
         }

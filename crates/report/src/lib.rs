@@ -222,13 +222,13 @@ impl<'a> RankReport<'a> {
         (self.table.exclusion(row).is_none() || column.is_set(row)).then(|| column.value(row))
     }
 
-    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition` or `invalid`, and in words.
+    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`, `routing queue` or `invalid`, and in words.
     pub fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
         excluded(self.table, line.row, line.rank, line.not_considered)
     }
 }
 
-/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition` or `invalid`, and in words.
+/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`, `routing queue` or `invalid`, and in words.
 pub fn excluded(
     table: &JobTable,
     row: usize,
@@ -238,6 +238,7 @@ pub fn excluded(
     match (table.exclusion(row), not_considered) {
         (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
         (Some(exclusion @ Exclusion::Partition { .. }), _) => Some(("partition", exclusion.to_string())),
+        (Some(exclusion @ Exclusion::RoutingQueue), _) => Some(("routing queue", exclusion.to_string())),
         (Some(exclusion), _) => Some(("state", exclusion.to_string())),
         (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
         (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
-use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
+use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Ranking, Scores};
 use job_sort_formula::schema::Schema;
@@ -367,7 +367,7 @@ impl<'t> Decided<'t> {
         }
         for row in 0..self.table.len() {
             let reason = match (self.table.state(row), self.table.exclusion(row)) {
-                (_, Some(Exclusion::Partition { .. })) => "its queue belongs to another scheduler".to_owned(),
+                (_, Some(exclusion)) if exclusion.is_of_queue() => exclusion.to_string(),
                 (JobState::Held, _) => {
                     self.eligible[row] = Some(false);
                     "it is held".to_owned()

@@ -193,7 +193,7 @@ impl CycleMachine {
             warnings.push(found.into());
         }
         unplaced.extend(unlisted_subjobs(table, cycle, latest_start, &self.pools, warnings));
-        unplaced.retain(|Unplaced { row, .. }| !matches!(table.exclusion(*row), Some(Exclusion::Partition { .. })));
+        unplaced.retain(|Unplaced { row, .. }| !table.exclusion(*row).is_some_and(Exclusion::is_of_queue));
         unplaced
     }
 

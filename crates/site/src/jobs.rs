@@ -122,7 +122,7 @@ impl Site {
         let notes = read.notes.iter().map(|note| format!("`{source_name}`: {note}").into());
         let mut warnings: Vec<Message> = notes.collect();
         warnings.extend(job_problems(&read.problems, &source_name));
-        warnings.extend(self.exclude_other_partitions(&mut read.table));
+        warnings.extend(self.exclude_by_queue(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));
         warnings.extend(invalid_jobs(&read.table, &source_name));
         if names.contains(&"queue_priority") {
@@ -142,25 +142,41 @@ impl Site {
         })
     }
 
-    /// Excludes the jobs of other schedulers, and says how many there are.
-    fn exclude_other_partitions(&self, table: &mut JobTable) -> Option<Message> {
-        let partitions = table.queues().iter().map(|queue| self.queues.partition(queue).map(str::to_owned));
-        let partitions: Vec<Option<String>> = partitions.collect();
-        let others = (0..table.len()).filter(|&row| partitions[table.queue_index(row)] != self.partition);
-        let others: Vec<usize> = others.collect();
-        let first = others.first().map(|&row| table.queue(row).to_owned())?;
-        for &row in &others {
-            let partition = partitions[table.queue_index(row)].clone();
-            table.exclude(row, Exclusion::Partition { partition });
+    /// Excludes the jobs in routing queues and those of other schedulers, and says how many there are.
+    fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
+        let reasons: Vec<Option<Exclusion>> = table.queues().iter().map(|queue| self.queue_excludes(queue)).collect();
+        let mut in_routing = Vec::new();
+        let mut of_others = Vec::new();
+        for row in 0..table.len() {
+            let Some(reason) = &reasons[table.queue_index(row)] else { continue };
+            let excluded = if *reason == Exclusion::RoutingQueue { &mut in_routing } else { &mut of_others };
+            excluded.push(row);
+            table.exclude(row, reason.clone());
         }
-        let (jobs, are) = match others.len() {
-            1 => ("1 job belongs".to_owned(), "is"),
-            count => (format!("{count} jobs belong"), "are"),
-        };
-        let message = format!(
-            "{jobs} to another scheduler, because of the partition of the queue (first `{first}`), and {are} not ranked"
-        );
-        Some(message.into())
+        let routed = first_of(&in_routing, table).map(|(queue, count)| match count {
+            1 => format!("1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"),
+            _ => format!(
+                "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
+            ),
+        });
+        let others = first_of(&of_others, table).map(|(queue, count)| {
+            let (jobs, are) =
+                if count == 1 { ("job belongs", "is") } else { ("jobs belong", "are") };
+            format!(
+                "{count} {jobs} to another scheduler, because of the partition of the queue (first `{queue}`), and {are} not ranked"
+            )
+        });
+        routed.into_iter().chain(others).map(Message::from).collect()
+    }
+
+    /// Why the scheduler does not get the jobs of a queue.
+    fn queue_excludes(&self, queue: &str) -> Option<Exclusion> {
+        if self.queues.is_route(queue) {
+            return Some(Exclusion::RoutingQueue);
+        }
+        let partition = self.queues.partition(queue);
+        (partition != self.partition.as_deref())
+            .then(|| Exclusion::Partition { partition: partition.map(str::to_owned) })
     }
 
     /// The columns for the keys that order the queue.
@@ -171,4 +187,9 @@ impl Site {
     pub(super) fn queue_name(&self) -> String {
         self.files.first(Role::Queue).map(FileSource::name).unwrap_or_default()
     }
+}
+
+/// The queue of the first of these rows, and their number.
+fn first_of<'t>(rows: &[usize], table: &'t JobTable) -> Option<(&'t str, usize)> {
+    rows.first().map(|&row| (table.queue(row), rows.len()))
 }

@@ -288,7 +288,8 @@ Columns of CSV, and keys of JSON and NDJSON:
   logged      the digits that OpenPBS logs for the value
   error       why the formula has no value; OpenPBS then uses 0
   considered  whether the scheduler tries to run the job now
-  excluded    why not: state, threshold, no shares, partition or invalid; reason says it in words
+  excluded    why not: state, threshold, no shares, partition, routing queue or
+              invalid; reason says it in words
 Jobs with equal scores are tied; later criteria (see `order:`), and finally the order of submission, decide their ranks. An
 input is empty (null, or - in a table) where the scheduler ignores the job and so does not read it.
 

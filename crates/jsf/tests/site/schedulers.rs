@@ -1,4 +1,4 @@
-//! A server with a second scheduler: whose formula is which, and whose jobs are ranked.
+//! Which jobs the scheduler gets: a server with a second scheduler, and one with routing queues.
 
 use std::fs;
 use std::path::Path;
@@ -125,5 +125,45 @@ fn a_partition_is_read_from_every_format_of_the_queues() {
         let queues = write(folder.path(), "queues", queues);
         let (_, ids, excluded, _) = ranked(&["ncpus", "--queue", &queue, "--queues", &queues]);
         assert_eq!((ids, excluded), (vec!["1.vm".to_owned(), "3.vm".to_owned()], vec![json!("partition")]), "{queues}");
+    }
+}
+
+/// Every spelling of `queue_type`, in every format of the queues.
+const ROUTING_QUEUES: [&str; 4] = [
+    "create queue workq\nset queue workq queue_type = Execution\ncreate queue routeq\nset queue routeq queue_type = Route\n",
+    "Queue: workq\n    queue_type = Execution\n\nQueue: routeq\n    queue_type = Route\n",
+    r#"{"Queue": {"workq": {"queue_type": "Execution"}, "routeq": {"queue_type": "Route"}}}"#,
+    "create queue workq queue_type = e\ncreate queue routeq queue_type = r\nset queue routeq queue_type = R\n",
+];
+
+#[test]
+fn jobs_in_routing_queues_are_not_considered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = |(id, queue): (&str, &str)| json!({"id": id, "queue": queue, "resources": {"ncpus": 1, "walltime": "01:00:00"}});
+    let jobs: Vec<Value> = [("1.vm", "routeq"), ("2.vm", "workq"), ("3.vm", "routeq")].map(job).into();
+    let queue = write(folder.path(), "jobs.json", &json!({ "jobs": jobs }).to_string());
+    for queues in ROUTING_QUEUES {
+        let queues = write(folder.path(), "queues", queues);
+        let site = ["--queue", &queue, "--queues", &queues];
+        let command = |arguments: &[&str]| document(&jsf(&[arguments, &site, &["--format", "json"]].concat()));
+        let (_, ids, excluded, messages) = ranked(&[&["1"][..], &site].concat());
+        assert_eq!((ids, excluded), (vec!["2.vm".to_owned()], vec![json!("routing queue"); 2]), "{queues}");
+        assert!(messages.contains("2 jobs are in routing queues (first `routeq`)"), "{messages}");
+        assert_eq!(command(&["rank", "1"])["summary"]["considered"], json!(1));
+        let cycle = command(&["cycle", "1", "--processors", "9", "--at", "0"]);
+        assert_eq!(cycle["started"], json!(["2.vm"]));
+        let reason = "the job is in a routing queue: the server moves it when a destination accepts it";
+        for job in ["1.vm", "3.vm"] {
+            assert!(
+                cycle["waiting"].as_array().expect("jobs").contains(&json!({"id": job, "reason": reason})),
+                "{cycle}"
+            );
+        }
+        let explained = &command(&["explain", "1", "--job", "3.vm"])["jobs"][0];
+        assert_eq!((&explained["rank"], &explained["considered"]), (&Value::Null, &json!(1)), "{explained}");
+        let checked = jsf(&[&["check", "1/0"][..], &site].concat());
+        assert!(String::from_utf8_lossy(&checked.stdout).contains("1 job tried"), "{checked:?}");
+        let compared = command(&["compare", "--old", "1", "--new", "ncpus"]);
+        assert_eq!(compared["summary"]["considered"], json!({"old": 1, "new": 1}));
     }
 }
