@@ -179,6 +179,8 @@ pub enum Recommendation {
 pub enum Reason {
     /// Better on the held-out part by more than chance.
     Better,
+    /// It meets a goal about each job (`max`, `within`) on both parts, which the formula in force misses on one of them.
+    GoalGained,
     /// No constants meet all goals on the searched part.
     GoalsMissed,
     /// The fitted formula is the one in force.
@@ -197,7 +199,7 @@ impl Reason {
     /// What is advised.
     pub fn recommendation(self) -> Recommendation {
         match self {
-            Self::Better => Recommendation::Use,
+            Self::Better | Self::GoalGained => Recommendation::Use,
             Self::GoalsMissed => Recommendation::None,
             Self::InForce | Self::GoalsMetInForce | Self::GoalLost | Self::WithinChance | Self::TooShortToJudge => {
                 Recommendation::Keep

@@ -296,6 +296,7 @@ fn held_out_waits(fit: &GoalFit) -> JsonWaits {
 fn reason_name(reason: Reason) -> &'static str {
     match reason {
         Reason::Better => "better",
+        Reason::GoalGained => "goal gained",
         Reason::GoalsMissed => "goals missed",
         Reason::InForce => "in force",
         Reason::GoalsMetInForce => "goals met in force",

@@ -2,8 +2,8 @@
 //! not, what else was tried, and who pays.
 
 use jsf_fit::goals::{
-    EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
-    Traded,
+    EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason,
+    Recommendation, Traded,
 };
 use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
@@ -102,7 +102,7 @@ impl<'a> GoalFitReport<'a> {
         let advice = self.advice();
         let [missed, worse, error] = match self.fit.reason.recommendation() {
             Recommendation::Keep => [self.missed_in_force(), None, None],
-            Recommendation::Use => [None, self.worse(), self.to_set.warning()],
+            Recommendation::Use => [self.missed(), self.worse(), self.to_set.warning()],
             Recommendation::None => [None, None, None],
         };
         [Some(advice), missed, worse, error].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -124,19 +124,29 @@ impl<'a> GoalFitReport<'a> {
         (!worse.is_empty()).then(|| format!("But {}, also by more than chance.", worse.join(", and ")))
     }
 
-    /// The goals that the formula in force misses on the held-out days and the fitted one meets.
+    /// The goals that the formula in force misses, and whether the fitted one meets them on the days that were not searched.
     fn missed_in_force(&self) -> Option<String> {
         let goals = self.fit.goals.iter();
-        let goals = goals.filter(|goal| goal.held_out_current.is_missed() && goal.held_out.is_met());
-        let missed = goals.map(|goal| {
-            let [value, limit] = told_apart(goal.measure, [goal.held_out_current.value, goal.held_out_current.limit]);
-            format!("`{}` ({value}, {} {limit})", goal.name, bound(goal))
-        });
+        let missed =
+            goals.filter_map(|goal| Some((goal, missed_value(goal, [&goal.held_out_current, &goal.current])?)));
+        let (met, others): (Vec<_>, Vec<_>) = missed.partition(|(goal, _)| goal.held_out.is_met());
+        let words = |goals: Vec<(&FittedGoal, String)>, all: &str| {
+            let one = if goals.len() == 1 { "which" } else { all };
+            let names: Vec<String> = goals.into_iter().map(|(_, words)| words).collect();
+            (!names.is_empty()).then(|| (names.join(" and "), one.to_owned()))
+        };
+        let met = words(met, "all of which").map(|(names, these)| format!("{names}, {these} the other one meets"));
+        let others =
+            words(others, "all of which").map(|(names, these)| format!("{names}, {these} the other one misses, too"));
+        let missed: Vec<String> = met.into_iter().chain(others).collect();
+        (!missed.is_empty()).then(|| format!("But the formula in force misses {}.", missed.join("; and ")))
+    }
+
+    /// The goals that the advised formula misses on the held-out days.
+    fn missed(&self) -> Option<String> {
+        let missed = self.fit.goals.iter().filter_map(|goal| missed_value(goal, [&goal.held_out, &goal.train]));
         let missed: Vec<String> = missed.collect();
-        (!missed.is_empty()).then(|| {
-            let these = if missed.len() == 1 { "which" } else { "all of which" };
-            format!("But the formula in force misses there {}, {these} the other one meets.", missed.join(" and "))
-        })
+        (!missed.is_empty()).then(|| format!("But it misses {}.", missed.join(" and ")))
     }
 
     fn advice(&self) -> String {
@@ -156,6 +166,10 @@ impl<'a> GoalFitReport<'a> {
                 format!(
                     "Use {chosen}: it{goals} is better there than the formula in force by more than chance{better}."
                 )
+            }
+            Reason::GoalGained => {
+                let gained = self.gained();
+                format!("Use {chosen}: it{goals} meets {gained}, which the formula in force misses.")
             }
             Reason::GoalsMissed => self.infeasible(),
             Reason::InForce => "Keep the formula in force: nothing that was tried is better.".to_owned(),
@@ -191,6 +205,13 @@ impl<'a> GoalFitReport<'a> {
         if names.is_empty() { String::new() } else { format!(" in {}", names.join(" and ")) }
     }
 
+    /// The goals about each job that the fitted formula meets and the one in force misses.
+    fn gained(&self) -> String {
+        let goals = self.fit.goals.iter().filter(|goal| goal.measure.is_of_each_job() && goal.held_out.is_met());
+        let gained = goals.filter_map(|goal| missed_value(goal, [&goal.held_out_current, &goal.current]));
+        gained.collect::<Vec<_>>().join(" and ")
+    }
+
     /// What the formula in force has on the held-out days and the fitted one does not.
     fn lost(&self) -> String {
         let goals = self.fit.goals.iter().filter(|goal| goal.held_out_current.is_met() && !goal.held_out.is_met());
@@ -207,14 +228,24 @@ impl<'a> GoalFitReport<'a> {
             let best = value_in_words(other.measure, Some(exclusion.best));
             format!("where `{}` is met, the best of `{}` that was tried is {best}", met.name, other.name)
         });
-        let missed = fit.goals.iter().find(|goal| goal.train.is_missed()).map(|goal| {
+        let named = fit.exclusions.first().map_or(usize::MAX, |exclusion| exclusion.other);
+        let missed = fit.goals.iter().enumerate().filter(|(at, goal)| *at != named && goal.train.is_missed());
+        let missed = missed.map(|(_, goal)| {
             let [best, limit] = told_apart(goal.measure, [goal.best, goal.train.limit]);
             format!("the best of `{}` that was tried is {best}, {} {limit} is asked for", goal.name, bound(goal))
         });
-        let reason = excluded.or(missed).unwrap_or_else(|| "a goal cannot be met".to_owned());
+        let reason = excluded.into_iter().chain(missed).collect::<Vec<_>>().join("; ");
         let early = if fit.is_interrupted { "Interrupted, and so far: " } else { "" };
         format!("{early}No weights meet all goals: {reason}. Relax a goal, or add a term.")
     }
+}
+
+/// A goal with its value and its limit, of the first of the parts (held out, searched) on which it is missed.
+fn missed_value(goal: &FittedGoal, parts: [&GoalValue; 2]) -> Option<String> {
+    let part = parts.iter().position(|part| part.is_missed())?;
+    let [value, limit] = told_apart(goal.measure, [parts[part].value, parts[part].limit]);
+    let days = ["", " on the days that were searched"][part];
+    Some(format!("`{}` ({value}{days}, {} {limit})", goal.name, bound(goal)))
 }
 
 /// Two values in words, as exact as is needed to tell them apart.

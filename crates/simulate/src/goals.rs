@@ -660,6 +660,11 @@ impl Measure {
         }
     }
 
+    /// Whether it is a fact about all jobs of a log, as the longest wait is, and no estimate that another log would repeat by chance.
+    pub fn is_of_each_job(self) -> bool {
+        matches!(self, Self::OfJobs(_, Statistic::Percentile(100) | Statistic::Within(_)))
+    }
+
     /// Whether its values are fractions, 0..=1.
     pub fn is_fraction(self) -> bool {
         let of_run = [RunMeasure::Utilisation, RunMeasure::Jain, RunMeasure::Hoover];

@@ -130,12 +130,19 @@ pub(super) fn reason(
     }
     let goals = &simulator.goals.goals;
     let objective = simulator.goals.objective.as_ref();
+    // whether each job is within a limit is a fact about the log, which needs no interval
+    let is_gained = |goal: usize| {
+        let was_missed = current[goal].is_missed() || held_out.current.goals[goal].is_missed();
+        // the score says that it is met on the searched part
+        goals[goal].measure.is_of_each_job() && was_missed && held_out.fitted.goals[goal].is_met()
+    };
+    let gains = (0..goals.len()).any(is_gained);
     let missed: Vec<usize> = (0..goals.len()).filter(|&goal| current[goal].missed > 0.0).collect();
     let level_of_goals = LEVEL / missed.len().max(1) as f64;
     let of_goals = missed.iter().map(|&goal| (held_out.goals[goal], goals[goal].limit.is_most, level_of_goals));
     let of_objective = objective.map(|objective| (held_out.objective, objective.is_minimised, LEVEL));
     let tested: Vec<(Option<MeanChange>, bool, f64)> = of_goals.chain(of_objective).collect();
-    if tested.is_empty() {
+    if tested.is_empty() && !gains {
         return Reason::GoalsMetInForce;
     }
     let is_better = |(change, is_less, level): &(Option<MeanChange>, bool, f64)| {
@@ -151,6 +158,9 @@ pub(super) fn reason(
     }
     if tested.iter().any(is_better) {
         return Reason::Better;
+    }
+    if gains {
+        return Reason::GoalGained;
     }
     let is_judged = tested.iter().any(|(change, ..)| change.and_then(|change| change.interval()).is_some());
     if is_judged { Reason::WithinChance } else { Reason::TooShortToJudge }

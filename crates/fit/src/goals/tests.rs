@@ -122,6 +122,39 @@ fn goals_that_the_first_constants_miss_are_met() {
     assert!(slowdown.train.margin > Some(0.2), "{slowdown:?}");
 }
 
+/// The longest wait and the jobs within a limit have no interval, and are no estimate: a formula that keeps such a goal is advised.
+#[test]
+fn a_goal_about_each_job_that_only_the_fitted_formula_meets_is_a_reason() {
+    let workload = log(600, 10, 0.9, 3);
+    let in_force = FitOptions { in_force: Some("-walltime".to_owned()), ..forced(20) };
+    let template = "{short=0:0..1:int}*-walltime + {age=1:0..1:int}*eligible_time";
+    let goal = |statistic: &str, limit: &str| {
+        format!("[[goal]]\nname = \"each\"\nmeasure = \"wait\"\nstatistic = {statistic}\n{limit}\n")
+    };
+    let reason = |goal: &str| {
+        let fitted = fit(&workload, template, goal, &in_force, &()).expect("a fit");
+        (fitted.reason, fitted.goals)
+    };
+    let (_, easy) = reason(&goal("\"max\"", "at_most = 1e9"));
+    let longest = |formula: fn(&FittedGoal) -> [&GoalValue; 2]| {
+        formula(&easy[0]).into_iter().filter_map(|part| part.value).fold(0.0, f64::max)
+    };
+    let [old, new] =
+        [longest(|goal| [&goal.current, &goal.held_out_current]), longest(|goal| [&goal.train, &goal.held_out])];
+    assert!(new < old, "first come, first served has the shorter longest wait: {new} against {old}");
+    let limit = (old + new) / 2.0;
+    for goals in
+        [goal("\"max\"", &format!("at_most = {limit:?}")), goal(&format!("{{ within = {limit:?} }}"), "at_least = 1")]
+    {
+        let (gained, goals) = reason(&goals);
+        assert!(goals[0].held_out.is_met() && goals[0].train.is_met(), "{goals:?}");
+        assert_eq!(gained.recommendation(), Recommendation::Use, "{gained:?}");
+    }
+    // met in force, too: no reason
+    let (kept, _) = reason(&goal("\"max\"", &format!("at_most = {:?}", old + 1.0)));
+    assert_eq!(kept, Reason::GoalsMetInForce);
+}
+
 #[test]
 fn goals_that_exclude_each_other_are_named() {
     let workload = short_log();
