@@ -873,7 +873,7 @@ class Fit:
         no constants do what is wanted."""
     @property
     def reason(self) -> str:
-        """Why: ``"better"``, ``"goals missed"``, ``"in force"``, ``"goals met in force"``, ``"goal lost"``, ``"within chance"``, ``"too short to
+        """Why: ``"better"``, ``"goal gained"``, ``"goals missed"``, ``"in force"``, ``"goals met in force"``, ``"goal lost"``, ``"within chance"``, ``"too short to
         judge"``, ``"wishes met"`` or ``"wishes missed"``."""
     @property
     def parameters(self) -> list[_Parameter]:
