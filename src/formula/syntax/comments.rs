@@ -65,31 +65,56 @@ fn split(source: &str) -> (Vec<Comment<'_>>, String) {
     let mut comments = Vec::new();
     let mut solid = String::new();
     let mut position = 0;
-    let mut at = 0;
     let mut has_own_line = true;
-    while let Some(character) = source[at..].chars().next() {
-        let rest = &source[at..];
-        let length = match character {
-            '#' => {
-                let text = rest.split(['\n', '\r']).next().unwrap_or(rest);
-                comments.push(Comment { position, text, has_own_line });
-                at += text.len();
-                continue;
+    for piece in pieces(source) {
+        match piece {
+            Piece::Comment(text) => comments.push(Comment { position, text, has_own_line }),
+            Piece::Blank(blank) => has_own_line |= matches!(blank, "\n" | "\r"),
+            Piece::Code(text) | Piece::String(text) => {
+                let before = solid.len();
+                solid.extend(text.chars().filter(|character| !is_blank(*character)));
+                position += solid[before..].chars().count();
+                has_own_line = false;
             }
-            '"' | '\'' => string_length(rest, character),
-            '\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r") => 2,
-            _ => character.len_utf8(),
-        };
-        has_own_line = if is_blank(character) { has_own_line || matches!(character, '\n' | '\r') } else { false };
-        if !(character == '\\' && length == 2) {
-            let characters = rest[..length].chars().filter(|character| !is_blank(*character));
-            let before = solid.len();
-            solid.extend(characters);
-            position += solid[before..].chars().count();
         }
-        at += length;
     }
     (comments, solid)
+}
+
+/// A part of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'t> {
+    /// A blank character, or a backslash with the end of the line.
+    Blank(&'t str),
+    /// From `#` to the end of the line.
+    Comment(&'t str),
+    /// A string without its prefix.
+    String(&'t str),
+    /// Any other character.
+    Code(&'t str),
+}
+
+/// The parts of a text, from left to right.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = match first {
+            '#' => rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            '"' | '\'' => string_length(rest, first),
+            '\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r") => 2,
+            _ => first.len_utf8(),
+        };
+        let (text, after) = rest.split_at(length);
+        rest = after;
+        Some(match first {
+            '#' => Piece::Comment(text),
+            '"' | '\'' => Piece::String(text),
+            '\\' if length == 2 => Piece::Blank(text),
+            _ if is_blank(first) => Piece::Blank(text),
+            _ => Piece::Code(text),
+        })
+    })
 }
 
 /// The length of the string literal at the start of a text, in bytes.
@@ -129,7 +154,7 @@ mod tests {
             ("(a+\\\n b) # x", "(a + b)  # x"),
             ("len('# no comment')+1 # one", "len('# no comment') + 1  # one"),
             ("len(\"\"\"a\"#\"\"\")+1#one", "len(\"\"\"a\"#\"\"\") + 1  #one"),
-            ("x[1 # inside\n]+ 1", "x[1 # inside\n]+ 1"),
+            ("x[1 # inside\n]+ 1", "x[1  # inside\n] + 1"),
             ("é+1 # grüße\n", "é + 1  # grüße"),
             ("# a\n'''a\n\n  b'''+1 # one", "# a\n'''a\n\n  b''' + 1  # one"),
         ] {

@@ -1,25 +1,29 @@
 //! Writes a syntax tree as text, without recursion.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
 
+use crate::formula::syntax::comments::{Piece, pieces};
 use crate::formula::syntax::grammar::is_reserved;
-use crate::formula::syntax::{Expr, ExprId, ExprKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use crate::python::{BinaryOperator, UnaryOperator};
 
 /// A part of the text that is still to be written. The parts are on a stack, the next one on top.
 enum Step<'e> {
     Node(ExprId),
     Text(&'e str),
+    /// A part of the source, with its own spaces.
+    Source(&'e str),
 }
 
 impl Display for Expr {
     /// The formula with normalised spaces: one around binary operators (none around `**`) and one after a comma.
-    /// Literals, names and parentheses are unchanged.
+    /// Literals, names and parentheses are unchanged. What is not arithmetic keeps its spaces, but never more than one.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut steps = vec![Step::Node(self.root())];
         while let Some(step) = steps.pop() {
             match step {
                 Step::Text(text) => f.write_str(text)?,
+                Step::Source(text) => write_source(text, f)?,
                 Step::Node(id) => {
                     let first = steps.len();
                     push_parts(self, id, &mut steps);
@@ -31,13 +35,27 @@ impl Display for Expr {
     }
 }
 
+/// Writes one space for the blanks and comments between two tokens.
+fn write_source(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
+    let mut follows_space = false;
+    for piece in pieces(text) {
+        match piece {
+            Piece::Code(code) | Piece::String(code) => f.write_str(code)?,
+            Piece::Blank(_) | Piece::Comment(_) if follows_space => {}
+            Piece::Blank(_) | Piece::Comment(_) => f.write_char(' ')?,
+        }
+        follows_space = matches!(piece, Piece::Blank(_) | Piece::Comment(_));
+    }
+    Ok(())
+}
+
 fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
     let node = expr.node(id);
     match &node.kind {
         // Python reads `aſ` as the name `as`, which cannot be written like that
         ExprKind::Name(text) if is_reserved(text) => steps.push(Step::Text(node.span.slice(expr.text()))),
         ExprKind::Literal { text, .. } | ExprKind::Name(text) => steps.push(Step::Text(text)),
-        ExprKind::Unsupported { .. } => steps.push(Step::Text(node.span.slice(expr.text()))),
+        ExprKind::Unsupported { .. } => steps.push(Step::Source(node.span.slice(expr.text()))),
         ExprKind::Unary { op, operand } => {
             steps.push(Step::Text(op.symbol()));
             if *op == UnaryOperator::Not {
@@ -63,13 +81,7 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
         }
         ExprKind::Call { callee, positional, keywords } => {
             steps.extend([Step::Node(*callee), Step::Text("(")]);
-            push_list(positional, steps);
-            for (index, keyword) in keywords.iter().enumerate() {
-                if index > 0 || !positional.is_empty() {
-                    steps.push(Step::Text(", "));
-                }
-                steps.extend([Step::Text(&keyword.name), Step::Text("="), Step::Node(keyword.value)]);
-            }
+            push_arguments(expr, positional, keywords, steps);
             steps.push(Step::Text(")"));
         }
         ExprKind::Parenthesized(inner) => steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")]),
@@ -98,6 +110,21 @@ fn push_chain<'e>(operands: &[ExprId], symbols: impl Iterator<Item = &'e str>, s
     for (&operand, symbol) in others.iter().zip(symbols) {
         push_spaced(symbol, steps);
         steps.push(Step::Node(operand));
+    }
+}
+
+/// The arguments in their order: `*x` and `**x` can follow named arguments.
+fn push_arguments<'e>(expr: &Expr, positional: &[ExprId], keywords: &'e [Keyword], steps: &mut Vec<Step<'e>>) {
+    let unnamed = positional.iter().map(|&value| (expr.node(value).span.start, None, value));
+    let named = keywords.iter().map(|keyword| (keyword.span.start, Some(&*keyword.name), keyword.value));
+    let mut arguments: Vec<_> = unnamed.chain(named).collect();
+    arguments.sort_by_key(|(start, ..)| *start);
+    for (index, (_, name, value)) in arguments.into_iter().enumerate() {
+        if index > 0 {
+            steps.push(Step::Text(", "));
+        }
+        steps.extend(name.into_iter().flat_map(|name| [Step::Text(name), Step::Text("=")]));
+        steps.push(Step::Node(value));
     }
 }
 

@@ -77,22 +77,6 @@ fn construct(random: &mut Generator) -> &'static str {
     random.pick(&texts)
 }
 
-/// Splits a text into words and single characters.
-fn tokens(text: &str) -> Vec<String> {
-    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
-    let mut tokens: Vec<String> = Vec::new();
-    let mut before = ' ';
-    for character in text.chars() {
-        match tokens.last_mut() {
-            Some(last) if is_word(before) && is_word(character) => last.push(character),
-            _ if character == ' ' => {}
-            _ => tokens.push(character.into()),
-        }
-        before = character;
-    }
-    tokens
-}
-
 /// Runs a comparison with every Python of this machine.
 fn compare_all(compare: impl Fn(&Script, &mut Tally)) {
     let mut wrong = Vec::new();
@@ -128,7 +112,7 @@ fn compare_formulas(python: &Script, tally: &mut Tally) {
         for _ in 0..left.min(BATCH) {
             let foreign = random.below(30) == 0;
             let mut tokens = match foreign {
-                true => tokens(construct(&mut random)),
+                true => text::tokens(construct(&mut random)),
                 false => Writer::formula(&mut random).tokens,
             };
             if random.below(if foreign { 2 } else { 6 }) == 0 {

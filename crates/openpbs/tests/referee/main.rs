@@ -6,5 +6,6 @@
 mod formulas;
 mod nodes;
 mod operations;
+mod printing;
 mod python;
 mod validation;

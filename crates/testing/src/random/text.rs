@@ -1,6 +1,10 @@
 //! The text of a list of tokens, with random spaces between them, and random mistakes.
 
 use super::Generator;
+use super::formulas::Writer;
+
+/// What the grammar has beside arithmetic, and texts like it that are refused.
+const CONSTRUCTS: &str = include_str!("../../../openpbs/tests/referee/constructs.txt");
 
 /// Tokens that a mistake inserts into a formula, from Python, from other languages or from none.
 const WRONG_TOKENS: [&str; 112] = [
@@ -117,6 +121,63 @@ const WRONG_TOKENS: [&str; 112] = [
     "*a,",
     "**a",
 ];
+
+/// What can be an argument of a call.
+const ARGUMENTS: [&str; 12] = [
+    "ncpus",
+    "-1",
+    "*mem",
+    "*[1, 2]",
+    "**x",
+    "**0b101",
+    "**{}",
+    "start=1e5",
+    "key=abs",
+    "k=(1, 2)",
+    "x := 3",
+    "(*mem, 1)",
+];
+
+/// A formula, a construct that is not arithmetic, or a call with arguments of any kind; with any spaces and with mistakes.
+pub fn any(random: &mut Generator) -> String {
+    let mut tokens = match random.below(4) {
+        0 | 1 => Writer::formula(random).tokens,
+        2 => {
+            let constructs: Vec<&str> = CONSTRUCTS.lines().collect();
+            tokens(random.pick(&constructs))
+        }
+        _ => call(random),
+    };
+    if random.below(4) == 0 {
+        mutate_tokens(&mut tokens, random);
+    }
+    let mut text = text(&tokens, random);
+    if random.below(8) == 0 {
+        mutate_character(&mut text, random);
+    }
+    text
+}
+
+fn call(random: &mut Generator) -> Vec<String> {
+    let arguments: Vec<&str> = (0..1 + random.below(4)).map(|_| random.pick(&ARGUMENTS)).collect();
+    tokens(&format!("{}({})", random.pick(&["any", "max", "x.y", "f(1)"]), arguments.join(",")))
+}
+
+/// Splits a text into words and single characters.
+pub fn tokens(text: &str) -> Vec<String> {
+    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    let mut tokens: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in text.chars() {
+        match tokens.last_mut() {
+            Some(last) if is_word(before) && is_word(character) => last.push(character),
+            _ if character == ' ' => {}
+            _ => tokens.push(character.into()),
+        }
+        before = character;
+    }
+    tokens
+}
 
 /// Joins tokens with the usual spaces, or with any that Python allows.
 pub fn text(tokens: &[String], random: &mut Generator) -> String {
