@@ -373,7 +373,7 @@ pub struct CheckArgs {
     pub queue: QueueArgs,
     /// Print the formula with all safe fixes applied
     ///
-    /// The fixes and the remaining findings go to standard error
+    /// The fixes and the remaining findings go to standard error; a text that is no formula with them is not printed
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,
     /// Like --fix, but also apply fixes that may be wrong

@@ -17,12 +17,12 @@ use jsf_site::{Role, Site};
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::document::{write_as_markdown, write_text};
 use super::{
-    CliError, Outcome, Progress, draw, draw_all, formula_source, in_options, open_site, read_formula, report,
+    CliError, Outcome, Progress, draw_all, formula_source, in_options, open_site, parsed_formula, read_formula, report,
     show_site, warn, warn_all,
 };
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
-const MAX_FIX_ROUNDS: usize = 100;
+const MAX_FIX_ROUNDS: usize = 1000;
 
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
@@ -87,7 +87,13 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             return Ok(Outcome::Findings);
         }
     } else if fixes {
-        writeln!(out, "{}", printable_lines(&source.text))?;
+        let submitted = source.submitted(numbers);
+        let Ok(formula) = submitted.formula() else { return Ok(Outcome::Findings) };
+        let is_same = |text: &str| {
+            let printed = source.clone().with_text(text.to_owned());
+            printed.submitted(numbers).formula().is_ok_and(|read| read.to_string() == formula.to_string())
+        };
+        writeln!(out, "{}", printable_formula(&source.text, is_same)?)?;
     } else {
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
@@ -194,49 +200,43 @@ fn write(arguments: &CheckArgs, report: CheckReport<'_>, out: &mut impl Write) -
     }
 }
 
+/// The formula without characters that a terminal could obey: blanks become spaces, others are escaped.
+///
+/// # Errors
+/// What is printed would be another formula.
+fn printable_formula(formula: &str, is_same: impl Fn(&str) -> bool) -> Result<String, CliError> {
+    let spaced = formula.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
+    let printed = printable_lines(&spaced);
+    match is_same(&printed) {
+        true => Ok(printed.into_owned()),
+        false => Err(CliError::usage(
+            "the formula cannot be printed: it has control characters, or is too long with its spaces",
+        )),
+    }
+}
+
 /// `jsf fmt`
 pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, None)?;
-    let all_lines = source.all_lines();
-    // the lines below the formula may be notes; without them it may be incomplete
-    let parsed = Formula::parse(&all_lines).or_else(|_| Formula::parse(&source.text));
-    let formula = match parsed {
-        Ok(formula) => formula,
-        Err(error) => {
-            draw(&source, &error.diagnostic());
-            return Ok(Outcome::Findings);
+    let submitted = source.submitted(NumberMode::Exact);
+    let whole = Formula::parse(&source.all_lines()).ok();
+    let Some(first_line) = parsed_formula(&source, &submitted) else {
+        if let Some(whole) = whole {
+            report("help", format_args!("all lines together are the formula `{whole}`"));
         }
+        return Ok(Outcome::Findings);
     };
-    let formatted = formula.with_comments();
-    if formula.expr().text() == source.text {
-        source.submitted(NumberMode::Exact).lines_left_out().iter().for_each(|found| draw(&source, found));
-    }
-    warn_of_other_lines(&source, &formula, &formatted);
+    // the lines below may be comments, which are kept
+    let formula = whole.as_ref().unwrap_or(first_line);
+    let formatted = printable_formula(&formula.with_comments(), |text| {
+        let line = text.split('\n').next().unwrap_or_default();
+        Formula::parse(line).is_ok_and(|read| read.to_string() == formula.to_string())
+    })?;
     if !arguments.check {
-        writeln!(out, "{}", printable_lines(&formatted))?;
-    } else if formatted != formula.expr().text().trim_end_matches(['\r', '\n']) {
+        writeln!(out, "{formatted}")?;
+    } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
         report("error", format_args!("`{}` is not formatted; `jsf fmt` prints: {formatted}", source.origin));
         return Ok(Outcome::Findings);
     }
     Ok(Outcome::Fine)
-}
-
-/// Warns if PBS reads another formula, because it keeps only the first line: `jsf check` judges that line alone.
-fn warn_of_other_lines(source: &FormulaText, formula: &Formula, formatted: &str) {
-    let origin = &source.origin;
-    if !is_on_first_line(formula, formatted) {
-        warn(format_args!(
-            "PBS keeps only the first line of `{origin}`, which is not the whole formula; put the comments below it, or at its end"
-        ));
-    } else if !is_on_first_line(formula, &source.text) {
-        warn(format_args!(
-            "PBS keeps only the first line of `{origin}`, which is not the whole formula; on one line, as `jsf fmt` prints it, it is"
-        ));
-    }
-}
-
-/// Whether the first line of a text is the whole formula.
-fn is_on_first_line(formula: &Formula, text: &str) -> bool {
-    let line = text.split('\n').next().unwrap_or_default();
-    Formula::parse(line).is_ok_and(|first| first.to_string() == formula.to_string())
 }

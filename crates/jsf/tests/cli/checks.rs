@@ -387,12 +387,13 @@ fn fmt_and_check_agree_on_what_a_formula_file_is() {
         ("\tncpus+1\r\n", "ncpus + 1\n", None),
         ("ncpus # c\n", "ncpus  # c\n", None),
         ("ncpus\n# c\n", "ncpus\n# c\n", None),
-        ("(ncpus\n+ 1)\n", "(ncpus + 1)\n", Some("as `jsf fmt` prints it")),
-        ("(ncpus\r\n+ 1)\r\n", "(ncpus + 1)\n", Some("as `jsf fmt` prints it")),
-        ("ncpus \\\n+ 1\n", "ncpus + 1\n", Some("as `jsf fmt` prints it")),
-        ("\n\nncpus\n", "ncpus\n", Some("as `jsf fmt` prints it")),
-        ("# c\nncpus\n", "# c\nncpus\n", Some("put the comments below it")),
-        ("(ncpus # c\n+ 1)\n", "(ncpus  # c\n+ 1)\n", Some("put the comments below it")),
+        ("(ncpus\n+ 1)\n", "", Some("all lines together are the formula `(ncpus + 1)`")),
+        ("(ncpus\r\n+ 1)\r\n", "", Some("all lines together are the formula `(ncpus + 1)`")),
+        ("ncpus \\\n+ 1\n", "", Some("all lines together are the formula `ncpus + 1`")),
+        ("\n\nncpus\n", "", Some("all lines together are the formula `ncpus`")),
+        ("# c\nncpus\n", "", Some("all lines together are the formula `ncpus`")),
+        ("(ncpus # c\n+ 1)\n", "", Some("all lines together are the formula `(ncpus + 1)`")),
+        ("mem if\n600\n", "", Some("found the end of the formula")),
         ("ncpus\n+ 1\n", "ncpus\n", Some("1 line below it is left out")),
         ("ncpus\n\nmem\n", "ncpus\n", Some("1 line below it is left out")),
         ("ncpus\r\nnote\r\n# c\r\nmore\r\n", "ncpus\n", Some("2 lines below it are left out")),
@@ -405,22 +406,56 @@ fn fmt_and_check_agree_on_what_a_formula_file_is() {
             None => assert_eq!(stderr(&formatted), "", "{text:?}"),
         }
         let checked = jsf_with_input(&["check", "-"], text);
-        let is_warned = warning.is_some_and(|warning| warning.ends_with("left out"));
-        assert_eq!(checked.status.success(), warning.is_none() || is_warned, "{text:?}: {}", stdout(&checked));
+        let is_formula = !printed.is_empty();
+        assert_eq!((formatted.status.success(), checked.status.success()), (is_formula, is_formula), "{text:?}");
+        let fixed = jsf_with_input(&["check", "--fix", "-"], text);
+        assert_eq!((fixed.status.success(), !stdout(&fixed).is_empty()), (is_formula, is_formula), "{text:?}");
         let is_note = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
         let has_notes = text.lines().skip(1).any(is_note);
         assert_eq!(stdout(&checked).contains("JSF107"), has_notes, "{text:?}: {}", stdout(&checked));
-        if warning.is_some_and(|warning| warning.starts_with("as")) {
-            assert!(jsf_with_input(&["check", "-"], printed).status.success(), "{printed}");
-        }
     }
 }
 
 #[test]
 fn fmt_keeps_comments() {
-    let output = jsf(&["fmt", "# the sum\na+b # of both"]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "# the sum\na + b  # of both\n"));
-    assert_eq!(jsf(&["fmt", "--check", "# the sum\na + b  # of both"]).status.code(), Some(0));
+    let output = jsf(&["fmt", "a+b # of both\n# the sum"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "a + b  # of both\n# the sum\n"));
+    assert_eq!(jsf(&["fmt", "--check", "a + b  # of both\n# the sum"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_printed_formula_is_the_same_formula_or_refused() {
+    let print = |arguments: &[&str], text: &str| {
+        let output = jsf_with_input(&[arguments, &["-"]].concat(), text);
+        (output.status.code(), stdout(&output))
+    };
+    let exact_fix = ["check", "--fix", "--numbers", "exact"];
+    for (text, formatted, fixed) in [
+        ("NCPUS\x0c*\x0c2", "NCPUS * 2\n", "ncpus * 2\n"),
+        ("max(1,\x0c2,) # a\x0cb\x1b", "max(1, 2,) # a b\\x1b\n", "max(1, 2,) # a b\\x1b\n"),
+        ("(NCPUS\r+ 2)", "(NCPUS + 2)\n", "(ncpus + 2)\n"),
+    ] {
+        assert_eq!(print(&["fmt"], text), (Some(0), formatted.to_owned()), "{text:?}");
+        assert_eq!(print(&exact_fix, text).1, fixed, "{text:?}");
+    }
+    let long = "1+".repeat(30_000) + "1";
+    for text in ["x\u{fe0f} + 1", "len('\x0c')", "(1 # a\r+ 2)", &long] {
+        assert_eq!(print(&["fmt"], text), (Some(2), String::new()), "{text:?}");
+    }
+    for text in ["x\u{fe0f} + 1", "len('\x0c')", "(1 # a\r+ 2)"] {
+        assert_eq!(print(&exact_fix, text), (Some(2), String::new()), "{text:?}");
+    }
+}
+
+#[test]
+fn every_fix_is_applied_or_nothing_is_printed() {
+    let units = vec!["4gb"; 120];
+    let fixed = check(&["--fix", "--numbers", "exact", &units.join("+")], 0, &(vec!["4194304"; 120].join("+") + "\n"));
+    assert!(fixed.contains("JSF614"), "{fixed}");
+    for text in ["NCPUS +", "mem if\nNCPUS", "\n600", "# NCPUS\nNCPUS", "x = NCPUS"] {
+        let message = check(&["--fix", text], 1, "");
+        assert!(message.contains("error[JSF"), "{text:?}: {message}");
+    }
 }
 
 #[test]
@@ -501,21 +536,21 @@ fn an_eligible_time_that_jobs_lack_is_counted() {
 #[test]
 fn what_a_careless_paste_leaves_in_a_formula_is_explained() {
     for (text, expected, fix) in [
-        ("\"ncpus * 2\"", "the quotes of a shell command are not part of the formula", Some("ncpus * 2")),
-        ("ncpus * \"2\"", "the scheduler does not detect the error", None),
-        ("$ncpus * 2", "write `ncpus`, not `$ncpus`", None),
-        ("ncpus\\ * 2", "the backslash that protects", None),
-        ("if ncpus > 4: 10", "write `value if condition else other_value`", None),
-        ("1,000 * ncpus", "write the thousands as `1000`, or the decimal number as `1.000`", None),
-        ("1,000,000 * ncpus", "write the thousands as `1000`", None),
-        ("0,500 * ncpus", "the decimal separator is `.`", Some("0.500 * ncpus")),
-        ("formulas/nope.txt", "but no such file exists", None),
+        ("\"ncpus * 2\"", "the quotes of a shell command are not part of the formula", "ncpus * 2"),
+        ("ncpus * \"2\"", "the scheduler does not detect the error", ""),
+        ("$ncpus * 2", "write `ncpus`, not `$ncpus`", ""),
+        ("ncpus\\ * 2", "the backslash that protects", ""),
+        ("if ncpus > 4: 10", "write `value if condition else other_value`", ""),
+        ("1,000 * ncpus", "write the thousands as `1000`, or the decimal number as `1.000`", "1,000 * ncpus"),
+        ("1,000,000 * ncpus", "write the thousands as `1000`", "1,000,000 * ncpus"),
+        ("0,500 * ncpus", "the decimal separator is `.`", "0.500 * ncpus"),
+        ("formulas/nope.txt", "but no such file exists", "formulas/nope.txt"),
     ] {
         let output = jsf(&["check", text]);
         let shown = stdout(&output) + &stderr(&output);
         assert!(output.status.code() == Some(1) && shown.contains(expected), "{text}: {shown}");
         let fixed = stdout(&jsf(&["check", "--unsafe-fixes", text]));
-        assert_eq!(fixed.trim_end(), fix.unwrap_or(text), "{text}");
+        assert_eq!(fixed.trim_end(), fix, "{text}");
     }
 }
 

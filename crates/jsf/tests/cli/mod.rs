@@ -19,6 +19,7 @@ mod hostile_text;
 #[cfg(unix)]
 mod interrupted;
 mod limits;
+mod printed_formulas;
 mod processes;
 mod python_versions;
 mod rankings;
