@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             let printed = source.clone().with_text(text.to_owned());
             printed.submitted(numbers).formula().is_ok_and(|read| read.to_string() == formula.to_string())
         };
-        writeln!(out, "{}", printable_formula(&source.text, is_same)?)?;
+        writeln!(out, "{}", printable_formula(source.text.trim(), is_same)?)?;
     } else {
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };

@@ -434,6 +434,7 @@ fn a_printed_formula_is_the_same_formula_or_refused() {
         ("NCPUS\x0c*\x0c2", "NCPUS * 2\n", "ncpus * 2\n"),
         ("max(1,\x0c2,) # a\x0cb\x1b", "max(1, 2,) # a b\\x1b\n", "max(1, 2,) # a b\\x1b\n"),
         ("(NCPUS\r+ 2)", "(NCPUS + 2)\n", "(ncpus + 2)\n"),
+        ("NCPUS \t\x0c\n# a", "NCPUS\n# a\n", "ncpus\n"),
     ] {
         assert_eq!(print(&["fmt"], text), (Some(0), formatted.to_owned()), "{text:?}");
         assert_eq!(print(&exact_fix, text).1, fixed, "{text:?}");

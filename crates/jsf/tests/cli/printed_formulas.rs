@@ -48,7 +48,9 @@ fn what_is_printed_is_printed_again() {
             let first_line = |text: &str| Formula::parse(text.split('\n').next().unwrap_or_default());
             let again = first_line(&once).map(|formula| formula.to_string());
             if *keeps_formula {
-                assert_eq!(again, first_line(&text).map(|formula| formula.to_string()), "{text:?}");
+                // a file may begin with a byte order mark
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+                assert_eq!(again, first_line(text).map(|formula| formula.to_string()), "{text:?}");
             }
         }
     }
