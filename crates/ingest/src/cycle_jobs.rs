@@ -27,6 +27,8 @@ pub struct CycleJobs {
     /// Whether the times of running jobs are certain: qstat prints them on the clock of its host. Its distance from UTC is
     /// found by jobs that have both such a time and one in UTC; else UTC is assumed.
     pub is_time_zone_known: bool,
+    /// The clock of qstat's host.
+    pub clock: Clock,
 }
 
 /// A job as a scheduling cycle sees it.
@@ -283,12 +285,13 @@ impl CycleJobsBuilder {
             job.etime = times.eligible.map(|time| clock.utc(time));
             job.estimated_start = times.estimated_start.map(|time| clock.utc(time));
         }
-        CycleJobs { jobs: self.jobs, timestamp: self.timestamp, is_time_zone_known: is_certain }
+        CycleJobs { jobs: self.jobs, timestamp: self.timestamp, is_time_zone_known: is_certain, clock }
     }
 }
 
 /// The distance of the clock of qstat's host from UTC, which changes with daylight saving time.
-struct Clock {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clock {
     /// Times on the clock, each with its distance from UTC at that time in seconds, in ascending order.
     samples: Vec<(i64, i64)>,
 }
@@ -318,16 +321,20 @@ impl Clock {
         Self { samples }
     }
 
-    fn is_known(&self) -> bool {
+    /// Whether the distance is known; else it is taken to be 0.
+    pub fn is_known(&self) -> bool {
         !self.samples.is_empty()
     }
 
-    /// A time in seconds since 1970, by the distance from UTC that is known for the nearest time.
     fn utc(&self, time: Time) -> i64 {
-        let wall = match time {
-            Time::Utc(seconds) => return seconds,
-            Time::Wall(wall) => wall,
-        };
+        match time {
+            Time::Utc(seconds) => seconds,
+            Time::Wall(wall) => self.utc_of_wall(wall),
+        }
+    }
+
+    /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the nearest time.
+    pub fn utc_of_wall(&self, wall: i64) -> i64 {
         let after = self.samples.partition_point(|&(sample, _)| sample < wall);
         let nearest = self.samples[after.saturating_sub(1)..].iter().take(2);
         let distance = nearest.min_by_key(|(sample, _)| sample.abs_diff(wall)).map_or(0, |&(_, distance)| distance);

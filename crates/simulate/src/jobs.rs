@@ -45,6 +45,7 @@ impl JobSource for RequestedJobs<'_> {
             array: self.arrays.get(index as usize).copied().flatten(),
             counted,
             can_be_reserved: true,
+            is_reservation: false,
         }
     }
 }

@@ -70,8 +70,10 @@ impl Site {
         let mut warnings = Vec::new();
         for (role, source) in files.sources() {
             let content = match role {
-                // no answer of a page needs the nodes, which have the names of hosts
-                Role::SchedPriv | Role::SchedFormula | Role::Formula | Role::Log | Role::Nodes => continue,
+                // no answer of a page needs the nodes and reservations, which have the names of hosts
+                Role::SchedPriv | Role::SchedFormula | Role::Formula | Role::Log | Role::Nodes | Role::Reservations => {
+                    continue;
+                }
                 Role::Queue => self.written_jobs(&mut warnings)?,
                 _ => source.read()?,
             };

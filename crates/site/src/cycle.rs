@@ -15,6 +15,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::cycle_machine::{CycleMachine, amount_in_words, array_and_index};
+use super::role::Role;
 use super::simulation_rules::{LeftOut, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
@@ -125,20 +126,20 @@ impl Site {
         let at = moment(request.at, &cycle)?;
         warnings.extend(far_moment(&cycle, at));
         age(&mut table, &cycle, at);
-        warnings.extend(uncertain_clock(&cycle));
+        warnings.extend(uncertain_clock(&cycle, self.files.has(Role::Reservations)));
         let program = program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, &SharesRequest::default(), &mut warnings)?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
         let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
         let mut machine = CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
-        let processors = CycleProcessors { total: machine.machine.total(0), free: machine.machine.free(0) };
+        let processors = machine.processors();
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);
         let scores = ordered.ranking.scores();
         let queue = OrderedQueue { order, scores, table: &table, charges };
         let mut subjobs = machine.subjobs();
         let mut decided = Decided::new(&table, &cycle.jobs);
-        let rows = decided.set_aside(self, &ordered, &subjobs);
+        let rows = decided.set_aside(self, &ordered, &subjobs, |queue| machine.reservations.not_begun(queue, at));
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
         let AskedJobs { jobs: asked, unmatched } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
         let estimated = asked.iter().filter_map(|job| decided.estimated(job)).collect();
@@ -156,6 +157,7 @@ impl Site {
         let considered: Vec<&QueuedJob> = table.considered_rows().filter_map(|row| cycle.jobs.get(row)).collect();
         let running: Vec<&QueuedJob> = cycle.jobs.iter().filter(|job| matches!(job.state, 'R' | 'E')).collect();
         left_out.extend(machine.pools.left_out(self, &considered, &running));
+        left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
         Ok(CycledQueue {
             at,
             processors,
@@ -275,13 +277,21 @@ fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
     })
 }
 
-fn uncertain_clock(cycle: &CycleJobs) -> Option<Message> {
+/// A warning if times on qstat's clock count and its distance from UTC is not known: those of running jobs, and those of
+/// reservations where there are some.
+fn uncertain_clock(cycle: &CycleJobs, has_reservations: bool) -> Option<Message> {
     let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
-    (has_running && !cycle.is_time_zone_known).then(|| {
-        "the time zone of the start times of running jobs is not known and taken to be UTC: the times of reservations may be \
-         off by hours"
-            .into()
-    })
+    let of_running = has_running && !cycle.is_time_zone_known;
+    let of_reservations = has_reservations && !cycle.clock.is_known();
+    let whose = match (of_running, of_reservations) {
+        (false, false) => return None,
+        (true, _) => "start times of running jobs",
+        (false, true) => "times of reservations",
+    };
+    let found = format!(
+        "the time zone of the {whose} is not known and taken to be UTC: the times of reservations may be off by hours"
+    );
+    Some(found.into())
 }
 
 /// The number of waiting jobs in a queue.
@@ -347,11 +357,19 @@ impl<'t> Decided<'t> {
     }
 
     /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the others.
-    fn set_aside(&mut self, site: &Site, ordered: &Ordered, subjobs: &[u32]) -> Vec<usize> {
+    fn set_aside(
+        &mut self,
+        site: &Site,
+        ordered: &Ordered,
+        subjobs: &[u32],
+        not_begun: impl Fn(&str) -> Option<String>,
+    ) -> Vec<usize> {
         let mut rows = Vec::new();
         for &row in ordered.ranking.order() {
             let queue = self.table.queue(row);
-            if !site.queues.is_started(queue) {
+            if let Some(reason) = not_begun(queue) {
+                self.set_aside.push((row, reason));
+            } else if !site.queues.is_started(queue) {
                 self.set_aside.push((row, format!("queue {queue} is not started")));
             } else if subjobs[row] > 0 {
                 rows.push(row);
@@ -422,8 +440,7 @@ impl<'t> Decided<'t> {
                 }
                 Refusal::DelaysReservation(delayed) => {
                     let reserved = self.reserved.iter().find(|(row, _)| row == delayed);
-                    let delayed = reserved.map_or("a job", |(_, reserved)| &reserved.id);
-                    format!("would delay {delayed}, which is promised a start")
+                    machine.reason_delays(*delayed, reserved.map(|(_, reserved)| &*reserved.id), self.table)
                 }
                 Refusal::StrictOrdering(blocking) => {
                     let blocking = self.table.id(*blocking as usize);

@@ -7,15 +7,18 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
-    CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement, Request, UNLIMITED_WALLTIME,
+    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement, Request,
+    UNLIMITED_WALLTIME,
 };
 
+use jsf_openpbs::files::reservations as files;
 use jsf_simulate::Names;
 
 use super::cycle_pools::{PoolLists, Pools};
+use super::reservations::Reservations;
 use super::scheduling::LimitedNames;
 use super::simulation_rules::PROCESSORS;
-use super::{Site, SiteError};
+use super::{CycleProcessors, Site, SiteError};
 
 /// What a cycle runs on.
 pub(super) struct CycleMachine {
@@ -24,6 +27,7 @@ pub(super) struct CycleMachine {
     pub(super) rules: CycleRules,
     pub(super) jobs: RequestedJobs,
     pub(super) pools: Pools,
+    pub(super) reservations: Reservations,
     /// The amounts of the machine, then those that only limits count.
     pub(super) amounts: Vec<Box<str>>,
 }
@@ -31,6 +35,7 @@ pub(super) struct CycleMachine {
 /// The jobs of a table, with what each asks for; their indices are their rows.
 pub(super) struct RequestedJobs(Vec<RequestedJob>);
 
+#[derive(Default)]
 struct RequestedJob {
     counts: Vec<u32>,
     amounts: Vec<i64>,
@@ -44,6 +49,7 @@ struct RequestedJob {
     array: Option<u32>,
     subjobs: u32,
     can_be_reserved: bool,
+    is_reservation: bool,
 }
 
 impl JobSource for RequestedJobs {
@@ -59,6 +65,7 @@ impl JobSource for RequestedJobs {
             project: job.project,
             array: job.array,
             can_be_reserved: job.can_be_reserved,
+            is_reservation: job.is_reservation,
         }
     }
 }
@@ -83,7 +90,8 @@ impl CycleMachine {
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
         let queues: Vec<Box<str>> = table.queues().iter().map(|queue| (&**queue).into()).collect();
-        let pools = Pools::new(site, cycle.timestamp, processors)?;
+        let reservations = Reservations::read(site, cycle, at)?;
+        let pools = Pools::new(site, cycle.timestamp, processors, &reservations)?;
         let mut amounts = pools.names.clone();
         amounts.extend(site.limited_resources(&queues).into_iter().filter(|name| !pools.names.contains(name)));
         let mut pool_lists = PoolLists::new(site, &pools, &queues);
@@ -98,10 +106,19 @@ impl CycleMachine {
             project: projects.index(&job.project),
             array: array_row(table, job, row),
             subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| u32::try_from(subjobs.len()).unwrap_or(u32::MAX)),
-            can_be_reserved: job.is_topjob_eligible,
+            // the scheduler promises no start to jobs of reservations
+            can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
             ..requested(job, &pools.names)
         });
-        let jobs = RequestedJobs(jobs.collect());
+        let mut jobs: Vec<RequestedJob> = jobs.collect();
+        let mut advance = Vec::new();
+        for reservation in reservations.confirmed().iter().filter(|_| !pools.nodes.is_empty()) {
+            let &files::AdvanceReservation { start, end, .. } = reservation;
+            let placement = pools.placement(reservation);
+            advance.push(AdvanceReservation { job: jobs.len() as u32, start, end, placement });
+            jobs.push(RequestedJob { is_reservation: true, walltime: end - start, ..RequestedJob::default() });
+        }
+        let jobs = RequestedJobs(jobs);
         let limited = LimitedNames {
             queues: &queues,
             users: users.names(),
@@ -114,11 +131,28 @@ impl CycleMachine {
         let limits = Limits::new(limits);
         let machine =
             Machine::new(&pools.pools).with_hosts(pools.hosts.clone()).with_pool_lists(pool_lists.into_lists());
+        let mut machine = machine.with_reservations(advance);
+        machine.begin_reservations(at, &jobs);
         let rules = site.cycle_rules(&queues);
-        let mut made = Self { machine, limits, rules, jobs, pools, amounts };
+        let mut made = Self { machine, limits, rules, jobs, pools, reservations, amounts };
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
         Ok(made)
+    }
+
+    /// The processors of the nodes, and those that neither jobs nor reservations hold.
+    pub(super) fn processors(&self) -> CycleProcessors {
+        let [total, free] = self.machine.of_first_pools(self.pools.of_nodes(), 0);
+        CycleProcessors { total, free }
+    }
+
+    /// Why a job waits that would delay another one, which is promised a start, or run into a reservation.
+    pub(super) fn reason_delays(&self, delayed: u32, reserved_id: Option<&str>, table: &JobTable) -> String {
+        let reservation = (delayed as usize).checked_sub(table.len());
+        match reservation.and_then(|index| self.reservations.confirmed().get(index)) {
+            Some(reservation) => format!("would run into the reservation {}", reservation.id),
+            None => format!("would delay {}, which is promised a start", reserved_id.unwrap_or("a job")),
+        }
     }
 
     /// How often each job can be started.
@@ -225,7 +259,7 @@ impl CycleMachine {
             return Placement::Parts([Part { pool: 0, amounts: total }].into());
         }
         let parts = job.placed.iter().filter_map(|chunk| {
-            let pool = *self.pools.pool_of_node.get(&chunk.node)?;
+            let pool = self.pools.pool_of(&job.queue, &chunk.node)?;
             let amounts = self.pools.names.iter().map(|name| amount_of(&chunk.amounts, name)).collect();
             Some(Part { pool, amounts })
         });
@@ -307,20 +341,7 @@ fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
         amounts =
             job.chunks.iter().flat_map(|chunk| names.iter().map(|name| amount_of(&chunk.amounts, name))).collect();
     }
-    RequestedJob {
-        counts,
-        amounts,
-        pool_lists: Vec::new(),
-        counted: Vec::new(),
-        walltime: 0,
-        queue: 0,
-        user: 0,
-        group: 0,
-        project: 0,
-        array: None,
-        subjobs: 1,
-        can_be_reserved: true,
-    }
+    RequestedJob { counts, amounts, ..RequestedJob::default() }
 }
 
 /// What a job asks for in all of a resource.

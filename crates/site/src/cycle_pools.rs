@@ -4,10 +4,13 @@ use hashbrown::{HashMap, HashSet};
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::{Chunk, QueuedJob};
+use jsf_openpbs::cycle::{Part, Placement};
 use jsf_openpbs::files::nodes::{Node, Nodes};
+use jsf_openpbs::files::reservations::AdvanceReservation;
 
-use super::cycle_machine::array_and_index;
-use super::simulation_rules::{PROCESSORS, usable_nodes};
+use super::cycle_machine::{amount_of, array_and_index};
+use super::reservations::Reservations;
+use super::simulation_rules::{PROCESSORS, nodes_of};
 use super::{Site, SiteError};
 
 /// The most seconds between the documents of jobs and nodes of which both are of one moment.
@@ -24,6 +27,8 @@ pub(super) struct Pools {
     /// Pool by pool, its node; empty if only processors are counted.
     pub(super) nodes: Vec<Node>,
     pub(super) pool_of_node: HashMap<Box<str>, u32>,
+    /// The pools with what reservations have, which follow those of the nodes, by their queues and nodes.
+    pool_of_reserved: HashMap<(Box<str>, Box<str>), u32>,
     /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not known of the moment.
     pub(super) in_use: Vec<i64>,
     /// The subjobs that run on other nodes.
@@ -37,7 +42,12 @@ type WantedValue = (Box<str>, Box<str>);
 
 impl Pools {
     /// The pools, beside jobs of which the document is of this time.
-    pub(super) fn new(site: &Site, written: Option<i64>, processors: Option<u32>) -> Result<Self, SiteError> {
+    pub(super) fn new(
+        site: &Site,
+        written: Option<i64>,
+        processors: Option<u32>,
+        reservations: &Reservations,
+    ) -> Result<Self, SiteError> {
         let names = vec![PROCESSORS.into()];
         if let Some(processors) = processors {
             return Ok(Self { names, pools: vec![vec![processors.into()]], hosts: vec![0], ..Self::default() });
@@ -48,7 +58,8 @@ impl Pools {
         let other_attributes = nodes.other_attributes().map(Into::into).collect();
         let mut made = Self { names, other_attributes, ..Self::default() };
         made.names.extend(site.counted_resources()?);
-        for (host, node) in by_host(usable_nodes(&nodes, site.partition.as_deref())) {
+        let is_usable = |node: &Node| node.is_usable || node.is_resv_exclusive && reservations.have(node);
+        for (host, node) in by_host(nodes_of(&nodes, site.partition.as_deref(), is_usable)) {
             made.add(host, node);
         }
         let are_apart = nodes.timestamp().zip(written).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
@@ -60,7 +71,53 @@ impl Pools {
         if made.pools.is_empty() {
             return Err(SiteError::content("no node is usable: all are down, offline or of another partition"));
         }
+        reservations.confirmed().iter().for_each(|reservation| made.add_reserved(reservation));
         Ok(made)
+    }
+
+    /// Adds the pools of what a reservation has, which its queue has for itself.
+    fn add_reserved(&mut self, reservation: &AdvanceReservation) {
+        let queue = &reservation.queue;
+        for pool in 0..self.of_nodes() {
+            let Some(amounts) = self.reserved(reservation, pool) else { continue };
+            let node = Node { queue: Some(queue.clone()), ..self.nodes[pool].clone() };
+            self.pool_of_reserved.insert((queue.clone(), node.name.clone()), self.pools.len() as u32);
+            let is_same_host = self.nodes.last().is_some_and(|last| last.host == node.host && last.queue == node.queue);
+            let last = self.hosts.last().copied().unwrap_or_default();
+            self.hosts.push(if is_same_host { last } else { last + 1 });
+            self.nodes.push(node);
+            self.pools.push(amounts);
+        }
+    }
+
+    /// The number of pools that are nodes, or the one count of processors.
+    pub(super) fn of_nodes(&self) -> usize {
+        self.pool_of_node.len().max(1)
+    }
+
+    /// What a reservation has in a pool that is a node.
+    fn reserved(&self, reservation: &AdvanceReservation, pool: usize) -> Option<Vec<i64>> {
+        let node = &self.nodes[pool];
+        let parts: Vec<_> = reservation.nodes.iter().filter(|reserved| reserved.name == node.name).collect();
+        let sum = |name: &str| parts.iter().map(|part| amount_of(&part.amounts, name)).fold(0, i64::saturating_add);
+        let has_all = reservation.is_exclusive || node.is_resv_exclusive;
+        (!parts.is_empty()).then(|| match has_all {
+            true => self.pools[pool].clone(),
+            false => self.names.iter().map(|name| sum(name)).collect(),
+        })
+    }
+
+    /// What a reservation has of the nodes.
+    pub(super) fn placement(&self, reservation: &AdvanceReservation) -> Placement {
+        let parts = (0..self.of_nodes())
+            .filter_map(|pool| Some(Part { pool: pool as u32, amounts: self.reserved(reservation, pool)?.into() }));
+        Placement::Parts(parts.collect())
+    }
+
+    /// The pool in which a running job of a queue is that is on a node.
+    pub(super) fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
+        let reserved = self.pool_of_reserved.get(&(queue.into(), node.into()));
+        reserved.or_else(|| self.pool_of_node.get(node)).copied()
     }
 
     /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.

@@ -19,6 +19,7 @@ pub(super) enum FileKind {
     Server,
     Queues,
     Nodes,
+    Reservations,
     Qmgr,
     ResourceDef,
     ResourceGroup,
@@ -67,6 +68,7 @@ impl FileKind {
             Self::Server => "describes a server, as `qstat -Bf` prints it",
             Self::Queues => "describes queues, as `qstat -Qf` prints them",
             Self::Nodes => "describes nodes, as `pbsnodes` prints them",
+            Self::Reservations => "describes reservations, as `pbs_rstat -f` prints them",
             Self::Qmgr => "is a listing of `qmgr`",
             Self::ResourceDef => "is a `resourcedef`, which declares resources",
             Self::ResourceGroup => "is a `resource_group`, which gives shares",
@@ -196,6 +198,7 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
         () if line.starts_with("Server: ") => FileKind::Server,
         () if line.starts_with("Queue: ") => FileKind::Queues,
         () if is_of_a_node(line) => FileKind::Nodes,
+        () if line.starts_with("Resv ID:") => FileKind::Reservations,
         () if line.contains("Account") && (line.contains("RawShares") || line.contains("NormShares")) => {
             FileKind::SlurmTree
         }
@@ -338,6 +341,7 @@ mod tests {
             ("{\"timestamp\":1,\"nodes\":{\"vm\":{", FileKind::Nodes),
             ("$ pbsnodes -av\nvm\n     Mom = vm\n     ntype = PBS\n", FileKind::Nodes),
             ("Name=vm|Mom=vm|ntype=PBS\n", FileKind::Nodes),
+            ("Resv ID: R1.srv\nReserve_Name = NULL\nreserve_state = RESV_CONFIRMED\n", FileKind::Reservations),
             ("Node vm\n    Mom = vm\n", FileKind::Qmgr),
             ("create node vm Mom=vm\n", FileKind::Qmgr),
             ("set server scheduling = True\n", FileKind::Qmgr),

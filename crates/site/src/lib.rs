@@ -31,6 +31,7 @@ mod python;
 mod rank;
 mod reach_rank;
 mod replay;
+mod reservations;
 mod role;
 mod scheduling;
 mod shares;
@@ -172,9 +173,11 @@ impl Site {
         let Documents { schema, queues, server, scheduler, python, hidden, partition, warnings: of_documents } =
             Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = files.warnings.clone();
-        // only a scheduling cycle needs the nodes, so that other commands do not fail
-        let wrong_nodes = files.first(Role::Nodes).and_then(|source| source.check(Role::Nodes).err());
-        of_files.extend(wrong_nodes.map(|error| format!("the nodes are not used: {error}")));
+        // only a scheduling cycle needs these, so that other commands do not fail
+        for (role, what) in [(Role::Nodes, "nodes"), (Role::Reservations, "reservations")] {
+            let wrong = files.first(role).and_then(|source| source.check(role).err());
+            of_files.extend(wrong.map(|error| format!("the {what} are not used: {error}")));
+        }
         warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
         of_files.extend(of_documents);
         let mut config = match files.first(Role::SchedConfig) {

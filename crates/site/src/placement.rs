@@ -30,7 +30,7 @@ impl Pools {
             let is_concerned = |job: &&&QueuedJob| is_concerned_by(sharing, &job.place);
             add(format!("sharing = {sharing} of nodes"), jobs.iter().filter(is_concerned).count());
         }
-        if is_sorted_anew(&self.nodes, &site.config.node_sort_key.prime) {
+        if is_sorted_anew(&self.nodes[..self.of_nodes().min(self.nodes.len())], &site.config.node_sort_key.prime) {
             add("node_sort_key".to_owned(), jobs.len());
         }
         self.other_attributes.iter().for_each(|attribute| add(format!("{attribute} of nodes"), jobs.len()));

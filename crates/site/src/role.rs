@@ -20,6 +20,8 @@ pub enum Role {
     Resources,
     /// The nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`.
     Nodes,
+    /// The reservations: `pbs_rstat -f`.
+    Reservations,
     /// The scheduler's folder `sched_priv`, for those of the next four that are not given.
     SchedPriv,
     /// `resource_group`, the fair-share tree of OpenPBS.
@@ -107,7 +109,7 @@ const fn missing(expected: ExpectedAt, what: &'static str, consequence: &'static
 }
 
 /// Every role, in the order of the enum.
-pub(super) static ROLES: [RoleFiles; 17] = [
+pub(super) static ROLES: [RoleFiles; 18] = [
     RoleFiles {
         role: Role::Queue,
         names: &[
@@ -214,6 +216,18 @@ pub(super) static ROLES: [RoleFiles; 17] = [
         heading: "nodes",
         // only a scheduling cycle needs them
         ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::Reservations,
+        names: &["pbs_rstat.txt", "reservation/pbs_rstat_f.out"],
+        // it is empty if there is no reservation
+        kinds: &[FileKind::Reservations, FileKind::Empty],
+        what: "reservations: `pbs_rstat -f`",
+        limit: SMALL,
+        shown_by: &[FileKind::Reservations],
+        heading: "reservations",
+        // only a scheduling cycle needs them
+        missing: None,
     },
     // a folder
     RoleFiles { role: Role::SchedPriv, ..NO_FILE },

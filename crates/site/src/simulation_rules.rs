@@ -284,7 +284,16 @@ pub(super) fn starts_in_words(rules: &CycleRules) -> String {
 
 /// The nodes on which jobs of a partition may run.
 pub(super) fn usable_nodes<'n>(nodes: &'n Nodes, partition: Option<&str>) -> Vec<&'n Node> {
-    nodes.iter().filter(|node| node.is_usable && node.partition.as_deref() == partition).collect()
+    nodes_of(nodes, partition, |node| node.is_usable)
+}
+
+/// The nodes of a partition that are usable.
+pub(super) fn nodes_of<'n>(
+    nodes: &'n Nodes,
+    partition: Option<&str>,
+    is_usable: impl Fn(&Node) -> bool,
+) -> Vec<&'n Node> {
+    nodes.iter().filter(|node| is_usable(node) && node.partition.as_deref() == partition).collect()
 }
 
 /// A machine of one pool for the nodes that no queue has for itself, and one for those of each queue that has some.

@@ -26,6 +26,7 @@ mod rankings;
 mod recorded_cycles;
 mod replay;
 mod reports;
+mod reservations;
 mod screens;
 mod shares;
 mod simulate;

@@ -16,7 +16,7 @@ use crate::command::{jsf, json, success};
 /// What the cycles of the first recording are about that are not modelled: soft limits and preemption.
 const NOT_MODELLED: [&str; 3] = ["express_preempt", "limit_soft", "limit_soft_prio"];
 /// What the cycles of the second recording are about that are modelled.
-const MODELLED: [&str; 11] = [
+const MODELLED: [&str; 12] = [
     "depend",
     "depend_strict",
     "exec_time",
@@ -25,6 +25,7 @@ const MODELLED: [&str; 11] = [
     "host_resources_strict",
     "queue_ncpus",
     "queue_qlic",
+    "resv_future",
     "server_lic",
     "server_lic_notlisted",
     "server_lic_unset",
@@ -198,6 +199,19 @@ fn scheduler(settings: &Json) -> String {
     format!("Sched default\n    scheduling = True\n{}", lines.collect::<String>())
 }
 
+/// `pbs_rstat -f`
+fn reservations(step: &Json) -> Option<String> {
+    let line = |(name, value): (&String, &Json)| match (&**name, value.as_i64()) {
+        ("reserve_start" | "reserve_end", Some(seconds)) => format!("{name} = {}\n", utc(seconds)),
+        _ => format!("{name} = {}\n", text(value)),
+    };
+    let of_one = |(id, attributes): (&String, &Json)| {
+        let lines: String = attributes.as_object().unwrap().iter().map(line).collect();
+        format!("Resv ID: {id}.srv\n{lines}\n")
+    };
+    Some(step["reservations"].as_object()?.iter().map(of_one).collect())
+}
+
 /// Writes the files that a site would have before a cycle.
 fn write_site(folder: &Path, case: &Json, step: &Json, stopped: &[String]) {
     let settings = &case["settings"];
@@ -208,6 +222,9 @@ fn write_site(folder: &Path, case: &Json, step: &Json, stopped: &[String]) {
     write("queues.json", queues(settings, stopped));
     write("pbsnodes.json", nodes(case, step).to_string());
     write("qmgr_list_sched.txt", scheduler(settings));
+    if let Some(reservations) = reservations(step) {
+        write("pbs_rstat.txt", reservations);
+    }
     write("sched_priv/resource_group", text(&settings["resource_group"]));
     write("sched_priv/sched_config", sched_config(settings));
     let resources = settings["resourcedef"].as_str();

@@ -46,6 +46,9 @@ impl Limit {
 
     /// The one of a job that the limit counts; `None` if the limit does not concern the job.
     fn subject(&self, job: &CycleJob<'_>) -> Option<u32> {
+        if job.is_reservation {
+            return None;
+        }
         let of_kind = match self.kind {
             LimitKind::Group => job.group,
             LimitKind::Project => job.project,

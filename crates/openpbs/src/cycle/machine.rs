@@ -23,6 +23,8 @@ pub struct Machine {
     pool_lists: Vec<Vec<u32>>,
     /// The running jobs in the order in which their walltimes end.
     ends: Vec<PlannedEnd>,
+    /// The advance reservations that have not begun, the first one first.
+    advance: Vec<AdvanceReservation>,
 }
 
 /// The processors that a machine is told to be in use and that no job on it accounts for, pool by pool.
@@ -53,6 +55,19 @@ pub(super) struct PlannedEnd {
     pub(super) time: i64,
     pub(super) job: u32,
     pub(super) placement: Placement,
+}
+
+/// An advance reservation that has not begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdvanceReservation {
+    /// Its index among the jobs.
+    pub job: u32,
+    /// When it starts.
+    pub start: i64,
+    /// When it ends.
+    pub end: i64,
+    /// What it has from its start on.
+    pub placement: Placement,
 }
 
 /// What a job asks for: chunks, each of which is placed on one host.
@@ -118,7 +133,15 @@ impl Machine {
             are_pools_hosts: true,
             pool_lists: vec![all],
             ends: Vec::new(),
+            advance: Vec::new(),
         }
+    }
+
+    /// Sets the advance reservations.
+    #[must_use]
+    pub fn with_reservations(self, mut advance: Vec<AdvanceReservation>) -> Self {
+        advance.sort_by_key(|reservation| (reservation.start, reservation.job));
+        Self { advance, ..self }
     }
 
     /// Sets the lists of pools that chunks may be placed in, in the order in which they are tried; the last one also stands
@@ -155,6 +178,12 @@ impl Machine {
         self.free.iter().skip(amount).step_by(self.amounts).sum()
     }
 
+    /// All that the first pools have of an amount, and what is free of it.
+    pub fn of_first_pools(&self, pools: usize, amount: usize) -> [i64; 2] {
+        [&self.total, &self.free]
+            .map(|of| of.iter().take(pools * self.amounts).skip(amount).step_by(self.amounts).sum())
+    }
+
     /// Whether the whole machine is one count of processors.
     pub fn is_one_count(&self) -> bool {
         self.total.len() == 1
@@ -167,6 +196,19 @@ impl Machine {
 
     pub(super) fn ends(&self) -> &[PlannedEnd] {
         &self.ends
+    }
+
+    pub(super) fn advance(&self) -> &[AdvanceReservation] {
+        &self.advance
+    }
+
+    /// The advance reservations whose time has come hold what they have until their ends.
+    pub fn begin_reservations(&mut self, now: i64, jobs: &impl JobSource) {
+        let begun = self.advance.partition_point(|reservation| reservation.start <= now);
+        let begun: Vec<AdvanceReservation> = self.advance.drain(..begun).collect();
+        for AdvanceReservation { job, end, placement, .. } in begun.into_iter().filter(|begun| begun.end > now) {
+            self.start(job, &jobs.job(job).request, placement, end);
+        }
     }
 
     /// Whether a job fits on the machine while nothing else runs.
@@ -295,9 +337,11 @@ impl Machine {
         }
     }
 
-    /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that time.
+    /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that time, or that of an advance
+    /// reservation which begins before.
     pub fn end_next(&mut self, jobs: &impl JobSource, mut ended: impl FnMut(&CycleJob<'_>)) -> Option<i64> {
-        let time = self.ends.first()?.time;
+        let next_end = self.ends.first().map(|end| end.time);
+        let time = self.advance.first().map(|next| next.start).into_iter().chain(next_end).min()?;
         while let Some(next) = self.ends.first().filter(|end| end.time == time) {
             let job = jobs.job(next.job);
             self.end(next.job, &job.request, time);

@@ -17,7 +17,7 @@ mod tests;
 
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
-pub use machine::{Machine, Part, Placement, Request, Unexplained};
+pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Unexplained};
 
 use reservations::Reservations;
 use totals::Totals;
@@ -46,6 +46,8 @@ pub struct CycleJob<'a> {
     pub counted: &'a [i64],
     /// Whether it may be promised a start (`topjob_ineligible` is not set).
     pub can_be_reserved: bool,
+    /// Whether it is an advance reservation, which no limit counts, and no job.
+    pub is_reservation: bool,
 }
 
 /// The jobs by their indices.
@@ -107,7 +109,7 @@ pub enum Refusal {
     NotEnoughFree(Option<usize>),
     /// A limit, by its index, see [`Limits::get`].
     Limit(usize),
-    /// It would delay this job, which was promised a start.
+    /// It would delay this job, which was promised a start, or run into this advance reservation.
     DelaysReservation(u32),
     /// This job before it does not start, and there is no backfilling: at all, or in its queue.
     StrictOrdering(u32),
@@ -154,13 +156,15 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// A cycle at a moment, in seconds. What starts in it is added to the machine and the limits.
     pub fn new(now: i64, rules: &'a CycleRules, machine: &'a mut Machine, limits: &'a mut Limits, jobs: &'a S) -> Self {
         machine.postpone_overdue(now);
+        machine.begin_reservations(now, jobs);
+        let reservations = Reservations::new(machine, jobs);
         Self {
             now,
             rules,
             machine,
             limits,
             jobs,
-            reservations: Reservations::default(),
+            reservations,
             totals: Totals::default(),
             server_reserved: 0,
             queue_reserved: Vec::new(),

@@ -1,7 +1,7 @@
 //! The jobs that are promised a start in a cycle, and what is left beside them.
 
 use super::limits::Counts;
-use super::machine::{Machine, Placement, PlannedEnd};
+use super::machine::{AdvanceReservation, Machine, Placement, PlannedEnd};
 use super::{Cycle, CycleJob, JobSource};
 
 /// The jobs that are promised a start.
@@ -39,6 +39,31 @@ impl Event {
 }
 
 impl Reservations {
+    /// The advance reservations of a machine, which are promised their starts before any job is.
+    pub(super) fn new(machine: &Machine, jobs: &impl JobSource) -> Self {
+        let mut made = Self::default();
+        for AdvanceReservation { job, start, end, placement } in machine.advance() {
+            let mut free = machine.free_amounts().to_vec();
+            for ended in machine.ends().iter().take_while(|ended| ended.time <= *start) {
+                machine.give_back(&mut free, &ended.placement, &jobs.job(ended.job).request);
+            }
+            let earlier = machine.advance().iter().take_while(|earlier| earlier.job != *job);
+            for earlier in earlier.filter(|earlier| earlier.end > *start) {
+                machine.take(&mut free, &earlier.placement, &jobs.job(earlier.job).request);
+            }
+            machine.take(&mut free, placement, &jobs.job(*job).request);
+            made.push(Reserved { job: *job, start: *start, placement: placement.clone(), free }, *end);
+        }
+        made.events.sort_unstable();
+        made
+    }
+
+    fn push(&mut self, reserved: Reserved, end: i64) {
+        let starts = Event { time: reserved.start, is_start: true, index: self.jobs.len(), is_reserved: true };
+        self.jobs.push(reserved);
+        self.events.extend([starts, Event { time: end, is_start: false, ..starts }]);
+    }
+
     /// The first start that is promised, and what is free of the first amount beside that job then, on a machine that is one
     /// count.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
@@ -120,10 +145,7 @@ impl Reservations {
                 cycle.machine.take(&mut other.free, &placement, &job.request);
             }
         }
-        cycle_reservations.jobs.push(Reserved { job: index, start, placement, free });
-        let index = cycle_reservations.jobs.len() - 1;
-        let starts = Event { time: start, is_start: true, index, is_reserved: true };
-        cycle_reservations.events.extend([starts, Event { time: end, is_start: false, ..starts }]);
+        cycle_reservations.push(Reserved { job: index, start, placement, free }, end);
         cycle_reservations.events.sort_unstable();
         Some(start)
     }

@@ -48,6 +48,7 @@ impl JobSource for Jobs<'_> {
             array: job.array,
             counted: &job.amounts,
             can_be_reserved: job.can_be_reserved,
+            is_reservation: false,
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod nodes;
 pub mod python_version;
 pub mod queues;
 pub mod repeated;
+pub mod reservations;
 pub mod resource_group;
 pub mod resources;
 pub mod sched_config;

@@ -42,6 +42,10 @@ pub struct Node {
     pub state: Box<str>,
     /// Whether jobs may run on it, now or once those on it have ended.
     pub is_usable: bool,
+    /// Whether jobs may run on it but for a reservation that has it for itself.
+    pub is_resv_exclusive: bool,
+    /// The reservations that have it, now or later (`resv`).
+    pub reservations: Vec<Box<str>>,
     /// Who has it for itself (`sharing`), such as `default_excl`; empty if the document does not say.
     pub sharing: Box<str>,
     /// Its `Priority`.
@@ -291,7 +295,7 @@ impl<'a> Parser<'a> {
         match attribute.split_once('.') {
             Some(("resources_available", resource)) => self.kind(resource).is_none_or(InputType::is_numeric),
             Some(_) => false,
-            None => matches!(attribute, "state" | "queue" | "partition" | "sharing" | "jobs"),
+            None => matches!(attribute, "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"),
         }
     }
 
@@ -322,12 +326,14 @@ impl<'a> Parser<'a> {
             "state" => {
                 node.state = value.into();
                 node.is_usable = is_usable(value);
+                node.is_resv_exclusive = !node.is_usable && is_usable(&value.replace("resv-exclusive", ""));
             }
             "queue" => node.queue = Some(value.into()),
             "partition" => node.partition = Some(value.into()),
             "sharing" => node.sharing = value.into(),
             "Priority" => node.priority = value.parse().unwrap_or(0),
             "jobs" => value.split(',').for_each(|entry| node.add_job(entry)),
+            "resv" => node.reservations.extend(value.split(',').map(|id| id.trim().into())),
             _ if OTHER_ATTRIBUTES.contains(&attribute) => _ = self.nodes.other_attributes.insert(attribute.into()),
             _ => {}
         }
@@ -482,6 +488,7 @@ mod tests {
 			"state":	"job-busy",
 			"queue":	"gpu",
 			"sharing":	"default_excl",
+			"resv":	"R1.srv, S2.srv",
 			"comment":	"a \u0041",
 			"jobs":	["12.vm/0", "12.vm/1", "13[4].vm/2"],
 			"resources_available":	{
@@ -508,17 +515,17 @@ mod tests {
 }
 "#;
     const TEXT: &str = "$ pbsnodes -av\nb1\n     state = job-busy\n     queue = gpu\n     sharing = default_excl\n     \
-        comment = a A\n     jobs = 12.vm/0, 12.vm/1, 13[4].vm/2\n     resources_available.host = b\n     \
+        resv = R1.srv, S2.srv\n     comment = a A\n     jobs = 12.vm/0, 12.vm/1, 13[4].vm/2\n     resources_available.host = b\n     \
         resources_available.mem = 1048577kb\n     resources_available.ncpus = 4\n     resources_available.Qlist = a,b\n     \
         resources_available.ngpus = @b0\n     resources_available.licence = 2\n     resources_assigned.ncpus = 4\n     \
         last_used_time = Fri Nov 20 18:05:02 2026\n\na\n     state = offline,job-busy\n     partition = p1\n     \
         max_running = 3\n     resources_available.ncpus = 8\n\n";
-    const DSV: &str = "Name=b1|state=job-busy|queue=gpu|sharing=default_excl|comment=a A|jobs=12.vm/0,12.vm/1,13[4].vm/2|\
+    const DSV: &str = "Name=b1|state=job-busy|queue=gpu|sharing=default_excl|resv=R1.srv,S2.srv|comment=a A|jobs=12.vm/0,12.vm/1,13[4].vm/2|\
         resources_available.host=b|resources_available.mem=1048577kb|resources_available.ncpus=4|\
         resources_available.Qlist=a,b|resources_available.ngpus=@b0|resources_available.licence=2|\
         resources_assigned.ncpus=4\nName=a|state=offline,job-busy|partition=p1|max_running=3|resources_available.ncpus=8\n";
     const PRINTED: &str = "#\n# Create nodes and set their properties.\n#\ncreate node b1 Mom=b\nset node b1 state = job-busy\n\
-        set node b1 queue = gpu\nset node b1 sharing = default_excl\nset node b1 jobs = \"12.vm/0, 12.vm/1, 13[4].vm/2\"\n\
+        set node b1 queue = gpu\nset node b1 sharing = default_excl\nset node b1 resv = \"R1.srv, S2.srv\"\nset node b1 jobs = \"12.vm/0, 12.vm/1, 13[4].vm/2\"\n\
         set node b1 resources_available.host = b\nset node b1 resources_available.mem = 1048577kb\n\
         set node b1 resources_available.ncpus = 4\nset node b1 resources_available.Qlist = \"a,b\"\n\
         set node b1 resources_available.ngpus = @b0\nset node b1 resources_available.licence = 2\n\
@@ -550,6 +557,8 @@ mod tests {
                 priority: 0,
                 values: values(&given),
                 jobs: vec!["12.vm".into(), "13[4].vm".into()],
+                is_resv_exclusive: false,
+                reservations: vec!["R1.srv".into(), "S2.srv".into()],
             },
             Node {
                 name: "a".into(),

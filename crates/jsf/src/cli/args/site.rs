@@ -133,7 +133,7 @@ impl ValueEnum for PolicyArg {
 }
 
 /// The options that give single files, in the order of the help: the role, the option and its help.
-const FILE_OPTIONS: [(Role, &str, &str); 11] = [
+const FILE_OPTIONS: [(Role, &str, &str); 12] = [
     (Role::Queue, "--queue", "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input"),
     (
         Role::SchedPriv,
@@ -176,6 +176,7 @@ const FILE_OPTIONS: [(Role, &str, &str); 11] = [
         "--nodes",
         "The nodes, for what a scheduling cycle does: `pbsnodes -av` as JSON or text, `qmgr -c 'print node @default'`",
     ),
+    (Role::Reservations, "--reservations", "The reservations, for what a scheduling cycle does: `pbs_rstat -f`"),
     (Role::SlurmConf, "--slurm-conf", "The slurm.conf, which chooses the policy, its dampening factor and half-life"),
 ];
 

@@ -1,0 +1,190 @@
+//! The advance, standing and maintenance reservations of a server.
+//!
+//! In: the text of `pbs_rstat -f`. Out: [`AdvanceReservation`].
+//!
+//! Source: the attributes in `pbs_resv_attributes(7B)`, and the reservations recorded in `tests/golden/cycles`.
+
+use job_sort_formula::schema::Schema;
+use thiserror::Error;
+
+use super::limits::whole_amount;
+use crate::wall_clock::seconds_of_ctime;
+
+/// A reservation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AdvanceReservation {
+    /// Its id, such as `R123.srv`.
+    pub id: Box<str>,
+    /// The queue of its jobs.
+    pub queue: Box<str>,
+    /// Whether the scheduler has given it nodes.
+    pub is_confirmed: bool,
+    /// Whether it has begun.
+    pub is_running: bool,
+    /// When it starts, in seconds on the clock of the host of `pbs_rstat`, as if that were in UTC; of a standing reservation,
+    /// the next occurrence.
+    pub start: i64,
+    /// When it ends.
+    pub end: i64,
+    /// Whether nobody else may use its nodes (`place=excl` or `exclhost`).
+    pub is_exclusive: bool,
+    /// How many occurrences of a standing reservation follow this one.
+    pub later_occurrences: u32,
+    /// What it has on each node, node by node.
+    pub nodes: Vec<ReservedNode>,
+}
+
+/// What a reservation has on a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReservedNode {
+    /// The node.
+    pub name: Box<str>,
+    /// The amounts: sizes in kb, durations in seconds.
+    pub amounts: Vec<(Box<str>, i64)>,
+}
+
+/// A document of reservations that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReservationsError {
+    /// It contains text, but no reservation.
+    #[error("`{source_name}` contains no reservation, expected the output of `pbs_rstat -f`")]
+    NoReservation {
+        /// The document's name.
+        source_name: String,
+    },
+    /// A reservation with nodes does not say when it starts and ends.
+    #[error("`{source_name}`: the reservation `{id}` has no `{attribute}` that is a time")]
+    Time {
+        /// The document's name.
+        source_name: String,
+        /// The reservation.
+        id: String,
+        /// `reserve_start` or `reserve_end`.
+        attribute: &'static str,
+    },
+}
+
+/// Reads `pbs_rstat -f`. Nothing at all is what it prints if there is no reservation.
+///
+/// # Errors
+/// The text contains no reservation, or one with nodes does not say when it starts and ends.
+///
+/// ```
+/// use jsf_openpbs::files::reservations::read;
+///
+/// let text = "Resv ID: R1.srv\nreserve_state = RESV_CONFIRMED\nreserve_start = Fri Nov 27 12:00:00 2026\n\
+///     reserve_end = Fri Nov 27 13:00:00 2026\nqueue = R1\nresv_nodes = (a:ncpus=4)+(b:ncpus=8)\n";
+/// let reservations = read("rstat.txt", text)?;
+/// assert_eq!((&*reservations[0].queue, reservations[0].nodes.len()), ("R1", 2));
+/// # Ok::<(), jsf_openpbs::files::reservations::ReservationsError>(())
+/// ```
+pub fn read(source_name: &str, text: &str) -> Result<Vec<AdvanceReservation>, ReservationsError> {
+    let text = text.trim_start_matches('\u{feff}').replace("\n\t", "");
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(id) = line.strip_prefix("Resv ID:") {
+            blocks.push(Block { id: id.trim(), attributes: Vec::new() });
+        } else if let (Some(block), Some((name, value))) = (blocks.last_mut(), line.split_once('=')) {
+            block.attributes.push((name.trim(), value.trim()));
+        }
+    }
+    if blocks.is_empty() && !text.trim().is_empty() {
+        return Err(ReservationsError::NoReservation { source_name: source_name.to_owned() });
+    }
+    blocks.iter().filter(|block| !block.is_over()).map(|block| block.reservation(source_name)).collect()
+}
+
+/// The lines about one reservation.
+struct Block<'t> {
+    id: &'t str,
+    attributes: Vec<(&'t str, &'t str)>,
+}
+
+impl<'t> Block<'t> {
+    fn get(&self, name: &str) -> Option<&'t str> {
+        self.attributes.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
+    }
+
+    fn state(&self) -> &'t str {
+        let state = self.get("reserve_state").unwrap_or_default();
+        state.strip_prefix("RESV_").unwrap_or(state)
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.state(), "FINISHED" | "BEING_DELETED" | "DELETED")
+    }
+
+    fn reservation(&self, source_name: &str) -> Result<AdvanceReservation, ReservationsError> {
+        let nodes = self.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
+        let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
+        let time = |attribute: &'static str| match self.get(attribute).and_then(seconds_of_ctime) {
+            None if is_confirmed => {
+                Err(ReservationsError::Time { source_name: source_name.to_owned(), id: self.id.to_owned(), attribute })
+            }
+            time => Ok(time.unwrap_or_default()),
+        };
+        let number = |attribute: &str| self.get(attribute).and_then(|value| value.parse::<u32>().ok()).unwrap_or(0);
+        let place = self.get("Resource_List.place").unwrap_or_default();
+        Ok(AdvanceReservation {
+            id: self.id.into(),
+            queue: self.get("queue").or(self.id.split('.').next()).unwrap_or_default().into(),
+            is_confirmed,
+            is_running: matches!(self.state(), "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
+            start: time("reserve_start")?,
+            end: time("reserve_end")?,
+            is_exclusive: place.split(':').any(|word| matches!(word, "excl" | "exclhost")),
+            later_occurrences: number("reserve_count").saturating_sub(number("reserve_index")),
+            nodes,
+        })
+    }
+}
+
+/// The nodes in `(a:ncpus=4:mem=1gb+b:ncpus=4)+(c:ncpus=8)`.
+fn reserved_nodes(text: &str) -> Vec<ReservedNode> {
+    let schema = Schema::openpbs();
+    let node = |part: &str| {
+        let mut words = part.trim().trim_matches(['(', ')']).split(':');
+        let amount = |word: &str| {
+            let (name, value) = word.split_once('=')?;
+            let kind = schema.entry(name).map(|entry| entry.input_type);
+            Some((name.into(), whole_amount(value, kind)?))
+        };
+        let name = words.next().filter(|name| !name.is_empty())?;
+        Some(ReservedNode { name: name.into(), amounts: words.filter_map(amount).collect() })
+    };
+    text.split('+').filter_map(node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: &str = "reserve_start = Fri Nov 27 12:00:00 2026\nreserve_end = Fri Nov 27 13:00:00 2026\n";
+
+    #[test]
+    fn what_is_reserved_on_each_node_is_read() {
+        let text = format!(
+            "Resv ID: S7.srv\nReserve_Name = a = b\nreserve_state = RESV_RUNNING\n{TIMES}reserve_count = 5\nreserve_index = 2\n\
+             Resource_List.place = scatter:excl\nresv_nodes = (a:ncpus=4:mem=1gb+b:ncpus=2)+(c[0]:ncpus=1:fast=True)\n\n\
+             Resv ID: R8.srv\nreserve_state = RESV_UNCONFIRMED\nqueue = R8\n\nResv ID: R9.srv\nreserve_state = RESV_FINISHED\n"
+        );
+        let reservations = read("r", &text).unwrap();
+        let [standing, unconfirmed] = &reservations[..] else { panic!("{reservations:?}") };
+        assert_eq!((&*standing.id, &*standing.queue, standing.later_occurrences), ("S7.srv", "S7", 3));
+        assert!(standing.is_running && standing.is_confirmed && standing.is_exclusive);
+        assert_eq!(standing.end - standing.start, 3600);
+        let nodes: Vec<(&str, usize)> = standing.nodes.iter().map(|node| (&*node.name, node.amounts.len())).collect();
+        assert_eq!(nodes, [("a", 2), ("b", 1), ("c[0]", 1)]);
+        assert_eq!(standing.nodes[0].amounts[1], ("mem".into(), 1 << 20));
+        assert!(!unconfirmed.is_confirmed && unconfirmed.nodes.is_empty());
+    }
+
+    #[test]
+    fn no_output_is_no_reservation_and_other_text_is_an_error() {
+        assert_eq!(read("r", "\n"), Ok(Vec::new()));
+        assert!(read("r", "rubbish\n").unwrap_err().to_string().contains("`r` contains no reservation"));
+        let text = "Resv ID: R1.srv\nreserve_state = RESV_CONFIRMED\nreserve_start = soon\nresv_nodes = (a:ncpus=4)\n";
+        let error = read("r", text).unwrap_err().to_string();
+        assert_eq!(error, "`r`: the reservation `R1.srv` has no `reserve_start` that is a time");
+    }
+}

@@ -1,0 +1,116 @@
+//! The reservations of a site: what they hold of the nodes, and where their jobs run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::jobs::JobTable;
+use jsf_ingest::CycleJobs;
+use jsf_json::decode_utf8;
+use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::reservations::{AdvanceReservation, read};
+
+use super::role::Role;
+use super::simulation_rules::LeftOut;
+use super::{Site, SiteError};
+
+/// The most reservations that a cycle keeps places for, the first ones by their starts.
+const MAX_RESERVATIONS: usize = 500;
+
+/// The reservations of a cycle. Their times are in seconds since 1970.
+#[derive(Default)]
+pub(super) struct Reservations {
+    /// Those that have nodes, by their starts.
+    confirmed: Vec<AdvanceReservation>,
+    /// The ids of those that have none yet, by their queues.
+    unconfirmed: BTreeMap<Box<str>, Box<str>>,
+    /// How many confirmed ones are not looked at.
+    beyond: usize,
+}
+
+impl Reservations {
+    /// Those of a site at the moment of a cycle.
+    pub(super) fn read(site: &Site, cycle: &CycleJobs, at: i64) -> Result<Self, SiteError> {
+        let Some(source) = site.files.first(Role::Reservations) else { return Ok(Self::default()) };
+        let text = source.read_expected(Role::Reservations)?;
+        let mut made = Self::default();
+        for reservation in read(&source.name(), &decode_utf8(&text)).map_err(SiteError::content)? {
+            if !reservation.is_confirmed {
+                made.unconfirmed.insert(reservation.queue, reservation.id);
+                continue;
+            }
+            let [mut start, mut end] = [reservation.start, reservation.end].map(|time| cycle.clock.utc_of_wall(time));
+            if reservation.is_running {
+                start = start.min(at);
+                // its jobs are being ended
+                end = end.max(at + 1);
+            }
+            if end > at {
+                made.confirmed.push(AdvanceReservation { start, end, ..reservation });
+            }
+        }
+        // a document may be given twice over
+        made.confirmed.sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
+        made.confirmed.dedup_by(|left, right| left.id == right.id);
+        made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
+        made.confirmed.truncate(MAX_RESERVATIONS);
+        Ok(made)
+    }
+
+    /// Those that have nodes.
+    pub(super) fn confirmed(&self) -> &[AdvanceReservation] {
+        &self.confirmed
+    }
+
+    /// Why no job of a queue is looked at, if its reservation has not begun.
+    pub(super) fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
+        if let Some(id) = self.unconfirmed.get(queue) {
+            return Some(format!("its reservation {id} is not confirmed"));
+        }
+        let of_queue =
+            self.confirmed.iter().find(|reservation| *reservation.queue == *queue && reservation.start > at)?;
+        Some(format!("its reservation {} has not begun", of_queue.id))
+    }
+
+    /// Whether a job of this queue belongs to a reservation.
+    pub(super) fn has_queue(&self, queue: &str) -> bool {
+        self.unconfirmed.contains_key(queue) || self.confirmed.iter().any(|reservation| *reservation.queue == *queue)
+    }
+
+    /// Whether a node is kept for one of them.
+    pub(super) fn have(&self, node: &Node) -> bool {
+        let mut reserved = self.confirmed.iter().flat_map(|reservation| &reservation.nodes);
+        reserved.any(|reserved| reserved.name == node.name)
+    }
+
+    /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
+    pub(super) fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
+        let all = table.considered_rows().count();
+        let mut found = Vec::new();
+        let mut add =
+            |what: &str, jobs: usize| found.extend((jobs > 0).then(|| LeftOut { what: what.to_owned(), jobs }));
+        let confirmed = self.confirmed.iter().map(|reservation| &*reservation.id);
+        let known: BTreeSet<&str> = confirmed.chain(self.unconfirmed.values().map(|id| &**id)).collect();
+        let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
+        let is_node_of_unknown = of_nodes.any(|id| !known.contains(&**id));
+        let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
+        let of_queues = || {
+            table
+                .considered_rows()
+                .filter(|&row| is_of_reservation(table.queue(row)) && !self.has_queue(table.queue(row)))
+        };
+        let concerned = if is_node_of_unknown || is_idle || self.beyond > 0 { all } else { of_queues().count() };
+        add("reservations (`pbs_rstat -f`)", concerned);
+        if !self.unconfirmed.is_empty() {
+            add("reservations that are not confirmed", all);
+        }
+        if self.confirmed.iter().any(|reservation| reservation.later_occurrences > 0) {
+            add("later occurrences of standing reservations", all);
+        }
+        found
+    }
+}
+
+/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or `M` and a number.
+fn is_of_reservation(queue: &str) -> bool {
+    let number = queue.strip_prefix(['R', 'S', 'M']).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
