@@ -32,8 +32,8 @@ const NOTABLE_FAIRNESS: f64 = 0.05;
 /// What a page shows beside a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparePageParts<'a> {
-    /// The findings about the formulas, as they are drawn in a terminal.
-    pub findings: &'a [String],
+    /// The findings about each formula, as they are drawn in a terminal.
+    pub findings: OldNew<&'a [String]>,
     /// The fair-share tree of the new side with its numbers.
     pub tree: Option<(&'a ShareTree, &'a ShareTable)>,
 }
@@ -65,7 +65,7 @@ pub fn compare_document<'a>(
     let jobs = listed_jobs(report, listed).into_iter();
     sections.extend(jobs.map(|section| if is_asked { section } else { section.in_full() }));
     if let Some(page) = page {
-        sections.extend(Section::findings(page.findings));
+        sections.extend(Section::findings_of_sides(report.formulas, page.findings));
         if is_changed {
             sections.extend(chart_sections(report));
         }
@@ -118,21 +118,28 @@ fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
 fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
     let comparison = report.comparison;
     let OldNew { old, new } = report.rankings.map(Ranking::ties);
-    let mean = comparison.footrule as f64 / comparison.jobs as f64;
     let errors = comparison.errors;
     let failing = match errors {
         OldNew { old: 0, new: 0 } => String::new(),
         OldNew { old, new } => format!(", failing {old} → {new}"),
     };
-    let text = format!(
-        "{} up, {} down by {} place{} (at most {}); ties {old} → {new}{failing}",
-        comparison.up,
-        comparison.down,
-        significant(mean),
-        if mean == 1.0 { "" } else { "s" },
-        comparison.largest
-    );
+    let moves = moves_words(comparison);
+    let text = format!("{moves} (at most {}); ties {old} → {new}{failing}", comparison.largest);
     (comparison.moved() > 0 && has_effect(report)).then(|| Fact::new("moves", text))
+}
+
+/// `12 up by 15.6 places, 21 down by 8.9`: the mean of those that gain, and of those that lose.
+fn moves_words(comparison: &Comparison) -> String {
+    let distances = |is_up: bool| {
+        let both = comparison.moves().filter_map(|job| job.old.zip(job.new));
+        both.filter(|(old, new)| old != new && (new < old) == is_up).map(|(old, new)| old.abs_diff(new)).sum::<usize>()
+    };
+    let sides = [("up", comparison.up, distances(true)), ("down", comparison.down, distances(false))];
+    let moved = sides.into_iter().filter(|(_, jobs, _)| *jobs > 0).map(|(way, jobs, places)| {
+        let mean = places as f64 / jobs as f64;
+        format!("{jobs} {way} by {} place{}", significant(mean), if mean == 1.0 { "" } else { "s" })
+    });
+    moved.collect::<Vec<_>>().join(", ")
 }
 
 /// What tau-b is, on the scale that it has.
@@ -297,17 +304,18 @@ fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
     (!who.is_empty()).then(|| Section::new("").in_text().table(table))
 }
 
-/// What a value of tau-b means. Jobs move although it is 1 if ties are decided otherwise.
+/// What a value of tau-b means, by the same bounds on both sides of 0. Jobs move although it is 1 if ties are decided otherwise.
 fn agreement(tau: f64) -> &'static str {
-    match tau {
-        0.9.. => "nearly the old one",
-        0.6.. => "much like the old one",
-        0.3.. => "somewhat like the old one",
-        0.1.. => "only weakly like the old one",
-        -0.1.. => "unrelated to the old",
-        -0.3.. => "weakly opposed to the old",
-        -0.9.. => "largely the reverse of the old",
-        _ => "the reverse of the old",
+    match (tau.abs(), tau > 0.0) {
+        (0.9.., true) => "nearly the old one",
+        (0.6.., true) => "much like the old one",
+        (0.3.., true) => "somewhat like the old one",
+        (0.1.., true) => "only weakly like the old one",
+        (0.9.., false) => "nearly the reverse of the old",
+        (0.6.., false) => "much like the reverse of the old",
+        (0.3.., false) => "somewhat like the reverse of the old",
+        (0.1.., false) => "only weakly like the reverse of the old",
+        _ => "unrelated to the old",
     }
 }
 
@@ -648,6 +656,32 @@ mod tests {
         assert_eq!(bands(61), [(1, 10), (11, 61)]);
         assert_eq!(bands(10_000), [(1, 10), (11, 100), (101, 1000), (1001, 10_000)]);
         assert_eq!(band(10_001, 100_000), "10,001 to 100,000");
+    }
+
+    #[test]
+    fn agreement_has_the_same_bounds_on_both_sides_of_zero() {
+        for bound in [0.1, 0.3, 0.6, 0.9] {
+            for tau in [bound, -bound] {
+                let within = agreement(tau * 0.99);
+                assert_ne!(agreement(tau), within, "{tau}");
+                assert_ne!(agreement(tau), agreement(-tau), "{tau}");
+            }
+        }
+        assert_eq!(agreement(-0.09), agreement(0.09));
+    }
+
+    #[test]
+    fn findings_say_whose_they_are() {
+        let [one, none] = [vec!["error".to_owned()], Vec::new()];
+        let headings = |formulas, old, new| {
+            let sections = Section::findings_of_sides(formulas, OldNew { old, new });
+            sections.map(|section| section.heading.clone()).collect::<Vec<_>>()
+        };
+        let two = OldNew { old: "a", new: "b" };
+        assert_eq!(headings(two, &one, &one), ["findings: old formula", "findings: new formula"]);
+        assert_eq!(headings(two, &one, &none), ["findings: old formula"]);
+        assert_eq!(headings(two, &none, &one), ["findings: new formula"]);
+        assert_eq!(headings(OldNew { old: "a", new: "a" }, &none, &one), ["findings"]);
     }
 
     #[test]

@@ -258,7 +258,8 @@ impl<'a> CycleReport<'a> {
         let reason = self.waiting().first().map_or_else(String::new, |waiting| format!(": {}", waiting.reason));
         let when = match (self.reserved().first(), self.cycle.estimates.iter().find(|(id, _)| id == job)) {
             (Some(reserved), _) => format!(
-                "; it is promised a start in {}, at {}, or earlier if jobs end before their walltimes",
+                "; it is promised a start in {}, at {}, earlier if jobs end before their walltimes, \
+                 or later if jobs are submitted that precede it",
                 duration_of(reserved.start - now),
                 moment(reserved.start)
             ),

@@ -74,8 +74,11 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
     }
 }
 
-/// The document of a simulation under two formulas. `findings` are those about the formulas, as they are drawn in a terminal.
-pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings: &'a [String]) -> Document<'a> {
+/// The document of a simulation under two formulas. `findings` are those about each, as they are drawn in a terminal.
+pub fn simulated_change_document<'a>(
+    report: SimulatedChangeReport<'a>,
+    findings: OldNew<&'a [String]>,
+) -> Document<'a> {
     let OldNew { old, new } = *report.sides;
     let difference = report.difference;
     let mut sections = vec![Section::formulas(old.formula, new.formula)];
@@ -83,7 +86,8 @@ pub fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>, findings
     let (idle, warnings) = change_warnings(report);
     sections.extend((!idle.is_empty()).then(|| Section::new("").in_text().list(idle)));
     sections.extend(warning_sections(warnings, has_effect));
-    sections.extend(Section::findings(findings));
+    let formulas = OldNew { old: old.formula, new: new.formula };
+    sections.extend(Section::findings_of_sides(formulas, findings));
     if has_effect {
         sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
         sections.extend(all_jobs_sections(&[old, new], Some(difference)));

@@ -94,10 +94,10 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         let of_page = compare_report.checked.map(|checked| checked.map_or_else(Vec::new, errors_and_warnings));
         let is_one = other_site.is_none() && sources.old.text == sources.new.text;
         let drawn_of_old = page::drawn(&sources.old, &submitted.old, if is_one { &[] } else { &of_page.old });
-        let drawn_findings = [drawn_of_old, page::drawn(&sources.new, &submitted.new, &of_page.new)];
+        let drawn_of_new = page::drawn(&sources.new, &submitted.new, &of_page.new);
         let shares = page::tree(new_site)?;
         let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
-        let parts = ComparePageParts { findings: &drawn_findings.concat(), tree };
+        let parts = ComparePageParts { findings: OldNew { old: &drawn_of_old, new: &drawn_of_new }, tree };
         let formulas = arguments.old_file.iter().chain(&arguments.new_file);
         let document = compare_document(compare_report, listed, Some(parts));
         page::write_document(path, &[&old_site, new_site], formulas, &document)?;

@@ -102,8 +102,8 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
         shake: shake.as_ref(),
     };
     let is_same = sources.old.text == sources.new.text;
-    let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
-    let document = simulated_change_document(change, &findings);
+    let findings = OldNew { old: if is_same { &[][..] } else { &old.findings }, new: &*new.findings };
+    let document = simulated_change_document(change, findings);
     if let Some(path) = &arguments.report {
         page::write_document(path, &[&site], read_files(arguments), &document)?;
     }

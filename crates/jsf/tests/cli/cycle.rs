@@ -304,8 +304,8 @@ fn a_subjob_has_an_answer_of_its_own() {
     let of_job = |job: &str| queue.headline(&["--job", job]);
     assert_eq!(
         of_job("1[3]"),
-        "1[3].vm waits: not enough processors; it is promised a start in 1 h, at 1970-01-01 01:33:20 UTC, or earlier if jobs \
-         end before their walltimes."
+        "1[3].vm waits: not enough processors; it is promised a start in 1 h, at 1970-01-01 01:33:20 UTC, earlier if jobs end \
+         before their walltimes, or later if jobs are submitted that precede it."
     );
     assert_eq!(
         of_job("1[4].vm"),

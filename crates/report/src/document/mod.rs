@@ -233,7 +233,21 @@ impl<'a> Section<'a> {
 
     /// Findings as they are drawn without colours, which a command shows on standard error too; `None` if there are none.
     pub fn findings(drawn: &'a [String]) -> Option<Self> {
-        let section = Self::new("findings").on_page();
+        Self::findings_under("findings", drawn)
+    }
+
+    /// The findings of two formulas under headings that say whose they are. Those of one formula on both sides are given as the
+    /// new one's.
+    pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> impl Iterator<Item = Self> {
+        let is_one = formulas.old == formulas.new && drawn.old.is_empty();
+        let of_new = if is_one { "findings" } else { "findings: new formula" };
+        [("findings: old formula", drawn.old), (of_new, drawn.new)]
+            .into_iter()
+            .filter_map(|(heading, drawn)| Self::findings_under(heading, drawn))
+    }
+
+    fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
+        let section = Self::new(heading).on_page();
         let section = drawn.iter().fold(section, |section, finding| section.drawn(|_| finding.clone()));
         (!drawn.is_empty()).then_some(section)
     }

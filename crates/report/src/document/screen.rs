@@ -209,10 +209,24 @@ fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str, width: usize) 
     if is_too_narrow { shown } else { format!("{shown} ({})", fitting(&left_out, room)) }
 }
 
-/// `2 more jobs`, `1 more job`.
-fn more(count: usize, nouns: &str) -> String {
-    let singular = nouns.strip_suffix('s').filter(|noun| count == 1 && !noun.contains(' ') && !noun.ends_with("ie"));
-    format!("{count} more {}", singular.unwrap_or(nouns))
+/// `2 more jobs`, `1 more entity`, `1 more neighbour of 17`, `1 more row of what decides`.
+fn more(count: usize, heading: &str) -> String {
+    if heading.starts_with("what ") || heading.starts_with("who ") {
+        let row = if count == 1 { "row" } else { "rows" };
+        return format!("{count} more {row} of {heading}");
+    }
+    let noun = heading.split(" of ").next().unwrap_or(heading);
+    match singular(noun).filter(|_| count == 1) {
+        Some(singular) => format!("1 more {singular}{}", &heading[noun.len()..]),
+        None => format!("{count} more {heading}"),
+    }
+}
+
+/// The singular of a noun of one word in the plural.
+fn singular(noun: &str) -> Option<String> {
+    let plural = Some(noun).filter(|noun| !noun.contains(' '))?;
+    let of_y = plural.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    of_y.or_else(|| plural.strip_suffix('s').map(str::to_owned))
 }
 
 /// The first of some names that fit into a width, with an ellipsis for the others; at least one.
@@ -335,6 +349,21 @@ mod tests {
         let mut out = Vec::new();
         write(TerminalStyle::default(), document, height, &mut out).expect("text");
         String::from_utf8(out).expect("text").lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_in_its_number() {
+        for (count, heading, counted) in [
+            (1, "jobs", "1 more job"),
+            (2, "jobs", "2 more jobs"),
+            (1, "entities", "1 more entity"),
+            (1, "neighbours of 17", "1 more neighbour of 17"),
+            (1, "what decides", "1 more row of what decides"),
+            (2, "what changes", "2 more rows of what changes"),
+            (1, "starting now", "1 more starting now"),
+        ] {
+            assert_eq!(more(count, heading), counted);
+        }
     }
 
     #[test]
