@@ -74,7 +74,12 @@ fn every_screen_is_that_of_its_file() {
 /// What a command prints on standard output.
 fn output(arguments: &[&str], columns: usize) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.args(arguments).current_dir(jsf_testing::ROOT).env("NO_COLOR", "1").env("COLUMNS", columns.to_string());
+    command
+        .args(arguments)
+        .current_dir(jsf_testing::ROOT)
+        .env("NO_COLOR", "1")
+        .env("LINES", "24")
+        .env("COLUMNS", columns.to_string());
     let output = command.env_remove("JSF_SITE").output().expect("jsf runs");
     String::from_utf8(output.stdout).expect("UTF-8")
 }

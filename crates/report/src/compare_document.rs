@@ -9,7 +9,7 @@ use jsf_openpbs::check::Verdict;
 use crate::charts::{self, Displacements, MAX_SLOPES, Slope, places_words};
 use crate::compare::CompareReport;
 use crate::decides::decides_section;
-use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
+use crate::document::{Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table};
 use crate::groups::group_sections;
 use crate::rule_facts::is_policy_of_others;
 use crate::shares_document::tree_section;
@@ -499,14 +499,14 @@ fn ranks_chart(report: CompareReport<'_>) -> Chart {
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
     let columns = vec![
-        Column::id("job", 9),
+        Column::id("job", DECIDES),
         Column::text("entity", 6),
         Column::text("queue", 3),
         Column::number("old rank", 8),
         Column::number("new rank", 8),
         Column::number("moved", 9),
-        Column::number("old value", 4),
-        Column::number("new value", 5),
+        Column::number("old value", DECIDES),
+        Column::number("new value", DECIDES),
     ];
     Table::new(columns, moves.len(), move |index| {
         let job = &moves[index];

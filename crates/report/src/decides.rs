@@ -85,6 +85,11 @@ fn decides_heading(summands: &[SummandAgreement]) -> String {
     }
 }
 
+/// The summand that agrees with the order most.
+pub(super) fn deciding_summand(summands: &[SummandAgreement]) -> Option<&str> {
+    by_agreement(summands).next().map(|summand| &*summand.text)
+}
+
 /// The summands, those that agree with the order most first.
 fn by_agreement(summands: &[SummandAgreement]) -> impl Iterator<Item = &SummandAgreement> {
     let mut sorted: Vec<&SummandAgreement> = summands.iter().collect();

@@ -10,8 +10,8 @@ use job_sort_formula::rank::{Comparison, SummandAgreement};
 use jsf_openpbs::number_format;
 
 use crate::charts;
-use crate::decides::decides_line;
-use crate::document::{Cell, Chart, Column, Document, Fact, Section, Table};
+use crate::decides::{decides_line, deciding_summand};
+use crate::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table};
 use crate::groups::group_sections;
 use crate::rule_facts::rule_facts;
 use crate::shares_document::tree_section;
@@ -202,14 +202,18 @@ fn jobs(report: RankReport<'_>) -> Table<'_> {
 fn columns(report: RankReport<'_>) -> Vec<Column> {
     let mut columns = vec![
         Column::number("rank", 9),
-        Column::id("job", 9),
+        Column::id("job", DECIDES),
         Column::text("entity", 5),
         Column::text("queue", 3),
         Column::text("state", 1).on_page(),
-        Column::number("value", 8),
+        Column::number("value", DECIDES),
     ];
     columns.extend(report.inputs.iter().map(|name| Column::number(with_unit(report, name), 4)));
-    columns.extend(report.term_texts().map(|text| Column::number(cut_in_the_middle(text), 7)));
+    let deciding = deciding_summand(report.decides);
+    columns.extend(report.term_texts().map(|text| {
+        let importance = if deciding == Some(text) { DECIDES } else { 7 };
+        Column::number(cut_in_the_middle(text), importance)
+    }));
     columns.push(Column::wrapped("note", 6));
     columns
 }

@@ -229,7 +229,7 @@ pub struct JobArgs {
 pub struct TextArgs {
     /// Show everything, and not one screen
     ///
-    /// A screen has 24 lines
+    /// A terminal gets one screen (24 lines, or LINES); a file or a pipe gets all rows
     #[arg(long)]
     pub full: bool,
     /// Show all columns in full

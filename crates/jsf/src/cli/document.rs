@@ -7,8 +7,10 @@ use jsf_report::document::{Document, TerminalStyle, write_markdown};
 use super::CliError;
 use super::args::TextArgs;
 
-/// The lines of one screen: a terminal has 24, of which one is for the note about the site, and one for the prompt.
-const SCREEN_LINES: usize = 22;
+/// The lines of a terminal, unless the environment variable LINES says otherwise.
+const TERMINAL_LINES: usize = 24;
+/// The lines of a screen that the answer leaves free: for the note about the site, and for the prompt.
+const FREE_LINES: usize = 2;
 /// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
 pub(super) const PIPED_WIDTH: usize = 120;
 
@@ -29,7 +31,7 @@ impl From<TextArgs> for Shown {
     }
 }
 
-/// Writes a document as text that fits the terminal: one screen, or in full.
+/// Writes a document as text: on a terminal one screen or in full, elsewhere with all rows, since another program reads them.
 pub(super) fn write_text(
     document: &Document<'_>,
     shown: impl Into<Shown>,
@@ -37,7 +39,7 @@ pub(super) fn write_text(
 ) -> Result<(), CliError> {
     let Shown { text: TextArgs { full, wide }, has_asked_rows, piped_width } = shown.into();
     let width = if wide { None } else { terminal_width() };
-    let height = if has_asked_rows { usize::MAX } else { SCREEN_LINES };
+    let height = if has_asked_rows { usize::MAX } else { screen_height().unwrap_or(usize::MAX) };
     let style = TerminalStyle {
         table_width: if wide { None } else { width.or(piped_width) },
         prose_width: width,
@@ -75,11 +77,23 @@ fn quoted(argument: std::ffi::OsString) -> String {
     }
 }
 
+/// The lines that the answer may have: by the environment variable LINES, else those of a terminal; `None` if standard output is
+/// not a terminal.
+fn screen_height() -> Option<usize> {
+    let lines = positive_variable("LINES").or_else(|| io::stdout().is_terminal().then_some(TERMINAL_LINES));
+    lines.map(|lines| lines.saturating_sub(FREE_LINES).max(1))
+}
+
+/// The value of an environment variable that is a positive number.
+fn positive_variable(name: &str) -> Option<usize> {
+    let value = std::env::var(name).ok()?;
+    value.parse().ok().filter(|value| *value > 0)
+}
+
 /// The number of characters in a line: what the environment variable COLUMNS says, else the terminal's; `None` if standard
 /// output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.filter(|columns| *columns > 0).or_else(|| {
+    positive_variable("COLUMNS").or_else(|| {
         let size = terminal_size::terminal_size_of(io::stdout()).filter(|_| io::stdout().is_terminal());
         size.map(|(width, _)| usize::from(width.0))
     })

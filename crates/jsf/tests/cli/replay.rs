@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};
+use crate::command::{command, jsf, jsf_with_input, json, stderr, stdout, success};
 use crate::site::support::{gzip, zstd};
 
 const LOG: &str = "examples/site/sched.log";
@@ -150,8 +150,12 @@ fn a_log_of_an_unknown_formula_gets_advice() {
         let Some((before, _)) = line.split_once("Formula Evaluation = ") else { continue };
         log += &format!("{before}Formula Evaluation = {}\n", index * index * 37 % 1001);
     }
-    let arguments = [&["replay", "-", "ncpus + mem/1024/1024"], &SITE[..]].concat();
-    let output = jsf_with_input(&arguments, &log);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sched.log");
+    fs::write(&path, log).expect("a file");
+    let mut on_a_screen = command();
+    on_a_screen.args(["replay", &path.display().to_string(), "ncpus + mem/1024/1024"]).args(SITE).env("LINES", "24");
+    let output = on_a_screen.output().expect("jsf starts");
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("help: probably the log has another formula"), "{text}");

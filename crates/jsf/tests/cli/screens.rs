@@ -36,7 +36,8 @@ fn assert_few_lines(arguments: &[&str]) -> Vec<String> {
 }
 
 fn lines(arguments: &[&str]) -> Vec<String> {
-    let output = command().args(arguments).env("COLUMNS", WIDTH.to_string()).output().expect("jsf starts");
+    let output =
+        command().args(arguments).env("LINES", "24").env("COLUMNS", WIDTH.to_string()).output().expect("jsf starts");
     assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {}", stderr(&output));
     stdout(&output).lines().map(str::to_owned).collect()
 }
@@ -57,6 +58,46 @@ fn write_queue(path: &Path) {
         );
     }
     std::fs::write(path, jobs).expect("a file");
+}
+
+/// The rows that begin with a job of the site.
+fn job_rows(text: &str) -> usize {
+    text.lines().filter(|line| line.contains(".kestrel")).count()
+}
+
+#[test]
+fn what_is_not_a_terminal_gets_all_rows() {
+    let printed = |arguments: &[&str], lines: &str| {
+        let output = command().args(arguments).args(SITE).env("LINES", lines).output().expect("jsf starts");
+        stdout(&output)
+    };
+    // no number of lines is the same as no variable
+    for (arguments, rows) in [(&["rank", FORMULA][..], 33), (&["rank", FORMULA, "--terms", "--inputs"], 33)] {
+        let (piped, screen) = (printed(arguments, ""), printed(arguments, "24"));
+        assert!(job_rows(&piped) >= rows && job_rows(&screen) < rows, "{piped}");
+        assert!(piped.contains("184127.kestrel"), "{piped}");
+    }
+    for arguments in [&["compare", "--new", FORMULA][..], &["shares"], &["cycle"], &["names"]] {
+        let (piped, screen) = (printed(arguments, ""), printed(arguments, "24"));
+        assert!(piped.lines().count() >= screen.lines().count(), "{piped}");
+        assert!(!piped.contains("rows in the middle") && !piped.contains(" rows of "), "{piped}");
+    }
+}
+
+#[test]
+fn the_columns_that_decide_are_never_dropped() {
+    let four = "ncpus*1000 + walltime/7 + eligible_time/3600 + fairshare_factor*100";
+    let seven = format!("queue_priority + mem/1e6 + job_priority*3 + {four}");
+    for arguments in [
+        ["rank", &seven, "--terms", "--inputs"],
+        ["rank", four, "--terms", "--full"],
+        ["explain", four, "--job", "184127"],
+    ] {
+        let output = command().args(arguments).args(SITE).env("LINES", "60").env("COLUMNS", "80").output();
+        let text = stdout(&output.expect("jsf starts"));
+        let headings = text.lines().find(|line| line.starts_with("rank") && line.contains("job")).expect(&text);
+        assert!(headings.contains("value") && headings.contains("ncpus*1000"), "{text}");
+    }
 }
 
 #[test]

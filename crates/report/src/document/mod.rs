@@ -19,7 +19,7 @@ pub use page::{GENERATOR, write_page};
 pub(crate) use page::{
     PageFact, PageSection, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces,
 };
-pub use table::{Cell, Column, RowLimit, Table};
+pub use table::{Cell, Column, DECIDES, RowLimit, Table};
 pub(crate) use table::{MAX_VALUE, star};
 pub use terminal::TerminalStyle;
 pub(crate) use terminal::{text_of, wrapped};

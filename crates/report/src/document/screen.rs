@@ -123,7 +123,8 @@ fn chunk<'d>(style: TerminalStyle, section: &'d Section<'_>, height: usize) -> i
 
 /// The headings of a table, its rows, at most as many as there are lines, and perhaps the columns that do not fit.
 fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> io::Result<[Piece; 3]> {
-    let TableLines { heading, rows, dropped } = style.table_lines(table, table.limit.at_most(height));
+    let limit = if height == usize::MAX { RowLimit::All } else { table.limit.at_most(height) };
+    let TableLines { heading, rows, dropped } = style.table_lines(table, limit);
     let left_out = table.len() - rows.len();
     let leave_out = match (table.focus, table.limit) {
         (Some(row), RowLimit::All) if row < rows.len() => LeaveOut::Around(row),

@@ -71,6 +71,9 @@ pub(crate) enum Fit {
     Wrapped,
 }
 
+/// The importance of the columns that decide an order: they are dropped last.
+pub const DECIDES: u8 = u8::MAX;
+
 /// A column of names is not made narrower than this.
 const MIN_TEXT: usize = 8;
 /// A column of ids, whose start says which one it is, is not made narrower than this.

@@ -13,8 +13,8 @@ use jsf_site::{
     Wait,
 };
 
-use crate::decides::decides_line;
-use crate::document::{Cell, Column, Document, DrawingStyle, Fact, Section, Table};
+use crate::decides::{decides_line, deciding_summand};
+use crate::document::{Cell, Column, DECIDES, Document, DrawingStyle, Fact, Section, Table};
 use crate::exchange_rates::{WORTH, rates_line};
 use crate::explain::sentence::{sentence, significant, state_words, tied};
 use crate::explain::{ExplainReport, path_view};
@@ -197,11 +197,18 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
     let mut this_job = neighbour_cells(report, rank, job.row, terms, "this job".to_owned());
     this_job[0] = Cell::Written(format!("> {rank}"), Some(rank as f64));
     rows.insert(job.above.len(), this_job);
-    let mut columns =
-        vec![Column::number("rank", 9), Column::id("job", 9), Column::text("entity", 4), Column::number("value", 8)];
-    columns
-        .extend(terms.into_iter().flat_map(TermColumns::texts).map(|text| Column::number(cut_in_the_middle(text), 9)));
-    columns.push(if has_terms { Column::wrapped("note", 7) } else { Column::wrapped(DECIDED_BY, 9) });
+    let mut columns = vec![
+        Column::number("rank", 9),
+        Column::id("job", DECIDES),
+        Column::text("entity", 4),
+        Column::number("value", DECIDES),
+    ];
+    let deciding = deciding_summand(report.decides);
+    columns.extend(terms.into_iter().flat_map(TermColumns::texts).map(|text| {
+        let importance = if deciding == Some(text) { DECIDES } else { 9 };
+        Column::number(cut_in_the_middle(text), importance)
+    }));
+    columns.push(if has_terms { Column::wrapped("note", 7) } else { Column::wrapped(DECIDED_BY, DECIDES) });
     let heading = if has_terms { format!("neighbours{of}") } else { format!("neighbours{of} ({SIGNS})") };
     Some(Section::new(heading).table(Table::from_rows(columns, rows).focus(job.above.len())))
 }
