@@ -144,7 +144,7 @@ impl Site {
         let simulated = py.detach(|| {
             let default = match warm_up {
                 Some(_) => WarmUp::None,
-                None => site.warm_up(&[&given.parsed], &log, usage, decay_period)?,
+                None => site.warm_up(&log, usage, decay_period)?,
             };
             let warm_up = warm_up.unwrap_or(default.seconds());
             check_warm_up(&log, warm_up)?;

@@ -116,8 +116,8 @@ pub fn waiting_time(seconds: i64) -> String {
 pub fn too_short(warm_up: WarmUp) -> Option<String> {
     let WarmUp::LogTooShort(period) = warm_up else { return None };
     Some(format!(
-        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): the first waits are those of \
-         equal usage",
+        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): with fair share, the first \
+         waits are those of equal usage",
         waiting_time(period)
     ))
 }

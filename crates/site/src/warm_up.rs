@@ -1,7 +1,5 @@
 //! How much of a simulation is shaped by usage that starts fresh.
 
-use job_sort_formula::formula::Formula;
-use job_sort_formula::schema::FairshareInput;
 use jsf_simulate::{WarmUp, Workload};
 
 use super::simulate::StartingUsage;
@@ -26,18 +24,18 @@ pub fn check_warm_up(workload: &Workload, warm_up: i64) -> Result<(), SiteError>
 }
 
 impl Site {
-    /// How long after the first submission of a workload the jobs begin that count, under one of these formulas.
+    /// How long after the first submission of a workload the jobs begin that count: under any formula the same, so that the results
+    /// of one are the same beside any other.
     ///
     /// # Errors
     /// The tree cannot be built.
     pub fn warm_up(
         &self,
-        formulas: &[&Formula],
         workload: &Workload,
         usage: StartingUsage,
         decay_period: Option<u64>,
     ) -> Result<WarmUp, SiteError> {
-        let Some(period) = self.fresh_usage_decay(formulas, usage, decay_period)? else { return Ok(WarmUp::None) };
+        let Some(period) = self.fresh_usage_decay(usage, decay_period)? else { return Ok(WarmUp::None) };
         let period = i64::try_from(period).unwrap_or(i64::MAX).max(1);
         let [first, .., last] = workload.jobs() else { return Ok(WarmUp::None) };
         let until_decay = match self.decays_as_in_slurm_conf() && decay_period.is_none() {
@@ -50,19 +48,9 @@ impl Site {
     }
 
     /// The time in which usage that starts fresh decays once, in seconds: until then it says who ran first, and not who runs much.
-    /// `None` where the simulation does without fair share, where the tree has usage to start with, and where nothing decays.
-    fn fresh_usage_decay(
-        &self,
-        formulas: &[&Formula],
-        usage: StartingUsage,
-        decay_period: Option<u64>,
-    ) -> Result<Option<u64>, SiteError> {
+    /// `None` without a tree, where the tree has usage to start with, and where nothing decays.
+    fn fresh_usage_decay(&self, usage: StartingUsage, decay_period: Option<u64>) -> Result<Option<u64>, SiteError> {
         let Some(tree) = &self.tree else { return Ok(None) };
-        let mut names = formulas.iter().flat_map(|formula| formula.names());
-        let is_used = self.config.fair_share.prime || names.any(|name| FairshareInput::from_name(name).is_some());
-        if !is_used {
-            return Ok(None);
-        }
         let tree = self.simulated_tree(tree, &Workload::default())?;
         let mut leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
         let has_usage = leaves.any(|node| tree.usage(node) > FRESH);

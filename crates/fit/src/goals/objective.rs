@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use job_sort_formula::formula::{Formula, Template};
+use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
 use jsf_simulate::{Goals, Workload};
 use jsf_site::Site;
@@ -85,7 +85,7 @@ impl Searched {
         let options = simulator.options;
         let in_force = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
         let space = Space::new(template.constants().iter().map(Range::from).collect(), options.is_scale_free);
-        let warm_up = warm_up(simulator, workload, &[in_force, &template.fill(&space.start())])?;
+        let warm_up = warm_up(simulator, workload)?;
         let split = Split::new(workload, options.held_out, warm_up, options.force)?;
         let part = searched_part(workload, &split);
         let in_force = simulator.run(in_force, &part, None)?.ok_or(FitError::Interrupted)?;
@@ -94,14 +94,12 @@ impl Searched {
 }
 
 /// How long after the first submission the jobs begin that count, in seconds.
-fn warm_up(simulator: &Simulator<'_>, workload: &Workload, formulas: &[&str]) -> Result<i64, FitError> {
+fn warm_up(simulator: &Simulator<'_>, workload: &Workload) -> Result<i64, FitError> {
     let FitOptions { warm_up, usage, decay_period, .. } = *simulator.options;
     if let Some(seconds) = warm_up {
         return Ok(seconds);
     }
-    let parsed: Vec<Formula> = formulas.iter().filter_map(|formula| Formula::parse(formula).ok()).collect();
-    let parsed: Vec<&Formula> = parsed.iter().collect();
-    Ok(simulator.site.warm_up(&parsed, workload, usage, decay_period)?.seconds())
+    Ok(simulator.site.warm_up(workload, usage, decay_period)?.seconds())
 }
 
 /// The jobs that are searched, and the same jobs with moved submissions.

@@ -268,7 +268,7 @@ fn side_formula(
 fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
     let goals = arguments.goals.as_deref().map(|path| log::read_goals(path, site)).transpose()?;
     let workload = read_workload(arguments, site, sources, goals.as_ref())?;
-    let default = default_warm_up(arguments, site, &workload, sources)?;
+    let default = default_warm_up(arguments, site, &workload)?;
     let given = arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
     let warm_up = given.unwrap_or(default.seconds());
     check_warm_up(&workload, warm_up)?;
@@ -276,19 +276,12 @@ fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> 
 }
 
 /// Which of the first jobs do not count unless the arguments say it.
-fn default_warm_up(
-    arguments: &SimulateArgs,
-    site: &Site,
-    workload: &Workload,
-    sources: &[&FormulaText],
-) -> Result<WarmUp, CliError> {
+fn default_warm_up(arguments: &SimulateArgs, site: &Site, workload: &Workload) -> Result<WarmUp, CliError> {
     if arguments.log.warm_up.is_some() {
         return Ok(WarmUp::None);
     }
-    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
-    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     let usage = starting_usage(&arguments.site).unwrap_or_default();
-    let warm_up = site.warm_up(&formulas, workload, usage, arguments.log.decay);
+    let warm_up = site.warm_up(workload, usage, arguments.log.decay);
     let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
     too_short(warm_up).iter().for_each(warn);
     Ok(warm_up)

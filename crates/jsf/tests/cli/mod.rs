@@ -30,6 +30,7 @@ mod reservations;
 mod screens;
 mod shares;
 mod simulate;
+mod simulated_pairs;
 mod site_constants;
 mod slurm;
 mod small_site;
