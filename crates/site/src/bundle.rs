@@ -31,6 +31,9 @@ struct Header {
     /// The names that are declared without a document, with their types in PBS's words.
     #[serde(default)]
     declared: Vec<(String, String)>,
+    /// The partition of the scheduler whose jobs are meant.
+    #[serde(default)]
+    partition: Option<String>,
     /// The files, in the order of their contents.
     files: Vec<BundledFile>,
 }
@@ -81,7 +84,7 @@ impl Site {
             contents.extend(content);
         }
         let declared = files.declared.iter().map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned())).collect();
-        let header = Header { rules: self.rules, declared, files: entries };
+        let header = Header { rules: self.rules, declared, partition: files.partition.clone(), files: entries };
         let mut bytes = serde_json::to_vec(&header).map_err(SiteError::content)?;
         bytes.push(b'\n');
         bytes.extend(contents);
@@ -112,6 +115,7 @@ impl Site {
             let kind = InputType::from_pbs_type(&pbs_type);
             files.declared.extend(kind.map(|kind| (name, kind)));
         }
+        files.partition = header.partition;
         Self::from_files(files, header.rules)
     }
 

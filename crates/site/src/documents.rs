@@ -8,14 +8,17 @@ use job_sort_formula::diagnostic::few_of_each_kind;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_json::clipped;
-use jsf_openpbs::files::formula_source::{formula_in, formulas_of_schedulers, in_scheduler, sets_only_formulas};
+use jsf_openpbs::files::formula_source::{
+    formula_in, formula_of_partition, formulas_of_schedulers, in_scheduler, sets_only_formulas,
+};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::{repeated_attributes, repeated_resources};
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
-use jsf_openpbs::files::schedulers::{self, ListedScheduler};
+use jsf_openpbs::files::schedulers::{self, ListedScheduler, of_scheduler, scheduler_of_partition};
 use jsf_openpbs::files::server::ServerSettings;
 
 use super::file_kind::FileKind;
@@ -53,11 +56,13 @@ struct SiteDocument<'f> {
 }
 
 impl<'f> SiteDocument<'f> {
-    fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
+    fn read(source: &'f FileSource, role: Role, partition: Option<&str>) -> Result<Self, SiteError> {
         let name = source.name();
         let text = source.read_text(role)?;
         let kind = FileKind::detect(text.as_bytes());
+        let of_partition = partition.and_then(|partition| formula_of_partition(&text, partition));
         let formula = match kind {
+            FileKind::Server | FileKind::Qmgr if partition.is_some() => of_partition.map(|(_, formula)| formula),
             FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula => formula_in(&name, &text).ok(),
             // a `sched_formula` without the server's first line
             FileKind::Text if role == Role::Formula => formula_in(&name, &text).ok(),
@@ -66,8 +71,8 @@ impl<'f> SiteDocument<'f> {
         Ok(Self { source, name, text, kind, formula })
     }
 
-    fn read_all(sources: &'f [FileSource], role: Role) -> Result<Vec<Self>, SiteError> {
-        sources.iter().map(|source| Self::read(source, role)).collect()
+    fn read_all(sources: &'f [FileSource], role: Role, partition: Option<&str>) -> Result<Vec<Self>, SiteError> {
+        sources.iter().map(|source| Self::read(source, role, partition)).collect()
     }
 }
 
@@ -111,9 +116,10 @@ impl Documents {
             scheduler: SchedulerSettings::default(),
             python: ServerPython::default(),
             hidden: Vec::new(),
-            partition: None,
+            partition: files.partition.clone(),
             warnings: Vec::new(),
         };
+        let partition = files.partition.as_deref();
         for (name, kind) in &files.declared {
             read.schema.add_listed(name, *kind);
         }
@@ -127,7 +133,7 @@ impl Documents {
                 let contents = match documents.iter().find(|(known, _)| known.source == source) {
                     Some((_, contents)) => *contents,
                     None => {
-                        let document = SiteDocument::read(source, role)?;
+                        let document = SiteDocument::read(source, role, partition)?;
                         let contents = read.add(&document, role, is_strict)?;
                         documents.push((document, contents));
                         contents
@@ -145,17 +151,22 @@ impl Documents {
         // before names of formulas are resolved
         read.python = ServerPython::find(python, files, read.server.pbs_version, &mut read.warnings)?;
         read.schema = read.schema.with_python(read.python.version);
-        let given = SiteDocument::read_all(files.all(Role::Formula), Role::Formula)?;
+        let given = SiteDocument::read_all(files.all(Role::Formula), Role::Formula, partition)?;
         if let Some(document) = given.first() {
             read.add_names_from_formula_file(document, is_strict)?;
         }
         let of_server: Vec<&SiteDocument<'_>> = (files.all(Role::Server).iter())
             .filter_map(|source| documents.iter().map(|(document, _)| document).find(|known| known.source == source))
             .collect();
-        let sched_formula =
-            files.first(Role::SchedFormula).map(|source| SiteDocument::read(source, Role::Formula)).transpose()?;
+        let sched_formula = files
+            .first(Role::SchedFormula)
+            .map(|source| SiteDocument::read(source, Role::Formula, None))
+            .transpose()?;
         read.add_names_in_active_formula(of_server.iter().copied().chain(&sched_formula));
-        read.choose_scheduler(given.first(), given.iter().chain(of_server));
+        match partition {
+            Some(partition) => read.require_partition(partition)?,
+            None => read.choose_scheduler(given.first(), given.iter().chain(of_server)),
+        }
         Ok(read)
     }
 
@@ -210,10 +221,34 @@ impl Documents {
             contents.has_resources |= queues.lists_resources();
             contents.has_server = kind == FileKind::Server || text.lines().any(describes_server);
             self.queues.add(queues);
-            self.server = self.server.or(ServerSettings::read(text));
-            self.scheduler = std::mem::take(&mut self.scheduler).or(SchedulerSettings::read(text));
+            self.add_settings(text);
         }
         Ok(contents)
+    }
+
+    /// Adds the settings of the server and of the scheduler whose jobs are ranked.
+    fn add_settings(&mut self, text: &str) {
+        let of_server = of_scheduler(text, "");
+        let own = self.partition.as_deref().map(|partition| scheduler_of_partition(text, partition));
+        let own = own.map(|scheduler| scheduler.map(|scheduler| scheduler.as_default()).unwrap_or_default());
+        let mut server = ServerSettings::read(own.as_ref().map_or(text, |_| &of_server));
+        let mut scheduler = SchedulerSettings::read(own.as_ref().map_or(text, |_| &of_server));
+        if let Some(own) = &own {
+            server.job_sort_formula_threshold = ServerSettings::read(own).job_sort_formula_threshold;
+            scheduler = SchedulerSettings::read(own).or(scheduler);
+        }
+        self.server = self.server.or(server);
+        self.scheduler = std::mem::take(&mut self.scheduler).or(scheduler);
+    }
+
+    /// Refuses a partition that no queue has.
+    fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
+        let names = || self.queues.iter().filter_map(|(queue, _)| self.queues.partition(queue));
+        if names().any(|name| name == partition) {
+            return Ok(());
+        }
+        let similar = did_you_mean(partition, names().take(MAX_COMPARED));
+        Err(SiteError::content(format!("no queue has the partition `{partition}`{similar}")))
     }
 
     fn warn_of_repeated(&mut self, name: &str, repeated: &BTreeSet<String>, is_strict: bool) -> Result<(), SiteError> {

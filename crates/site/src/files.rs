@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::schema::InputType;
+use jsf_openpbs::files::schedulers::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use super::SiteError;
 use super::archive::{read_archive, read_archive_stream};
@@ -34,6 +35,10 @@ pub struct SiteFiles {
     pub(super) repeated: Vec<String>,
     /// Whether the jobs are those of a log, so that a queue is not missing.
     pub(super) has_jobs_of_log: bool,
+    /// The files of each further scheduler, by the name of its folder.
+    pub(super) schedulers: BTreeMap<String, BTreeMap<Role, Vec<FileSource>>>,
+    /// The partition of the scheduler whose jobs are meant; `None` for the default one.
+    pub(super) partition: Option<String>,
 }
 
 impl SiteFiles {
@@ -105,6 +110,35 @@ impl SiteFiles {
     #[must_use]
     pub fn for_workload(self) -> Self {
         Self { has_jobs_of_log: true, ..self.without(Role::Queue) }
+    }
+
+    /// These files for the scheduler that has the jobs of a partition: its own folder (`sched_priv_NAME`), formula and
+    /// attributes count, and those of the default scheduler do not.
+    ///
+    /// # Errors
+    /// A document of the server cannot be read.
+    pub fn of_partition(mut self, partition: &str) -> Result<Self, SiteError> {
+        if partition == DEFAULT_PARTITION {
+            return Ok(self);
+        }
+        let mut folder = None;
+        for source in self.all(Role::Server) {
+            let scheduler = scheduler_of_partition(&source.read_text(Role::Server)?, partition);
+            folder = folder.or(scheduler.map(|scheduler| scheduler.folder()));
+        }
+        let own = folder.and_then(|folder| self.schedulers.remove(&folder));
+        let is_of_other = own.is_none() && self.sources.keys().any(|role| role.is_of_scheduler());
+        if is_of_other && self.root.is_some() {
+            self.warnings.push(format!(
+                "the site has no `sched_priv` of the scheduler with the partition `{partition}`, and that of the default \
+                 scheduler is not used"
+            ));
+        }
+        if self.root.is_some() {
+            self.sources.retain(|role, _| !role.is_of_scheduler());
+        }
+        self.sources.extend(own.into_iter().flatten());
+        Ok(Self { partition: Some(partition.to_owned()), ..self })
     }
 
     /// The files of a role.

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use job_sort_formula::diagnostic::Need;
-use jsf_openpbs::files::formula_source::{NoFormula, formula_in, formulas_of_others, other_directive, pasted};
+use jsf_openpbs::files::formula_source::{
+    NoFormula, formula_in, formula_of_partition, formulas_of_others, other_directive, pasted,
+};
 use jsf_openpbs::files::schedulers::{self, of_scheduler};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -128,7 +130,10 @@ impl FormulaText {
     /// The formula of the file that was given for it, else the one in force.
     pub(super) fn given_or_in_force(files: &SiteFiles) -> Result<Self, SiteError> {
         match files.first(Role::Formula) {
-            Some(source) => Self::read_given(source),
+            Some(source) => match Self::read_of_partition(source, files.partition.as_deref())? {
+                Some(of_partition) => Ok(of_partition),
+                None => Self::read_given(source),
+            },
             None => Self::in_force(files),
         }
     }
@@ -146,10 +151,27 @@ impl FormulaText {
         }
     }
 
+    /// The formula of the scheduler with a partition, if the file has it.
+    fn read_of_partition(source: &FileSource, partition: Option<&str>) -> Result<Option<Self>, SiteError> {
+        let Some(partition) = partition else { return Ok(None) };
+        let document = read_formula_document(source)?;
+        Ok(formula_of_partition(&document, partition).map(|(scheduler, formula)| {
+            Self::in_document(formula, source.name(), &of_scheduler(&document, &scheduler.name))
+        }))
+    }
+
     /// Reads the formula in force from the first document of the server that contains one, else from
     /// `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        let sources = files.all(Role::Server).iter().chain(files.first(Role::SchedFormula));
+        let of_server = files.all(Role::Server);
+        for source in of_server.iter().filter(|_| files.partition.is_some()) {
+            if let Some(of_partition) = Self::read_of_partition(source, files.partition.as_deref())? {
+                return Ok(of_partition);
+            }
+        }
+        // the formula of the server is that of the default scheduler
+        let of_server = if files.partition.is_some() { &[] } else { of_server };
+        let sources = of_server.iter().chain(files.first(Role::SchedFormula));
         let mut first_error = None;
         for source in sources {
             match Self::read_source(source) {

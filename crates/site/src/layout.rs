@@ -92,11 +92,16 @@ impl FoundFiles {
         self.warn_of_unused_jobs();
         let scheduler = self.scheduler_folder();
         let mut files = SiteFiles::default();
-        for RoleFiles { role, names, .. } in &ROLES {
-            let folder = if role.is_of_scheduler() { &*scheduler } else { "" };
-            let found = names.iter().filter_map(|name| self.get(&format!("{folder}{name}")));
-            let most = if role.takes_several() { usize::MAX } else { 1 };
-            files = found.take(most).fold(files, |files, source| files.with(*role, source));
+        for files_of_role in &ROLES {
+            let folder = if files_of_role.role.is_of_scheduler() { &*scheduler } else { "" };
+            files = self.with_role(files, files_of_role, folder);
+        }
+        for folder in self.scheduler_folders().filter(|folder| *folder != scheduler.trim_end_matches('/')) {
+            let own = ROLES.iter().filter(|files| files.role.is_of_scheduler());
+            let found =
+                own.fold(SiteFiles::default(), |files, role| self.with_role(files, role, &format!("{folder}/")));
+            let found = found.sources().map(|(role, source)| (role, vec![source.clone()]));
+            files.schedulers.insert(folder.to_owned(), found.collect());
         }
         files.warnings = self.warnings;
         files.repeated = self.repeated;
@@ -105,9 +110,20 @@ impl FoundFiles {
 
     /// The folder of the default scheduler, else the first one; empty if the site is such a folder itself.
     fn scheduler_folder(&self) -> String {
+        self.scheduler_folders().min().map(|folder| format!("{folder}/")).unwrap_or_default()
+    }
+
+    /// The folders of schedulers, each as often as it has files.
+    fn scheduler_folders(&self) -> impl Iterator<Item = &str> {
         let folders = self.by_path.keys().filter_map(|path| path.split_once('/')).map(|(folder, _)| folder);
-        let folder = folders.filter(|folder| is_sched_priv(folder)).min();
-        folder.map(|folder| format!("{folder}/")).unwrap_or_default()
+        folders.filter(|folder| is_sched_priv(folder))
+    }
+
+    /// The files and those of a role in a folder.
+    fn with_role(&self, files: SiteFiles, of_role: &RoleFiles, folder: &str) -> SiteFiles {
+        let found = of_role.names.iter().filter_map(|name| self.get(&format!("{folder}{name}")));
+        let most = if of_role.role.takes_several() { usize::MAX } else { 1 };
+        found.take(most).fold(files, |files, source| files.with(of_role.role, source))
     }
 
     fn get(&self, path: &str) -> Option<FileSource> {

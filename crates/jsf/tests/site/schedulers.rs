@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::command::{jsf, json as document, stderr, success};
+use crate::command::{jsf, json as document, stderr, stdout, success};
 
 /// `qmgr -c 'print sched'`, as it prints the default scheduler (without its name) and another one.
 const PRINTED: &str = "create sched default\nset sched partition = pbs-default\n\
@@ -166,4 +166,65 @@ fn jobs_in_routing_queues_are_not_considered() {
         let compared = command(&["compare", "--old", "1", "--new", "ncpus"]);
         assert_eq!(compared["summary"]["considered"], json!({"old": 1, "new": 1}));
     }
+}
+
+/// The folder of a site with the schedulers and the queues, and a `sched_priv` of each scheduler.
+fn site_of_two_schedulers(server: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    queue_and_queues(folder.path());
+    fs::rename(folder.path().join("queues.txt"), folder.path().join("qstat_Qf.txt")).expect("a file");
+    write(folder.path(), "qmgr_list_sched.txt", server);
+    for (scheduler, key) in [("sched_priv", "walltime"), ("sched_priv_gpu", "ncpus")] {
+        fs::create_dir(folder.path().join(scheduler)).expect("a folder");
+        let config = format!("by_queue: False ALL\njob_sort_key: \"{key} HIGH\" ALL\n");
+        write(&folder.path().join(scheduler), "sched_config", &config);
+    }
+    folder
+}
+
+#[test]
+fn the_jobs_of_a_partition_are_ranked_by_the_rules_of_its_scheduler() {
+    for server in [PRINTED, LISTED] {
+        let folder = site_of_two_schedulers(server);
+        let site = folder.path().display().to_string();
+        let (formula, ids, _, messages) = ranked(&["--site", &site]);
+        assert_eq!((&*formula, ids), ("ncpus * 2", vec!["1.vm".to_owned(), "3.vm".to_owned()]));
+        assert!(messages.contains("it is not used here"), "{messages}");
+        let of_default = ranked(&["--site", &site, "--partition", "pbs-default"]);
+        assert_eq!((of_default.0, of_default.1.len()), ("ncpus * 2".to_owned(), 2));
+        let (formula, ids, excluded, messages) = ranked(&["--site", &site, "--partition", "p1"]);
+        // 12 is not above its threshold of 100, which is not that of the default scheduler
+        assert_eq!((&*formula, ids.len()), ("ncpus * 3", 0));
+        assert_eq!(excluded, [json!("partition"), json!("threshold"), json!("partition")]);
+        assert!(messages.contains("2 jobs belong to another scheduler"), "{messages}");
+        let other_formula = ["--site", &site, "--partition", "p1", "ncpus * 99"];
+        assert_eq!(ranked(&other_formula).1, ["2.vm"]);
+        let cycle =
+            jsf(&[&["cycle", "--processors", "9", "--at", "0", "--format", "json"][..], &other_formula].concat());
+        let cycle = document(&cycle);
+        assert_eq!(cycle["started"], json!(["2.vm"]));
+        assert!(cycle["rules"]["order"].as_str().expect("words").contains("job_sort_key ncpus HIGH"), "{cycle}");
+        let command = stdout(&jsf(&["check", "--qmgr", "--force", "--site", &site, "--partition", "p1"]));
+        assert_eq!(command.lines().next(), Some("qmgr -c 'set sched gpu job_sort_formula=\"ncpus * 3\"'"));
+    }
+}
+
+#[test]
+fn a_scheduler_without_a_formula_or_a_folder_has_not_that_of_the_default_one() {
+    let without =
+        LISTED.replace("    job_sort_formula = ncpus * 3\n", "    sched_priv = /var/spool/pbs/sched_priv_of_gpus\n");
+    let folder = site_of_two_schedulers(&without);
+    let site = folder.path().display().to_string();
+    let arguments = ["--site", &site, "--partition", "p1"];
+    let output = jsf(&[&["rank"][..], &arguments].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let messages = ranked(&[&["ncpus * 99"][..], &arguments].concat()).3;
+    assert!(messages.contains("the site has no `sched_priv` of the scheduler with the partition `p1`"), "{messages}");
+    let renamed = folder.path().join("sched_priv_of_gpus");
+    fs::rename(folder.path().join("sched_priv_gpu"), renamed).expect("a folder");
+    let messages = ranked(&[&["ncpus * 99"][..], &arguments].concat()).3;
+    assert!(!messages.contains("no `sched_priv`"), "{messages}");
+    let unknown = jsf(&["rank", "ncpus", "--site", &site, "--partition", "p2"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("no queue has the partition `p2`"), "{}", stderr(&unknown));
 }

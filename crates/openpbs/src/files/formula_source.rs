@@ -112,6 +112,12 @@ pub fn in_scheduler(document: &str, scheduler: &str) -> Option<String> {
     in_listing(&schedulers::of_scheduler(document, scheduler))
 }
 
+/// The formula of the scheduler with a partition in a listing, and the scheduler.
+pub fn formula_of_partition(document: &str, partition: &str) -> Option<(ListedScheduler, String)> {
+    let scheduler = schedulers::scheduler_of_partition(document, partition)?;
+    in_listing(&scheduler.text).map(|formula| (scheduler, formula))
+}
+
 /// The schedulers that have a formula of their own in a document, each with it.
 pub fn formulas_of_schedulers(document: &str) -> Vec<(ListedScheduler, String)> {
     let listed = schedulers::listed_schedulers(document).into_iter();

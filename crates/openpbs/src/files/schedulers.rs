@@ -23,6 +23,34 @@ pub struct ListedScheduler {
     pub text: String,
 }
 
+impl ListedScheduler {
+    /// The lines about it as they would be if it were the default scheduler.
+    pub fn as_default(&self) -> String {
+        let named = format!(" {} ", self.name);
+        let line = |line: &str| match line.starts_with("Sched ") {
+            true => format!("Sched {DEFAULT}\n"),
+            false => line.replacen(&named, &format!(" {DEFAULT} "), 1) + "\n",
+        };
+        self.text.lines().map(line).collect()
+    }
+
+    /// The name of the folder with its files (`sched_priv`), which by default is named after it.
+    pub fn folder(&self) -> String {
+        let given = self.text.lines().find_map(|line| value_of(line, "sched_priv"));
+        let last = given.and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+        last.map_or_else(|| format!("sched_priv_{}", self.name), str::to_owned)
+    }
+}
+
+/// The scheduler that a document describes and that has a partition.
+pub fn scheduler_of_partition(document: &str, partition: &str) -> Option<ListedScheduler> {
+    let has_partition = |scheduler: &ListedScheduler| {
+        let mut names = scheduler.partition.iter().flat_map(|names| names.split(','));
+        names.any(|name| name.trim() == partition)
+    };
+    listed_schedulers(document).into_iter().find(has_partition)
+}
+
 /// The schedulers that a document describes, in alphabetical order.
 pub fn listed_schedulers(document: &str) -> Vec<ListedScheduler> {
     let mut texts: BTreeMap<&str, String> = BTreeMap::new();
@@ -34,16 +62,16 @@ pub fn listed_schedulers(document: &str) -> Vec<ListedScheduler> {
     texts
         .into_iter()
         .map(|(name, text)| {
-            let partition = text.lines().find_map(partition_in).map(str::to_owned);
+            let partition = text.lines().find_map(|line| value_of(line, "partition")).map(str::to_owned);
             ListedScheduler { name: name.to_owned(), partition, text }
         })
         .collect()
 }
 
-/// The partition that a line sets.
-fn partition_in(line: &str) -> Option<&str> {
+/// The value of an attribute that a line sets.
+fn value_of<'l>(line: &'l str, attribute: &str) -> Option<&'l str> {
     let (left, value) = line.split_once('=')?;
-    (left.split_whitespace().next_back() == Some("partition")).then(|| value.trim().trim_matches('"'))
+    (left.split_whitespace().next_back() == Some(attribute)).then(|| value.trim().trim_matches('"'))
 }
 
 /// The document with spaces in place of the lines about other schedulers, so that the offsets of the other lines stay the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use clap::builder::PossibleValue;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
@@ -65,6 +65,10 @@ pub struct SiteArgs {
     /// The single files.
     #[command(flatten)]
     pub files: FileArgs,
+    /// The jobs of another scheduler: that with this partition, as queues and schedulers have it. Its own formula, threshold and
+    /// sched_priv count [default: the jobs of the default scheduler]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Context")]
+    pub partition: Option<String>,
     /// Refuse a job document that is not valid JSON, any file that gives something twice, and a usage that no job causes, instead of
     /// reading what can be read of it
     #[arg(long, help_heading = "Context")]
@@ -352,9 +356,13 @@ impl SiteArgs {
         let given = self.files.0.iter().filter(|(of, _)| Some(**of) != role);
         let given: SiteFiles = given.map(|(role, path)| (*role, path.into())).collect();
         let given = given.declaring(self.resource.clone());
+        let of_partition = |files: SiteFiles| match &self.partition {
+            Some(partition) => files.of_partition(partition),
+            None => Ok(files),
+        };
         Ok(match self.given_site() {
-            Some(site) => site.open()?.replaced_by(given),
-            None => given,
+            Some(site) => of_partition(site.open()?)?.replaced_by(given),
+            None => of_partition(given)?,
         })
     }
 
