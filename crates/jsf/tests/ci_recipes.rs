@@ -117,6 +117,22 @@ fn github_and_gitlab_report_the_findings_as_sarif() {
 }
 
 #[test]
+fn what_the_recipes_install_is_the_package_with_the_command() {
+    for name in ["examples/ci/action.yml", "examples/ci/gitlab-ci.yml", "packaging/pre-commit.sh", "README.md"] {
+        let recipe = recipe(name);
+        let lines = recipe.lines().filter_map(|line| line.split_once("cargo install")).map(|(_, arguments)| arguments);
+        for arguments in lines {
+            let words: Vec<&str> = arguments.split('#').next().unwrap_or_default().split_whitespace().collect();
+            let package = match words.iter().find(|word| word.contains("crates/")) {
+                Some(path) => path.trim_matches('"').rsplit('/').next(),
+                None => words.last().copied(),
+            };
+            assert_eq!(package, Some(env!("CARGO_PKG_NAME")), "{name}: {arguments}");
+        }
+    }
+}
+
+#[test]
 fn jsf_on_the_path_is_not_built_again() {
     let repository = Repository::new();
     let install = &blocks(&recipe("examples/ci/action.yml"))[0];

@@ -65,13 +65,13 @@ pub(super) struct FoundFiles {
 
 impl FoundFiles {
     /// Adds a file of `root`, a folder or an archive. A command that fails leaves an empty file: it is not used, and a warning
-    /// names it, unless it lists resources, of which a site may have none. The scheduler's own files may be empty.
+    /// names it, unless it lists resources or reservations, of which a site may have none. The scheduler's own files may be empty.
     pub(super) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
         if !is_empty || roles(&path).any(Role::is_of_scheduler) {
             if self.by_path.insert(path.clone(), file).is_some() {
                 self.repeated.push(format!("`{root}` has `{path}` more than once; the last one counts"));
             }
-        } else if roles(&path).all(|role| role != Role::Resources) {
+        } else if roles(&path).all(|role| !matches!(role, Role::Resources | Role::Reservations)) {
             self.warnings.push(format!(
                 "`{root}`: `{path}` is empty and is not used; check whether the command that wrote it failed"
             ));

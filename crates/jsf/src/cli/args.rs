@@ -140,10 +140,15 @@ pub enum Command {
     #[command(after_help = "\
 Examples:
   jsf capture > capture.sh
-  jsf capture | head -20
+  jsf capture --without-environment | head -20
 
-The script only reads and needs no root. What it cannot read is noted in missing.txt in the folder that it makes.")]
-    Capture,
+The script only reads and needs no root. What it cannot read is noted in missing.txt in the folder that it makes. As root on \
+the PBS server (sudo sh capture.sh my-site) it reads everything.")]
+    Capture {
+        /// Leave out the environments of jobs (Variable_List)
+        #[arg(long)]
+        without_environment: bool,
+    },
     /// Print a manual page, in roff
     #[command(after_help = "Examples:\n  jsf man\n  jsf man rank > jsf-rank.1")]
     Man {

@@ -3,15 +3,29 @@
 # is noted in FOLDER/missing.txt, and the rest goes on. The exit status is 0 if something was collected, 1 if nothing was,
 # and 2 if the folder exists already or cannot be made.
 #
-# usage: sh capture.sh [FOLDER]
+# usage: sh capture.sh [--without-environment] [FOLDER]
+# With --without-environment, the environments of jobs (Variable_List) are left out.
 
+without_environment=
+if [ "${1-}" = --without-environment ]; then
+    without_environment=1
+    shift
+fi
 case ${1-} in
 -*)
-    echo "usage: sh capture.sh [FOLDER]; FOLDER is the name of a new folder" >&2
+    echo "usage: sh capture.sh [--without-environment] [FOLDER]; FOLDER is the name of a new folder" >&2
     exit 2
     ;;
 esac
 umask 077
+conf=${PBS_CONF_FILE:-/etc/pbs.conf}
+prefix=${PBS_EXEC:-}
+if [ -z "$prefix" ] && [ -r "$conf" ]; then
+    prefix=$(sed -n 's/^PBS_EXEC=//p' "$conf" | tail -n 1)
+fi
+prefix=${prefix:-/opt/pbs}
+# the PATH of sudo is often without PBS
+command -v qstat >/dev/null 2>&1 || PATH=$PATH:$prefix/bin
 folder=${1:-site-$(date +%Y%m%d-%H%M%S)}
 if [ -e "$folder" ]; then
     echo "capture: $folder exists already; give the name of a new folder" >&2
@@ -50,6 +64,37 @@ save() {
     rm -f "$folder/.error"
 }
 
+# save_jobs FILE COMMAND…: the same of a command that prints environments, which are left out if that is asked for
+save_jobs() {
+    save "$@" || return 1
+    if [ -z "$without_environment" ]; then return 0; fi
+    mv "$folder/$1" "$folder/.jobs"
+    drop_environment <"$folder/.jobs" >"$folder/$1"
+    rm -f "$folder/.jobs"
+    if grep -q PBS_O_ "$folder/$1" || [ ! -s "$folder/$1" ]; then
+        rm -f "$folder/$1"
+        found=$((found - 1))
+        note "$1: the environments of jobs could not be left out"
+        return 1
+    fi
+}
+
+# drop_environment: Variable_List in JSON becomes an empty object, and in text it is left out. A value may have several lines.
+drop_environment() {
+    LC_ALL=C awk '
+        # a brace at the indentation of the object closes it, unless it belongs to a value
+        end != "" && !/^[ \t]*["}]/ { end = ""; next }
+        end != "" { print end; end = ""; json = 0 }
+        json && ($0 == indent "}" || $0 == indent "},") { end = $0; next }
+        json { next }
+        /^[ \t]*"Variable_List":[ \t]*\{[ \t]*$/ { print; match($0, /^[ \t]*/); indent = substr($0, 1, RLENGTH); json = 1; next }
+        /^ *Variable_List = / { text = 1; next }
+        text && !/^ *[A-Za-z_][A-Za-z0-9_.]* = / && !/^Job Id: / && !/^Resv ID: / { next }
+        { text = 0; print }
+        END { if (end != "") print end }
+    '
+}
+
 # copy FILE PATH: a file that may be readable by root only
 copy() {
     if [ -r "$2" ]; then
@@ -85,14 +130,16 @@ python_version() {
 LC_ALL=C date -u >"$folder/ctime"
 
 if command -v qstat >/dev/null 2>&1; then
-    save qstat.json qstat -f -F json || save qstat.txt qstat -f
+    # with the subjobs of arrays, which tell what the running ones hold
+    save_jobs qstat.json qstat -t -f -F json || save_jobs qstat.json qstat -f -F json || save_jobs qstat.txt qstat -f
     save server.json qstat -Bf -F json || save server.txt qstat -Bf
     save queues.json qstat -Qf -F json || save queues.txt qstat -Qf
     save pbsnodes.json pbsnodes -av -F json || save pbsnodes.txt pbsnodes -av
+    # it prints nothing if there is no reservation
+    if [ -n "$(pbs_rstat -f 2>&1)" ]; then save_jobs pbs_rstat.txt pbs_rstat -f; fi
     save qmgr_print_server.txt qmgr -c 'print server'
     save qmgr_list_sched.txt qmgr -c 'list sched'
     save qmgr_print_resource.txt qmgr -c 'print resource'
-    conf=${PBS_CONF_FILE:-/etc/pbs.conf}
     home=${PBS_HOME:-}
     if [ -z "$home" ] && [ -r "$conf" ]; then
         home=$(sed -n 's/^PBS_HOME=//p' "$conf" | tail -n 1)
@@ -102,11 +149,6 @@ if command -v qstat >/dev/null 2>&1; then
         copy "sched_priv/$name" "$home/sched_priv/$name"
     done
     copy resourcedef "$home/server_priv/resourcedef"
-    prefix=${PBS_EXEC:-}
-    if [ -z "$prefix" ] && [ -r "$conf" ]; then
-        prefix=$(sed -n 's/^PBS_EXEC=//p' "$conf" | tail -n 1)
-    fi
-    prefix=${prefix:-/opt/pbs}
     version=$(python_version "$prefix")
     if [ "$found" -eq 0 ]; then
         : # these say nothing without the rest
@@ -130,6 +172,10 @@ if command -v sshare >/dev/null 2>&1; then
     copy slurm.conf "${SLURM_CONF:-/etc/slurm/slurm.conf}"
 fi
 
+# who called sudo can read the folder
+if [ -n "${SUDO_UID-}" ] && [ "$(id -u)" -eq 0 ]; then
+    chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$folder"
+fi
 if [ "$found" -eq 0 ]; then
     echo "capture: no command gave anything, and no file could be read, so no folder is left:" >&2
     cat "$missing" >&2

@@ -81,13 +81,119 @@ fn capture(folder: &Path, bin: &Path, name: &str, variables: &[(&str, &Path)]) -
 }
 
 #[test]
-fn the_script_takes_no_options() {
+fn the_script_takes_no_other_options() {
     let temporary = tempfile::tempdir().expect("a folder");
     let output = capture(temporary.path(), temporary.path(), "--help", &[]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).starts_with("usage: sh capture.sh [FOLDER]"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).starts_with("usage: sh capture.sh [--without-environment] [FOLDER]"),
+        "{}",
+        stderr(&output)
+    );
     // the script alone
     assert_eq!(fs::read_dir(temporary.path()).expect("a folder").count(), 1);
+}
+
+/// A command that prints a text for these arguments, and fails for others.
+fn printing(folder: &Path, name: &str, arguments: &str, text: &str) {
+    let output = folder.join(format!("{name}.out"));
+    fs::write(&output, text).expect("a file");
+    let path = folder.join(name);
+    let script = format!("#!/bin/sh\n[ \"$*\" = '{arguments}' ] || exit 3\ncat '{}'\n", output.display());
+    fs::write(&path, script).expect("a command");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a command");
+}
+
+/// One job, as `qstat -f -F json` prints it, with a function of the shell in its environment, whose lines older versions break.
+const JSON: &str = "{\n    \"timestamp\":1795199073,\n    \"Jobs\":{\n        \"1.vm\":{\n            \"job_state\":\"Q\",\n            \
+    \"queue\":\"workq\",\n            \"Variable_List\":{\n                \"PBS_O_HOME\":\"/home/ada\",\n                \
+    \"TOKEN\":\"s3cret\",\n                \"BASH_FUNC_f%%\":\"() {  g;\n            }\n  h s3cret\n}\"\n            },\n            \
+    \"project\":\"p\",\n            \"Variable_List\":{\n                \"PBS_O_HOST\":\"a\"\n            }\n        }\n    }\n}\n";
+/// The same as text.
+const TEXT: &str = "Job Id: 1.vm\n    job_state = Q\n    queue = workq\n    Variable_List = PBS_O_HOME=/home/ada,TOKEN=s3cr\n\tet,F=() {\n\
+    s3cret\n\n    }\n    project = p\n\nJob Id: 2.vm\n    job_state = Q\n    Variable_List = PBS_O_HOME=/home/s3cret\n\n";
+
+#[test]
+fn environments_of_jobs_are_left_out_if_that_is_asked_for() {
+    for (file, arguments, document) in
+        [("qstat.json", "-t -f -F json", JSON), ("qstat.json", "-f -F json", JSON), ("qstat.txt", "-f", TEXT)]
+    {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let folder = temporary.path();
+        fs::create_dir_all(folder.join("bin")).expect("a folder");
+        printing(&folder.join("bin"), "qstat", arguments, document);
+        let reservation =
+            "Resv ID: R1.vm\nreserve_state = RESV_CONFIRMED\nVariable_List = PBS_O_HOME=/home/s3cret\nqueue = R1\n";
+        printing(&folder.join("bin"), "pbs_rstat", "-f", reservation);
+        for (options, name, has_environment) in
+            [(&[][..], "with", true), (&["--without-environment"], "without", false)]
+        {
+            let script = folder.join("capture.sh");
+            fs::write(&script, success(&jsf(&[&["capture"][..], options].concat()))).expect("a script");
+            let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+            let run = |arguments: &[&str]| {
+                let mut command = Command::new("sh");
+                command.arg(&script).args(arguments).current_dir(folder).env("PATH", &path).output().expect("sh")
+            };
+            assert_eq!(run(&[name]).status.code(), Some(0));
+            let captured =
+                |folder_name: &str, file: &str| fs::read_to_string(folder.join(folder_name).join(file)).expect(file);
+            let jobs = captured(name, file);
+            assert_eq!(
+                (jobs.contains("s3cret"), jobs.contains("PBS_O_")),
+                (has_environment, has_environment),
+                "{jobs}"
+            );
+            assert!(jobs.contains("project") && jobs.contains("queue"), "{jobs}");
+            assert_eq!(captured(name, "pbs_rstat.txt").contains("s3cret"), has_environment);
+            assert!(captured(name, "pbs_rstat.txt").contains("queue = R1"));
+            // the option of the script itself
+            assert_eq!(run(&["--without-environment", "again"]).status.code(), Some(0));
+            assert!(!captured("again", file).contains("s3cret"));
+            fs::remove_dir_all(folder.join("again")).expect("a folder");
+            // as a document with such a function is damaged
+            if has_environment {
+                continue;
+            }
+            let site = folder.join(name).display().to_string();
+            let ranked = json(&jsf(&["rank", "1", "--site", &site, "--format", "json"]));
+            assert_eq!(ranked["jobs"][0]["queue"], "workq", "{ranked}");
+        }
+    }
+}
+
+#[test]
+fn a_job_document_from_which_the_environment_cannot_be_left_out_is_not_kept() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path();
+    fs::create_dir_all(folder.join("bin")).expect("a folder");
+    let one_line = r#"{"Jobs":{"1.vm":{"job_state":"Q","Variable_List":{"PBS_O_HOME":"/home/ada"}}}}"#;
+    printing(&folder.join("bin"), "qstat", "-f -F json", one_line);
+    let sshare = "slurm/files/t01a_doc_defaultroot/classic_d1.sshare_a_l_P.txt";
+    fake(&folder.join("bin"), "sshare", &[("-a -l -P", sshare)]);
+    let script = folder.join("capture.sh");
+    fs::write(&script, success(&jsf(&["capture", "--without-environment"]))).expect("a script");
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    let output =
+        Command::new("sh").arg(&script).arg("site").current_dir(folder).env("PATH", path).output().expect("sh");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!folder.join("site/qstat.json").exists());
+    let missing = fs::read_to_string(folder.join("site/missing.txt")).expect("notes");
+    assert!(missing.contains("qstat.json: the environments of jobs could not be left out"), "{missing}");
+}
+
+#[test]
+fn the_guide_names_the_commands_that_the_script_calls() {
+    let script = success(&jsf(&["capture"]));
+    let guide = fs::read_to_string(jsf_testing::path("docs/admin-guide.md")).expect("the guide");
+    let sentence =
+        guide.split("prints a `sh` script, which calls ").nth(1).and_then(|rest| rest.split(" as far as").next());
+    let sentence = sentence.expect("the sentence");
+    let names: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
+    assert!(names.len() > 3, "{names:?}");
+    for name in names {
+        assert!(script.lines().any(|line| line.contains("save") && line.contains(&format!(" {name} -"))), "{name}");
+    }
 }
 
 #[test]
