@@ -112,8 +112,8 @@ fn the_headline_says_when_a_job_starts() {
     assert_eq!(of_job("1"), "1.vm does not wait: it runs.");
     assert_eq!(
         of_job("2"),
-        "2.vm waits: not enough processors; it is promised a start in 43 min 20 s, at 1970-01-01 01:16:40 UTC, or earlier if \
-         jobs end before their walltimes."
+        "2.vm waits: not enough processors; it is promised a start in 43 min 20 s, at 1970-01-01 01:16:40 UTC, earlier if jobs \
+         end before their walltimes, or later if jobs are submitted that precede it."
     );
     assert_eq!(of_job("3.vm"), "3.vm starts in this cycle.");
     // it runs for two hours, so it cannot start before the reserved job, which takes all processors from 4600 to 5200
