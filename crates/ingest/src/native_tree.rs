@@ -25,23 +25,33 @@ const MAX_LISTED: usize = 4;
 /// The text is malformed JSON or not a tree, a node has no name or a value of the wrong type, or the tree has more
 /// nodes or levels than the limits allow.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
+    read(source_name, bytes, Format::Native)
+}
+
+/// Reads a tree as flux-accounting's `flux account export-db --fairshare-emulate` prints it,
+/// `{"root":{"bank":"root","shares":1,"usage":9.0,"children":[{"username":"mara","shares":1,"usage":9.0}]}}`. The usage of a
+/// bank, and of the document, is here that of all below it.
+///
+/// # Errors
+/// As [`read_tree`].
+pub fn read_flux_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
+    read(source_name, bytes, Format::FluxAccounting)
+}
+
+fn read(source_name: &str, bytes: &[u8], format: Format) -> Result<TreeDocument, TreeDocumentError> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
-    let mut top = Fields::default();
-    let shape = read_object(&text, &mut top)
-        .map_err(|error| TreeDocumentError::Json { source_name: source_name.to_owned(), reason: error.to_string() })?;
-    if let Shape::Other(found) = shape {
-        return Err(TreeDocumentError::NotATree { source_name: source_name.to_owned(), found: found.to_owned() });
+    let mut reader = TreeReader { source_name, format, document: TreeDocument::default(), stack: Vec::new() };
+    let mut top = reader.fields(&text)?;
+    if let (Some(root), None) = (top.root, &top.children) {
+        reader.document.unknown_keys.extend(std::mem::take(&mut top.unknown_keys));
+        top = reader.fields(root.get())?;
+        if let Some(bank) = top.get("bank").and_then(JsonScalar::text) {
+            bank.clone_into(&mut reader.document.root);
+        }
     }
     if top.children.is_none() {
-        let mut found = "an object without `children`".to_owned();
-        if !top.unknown_keys.is_empty() {
-            let keys: Vec<String> = top.unknown_keys.iter().take(MAX_LISTED).map(|key| format!("`{key}`")).collect();
-            let plural = if keys.len() == 1 { "" } else { "s" };
-            found += &format!(" but with the unknown key{plural} {}", keys.join(", "));
-        }
-        return Err(TreeDocumentError::NotATree { source_name: source_name.to_owned(), found });
+        return Err(reader.not_a_tree(&top));
     }
-    let mut reader = TreeReader { source_name, document: TreeDocument::default(), stack: Vec::new() };
     reader.read_top(top)?;
     while let Some(node) = reader.stack.pop() {
         reader.read_node(node)?;
@@ -49,18 +59,32 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
     Ok(reader.document)
 }
 
-/// The keys of a node.
-const KEYS: [&str; 7] = ["name", "shares", "usage", "kind", "partition", "unknown_shares", "children"];
+/// How the nodes of a tree are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Native,
+    /// What flux-accounting's `export-db --fairshare-emulate` prints, since its release 0.60.
+    FluxAccounting,
+}
+
+impl Format {
+    /// The keys of a node.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Native => &["name", "shares", "usage", "kind", "partition", "unknown_shares", "children"],
+            Self::FluxAccounting => &["bank", "username", "shares", "usage", "children", "root"],
+        }
+    }
+}
 
 /// The values of a node's keys, not yet checked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Fields<'d> {
-    name: Option<JsonScalar<'d>>,
-    shares: Option<JsonScalar<'d>>,
-    usage: Option<JsonScalar<'d>>,
-    kind: Option<JsonScalar<'d>>,
-    partition: Option<JsonScalar<'d>>,
-    unknown_shares: Option<JsonScalar<'d>>,
+    format: Format,
+    /// The keys whose values are neither `null` nor lists; of a key that is given again, the last value counts.
+    scalars: Vec<(&'static str, JsonScalar<'d>)>,
+    /// The tree of flux-accounting.
+    root: Option<&'d RawValue>,
     children: Option<Vec<&'d RawValue>>,
     /// What `children` is, if it is not a list.
     wrong_children: Option<&'static str>,
@@ -69,19 +93,34 @@ struct Fields<'d> {
     repeated: Vec<&'static str>,
 }
 
+impl<'d> Fields<'d> {
+    fn new(format: Format) -> Self {
+        Self {
+            format,
+            scalars: Vec::new(),
+            root: None,
+            children: None,
+            wrong_children: None,
+            unknown_keys: Vec::new(),
+            given: Vec::new(),
+            repeated: Vec::new(),
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<&JsonScalar<'d>> {
+        self.scalars.iter().find(|(known, _)| *known == key).map(|(_, scalar)| scalar)
+    }
+}
+
 impl<'d> ObjectReader<'d> for Fields<'d> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if let Some(known) = KEYS.into_iter().find(|known| *known == key) {
-            let list = if self.given.contains(&known) { &mut self.repeated } else { &mut self.given };
-            list.push(known);
-        }
-        let field = match &*key {
-            "name" => &mut self.name,
-            "shares" => &mut self.shares,
-            "usage" => &mut self.usage,
-            "kind" => &mut self.kind,
-            "partition" => &mut self.partition,
-            "unknown_shares" => &mut self.unknown_shares,
+        let Some(known) = self.format.keys().iter().copied().find(|known| *known == key) else {
+            self.unknown_keys.push(clipped(&key).into_owned());
+            return value.skip();
+        };
+        let list = if self.given.contains(&known) { &mut self.repeated } else { &mut self.given };
+        list.push(known);
+        match known {
             "children" => {
                 let children = self.children.get_or_insert_default();
                 let shape = value.list(|child| {
@@ -93,16 +132,16 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
                 if let Shape::Other(found) = shape {
                     self.wrong_children = Some(found);
                 }
-                return Ok(());
             }
-            other => {
-                self.unknown_keys.push(clipped(other).into_owned());
-                return value.skip();
+            "root" => self.root = Some(value.raw()?),
+            _ => {
+                // a number given as `null` is an error, unlike a missing one
+                let null = matches!(known, "shares" | "usage" | "unknown_shares").then_some(JsonScalar::NULL);
+                let scalar = JsonScalar::from_raw(value.raw()?).or(null);
+                self.scalars.retain(|(given, _)| *given != known);
+                self.scalars.extend(scalar.map(|scalar| (known, scalar)));
             }
-        };
-        // a number given as `null` is an error, unlike a missing one
-        let null = matches!(&*key, "shares" | "usage" | "unknown_shares").then_some(JsonScalar::NULL);
-        *field = JsonScalar::from_raw(value.raw()?).or(null);
+        }
         Ok(())
     }
 }
@@ -118,24 +157,52 @@ struct PendingNode<'d> {
 
 struct TreeReader<'d> {
     source_name: &'d str,
+    format: Format,
     document: TreeDocument,
     stack: Vec<PendingNode<'d>>,
 }
 
 impl<'d> TreeReader<'d> {
-    fn read_top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
+    /// Reads the text of the document, or of its root.
+    fn fields<'t>(&self, text: &'t str) -> Result<Fields<'t>, TreeDocumentError> {
+        let mut fields = Fields::new(self.format);
+        let shape = read_object(text, &mut fields).map_err(|error| self.invalid(&error))?;
+        match shape {
+            Shape::Expected => Ok(fields),
+            Shape::Other(found) => {
+                Err(TreeDocumentError::NotATree { source_name: self.source_name.to_owned(), found: found.to_owned() })
+            }
+        }
+    }
+
+    /// The error for an object without children.
+    fn not_a_tree(&self, top: &Fields<'_>) -> TreeDocumentError {
+        let mut found = "an object without `children`".to_owned();
+        if !top.unknown_keys.is_empty() {
+            let keys: Vec<String> = top.unknown_keys.iter().take(MAX_LISTED).map(|key| format!("`{key}`")).collect();
+            let plural = if keys.len() == 1 { "" } else { "s" };
+            found += &format!(" but with the unknown key{plural} {}", keys.join(", "));
+        }
+        TreeDocumentError::NotATree { source_name: self.source_name.to_owned(), found }
+    }
+
+    fn invalid(&self, error: &dyn std::fmt::Display) -> TreeDocumentError {
+        TreeDocumentError::Json { source_name: self.source_name.to_owned(), reason: error.to_string() }
+    }
+
+    fn read_top(&mut self, fields: Fields<'d>) -> Result<(), TreeDocumentError> {
         self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
-        if let Some(scalar) = fields.unknown_shares.take() {
-            let shares = whole(&scalar)
+        if let Some(scalar) = fields.get("unknown_shares") {
+            let shares = whole(scalar)
                 .filter(|&shares| shares >= 0)
-                .ok_or_else(|| self.wrong(None, "`unknown_shares`", &scalar, "a whole number of at least 0"))?;
+                .ok_or_else(|| self.wrong(None, "`unknown_shares`", scalar, "a whole number of at least 0"))?;
             self.document.unknown_shares = Some(shares);
         }
         self.push_children(fields, None, 1)
     }
 
     fn read_node(&mut self, node: PendingNode<'d>) -> Result<(), TreeDocumentError> {
-        let mut fields = Fields::default();
+        let mut fields = Fields::new(self.format);
         let here = self.document.nodes.len();
         let placeholder = TreeNode {
             name: format!("#{}", node.number),
@@ -152,10 +219,7 @@ impl<'d> TreeReader<'d> {
             Ok(Shape::Other(found)) => {
                 return Err(self.wrong(Some(here), "the node", &JsonScalar::Other(found), "an object"));
             }
-            Err(error) => {
-                let source_name = self.source_name.to_owned();
-                return Err(TreeDocumentError::Json { source_name, reason: error.to_string() });
-            }
+            Err(error) => return Err(self.invalid(&error)),
         }
         self.document.nodes[here].name = self.name(&fields, here)?;
         self.document.nodes[here].shares = self.shares(&fields, here)?;
@@ -196,15 +260,19 @@ impl<'d> TreeReader<'d> {
     }
 
     fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, TreeDocumentError> {
-        let scalar = fields.name.as_ref().unwrap_or(&JsonScalar::Other("missing"));
+        let (scalar, key) = match self.format {
+            Format::Native => (fields.get("name"), "`name`"),
+            Format::FluxAccounting => (fields.get("username").or(fields.get("bank")), "`username` or `bank`"),
+        };
+        let scalar = scalar.unwrap_or(&JsonScalar::Other("missing"));
         match scalar.text() {
             Some(name) if !name.is_empty() && name.len() <= MAX_NAME => Ok(name.to_owned()),
-            _ => Err(self.wrong(Some(here), "`name`", scalar, "a string of 1 to 4096 bytes")),
+            _ => Err(self.wrong(Some(here), key, scalar, "a string of 1 to 4096 bytes")),
         }
     }
 
     fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<Shares, TreeDocumentError> {
-        match &fields.shares {
+        match fields.get("shares") {
             None => Ok(Shares::Count(1)),
             Some(JsonScalar::String(text)) if text == "parent" => Ok(Shares::Parent),
             Some(scalar) => whole(scalar)
@@ -214,7 +282,7 @@ impl<'d> TreeReader<'d> {
     }
 
     fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, TreeDocumentError> {
-        let Some(scalar) = &fields.usage else { return Ok(None) };
+        let Some(scalar) = fields.get("usage") else { return Ok(None) };
         let usage = match scalar {
             JsonScalar::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite() && *usage >= 0.0),
             _ => None,
@@ -225,7 +293,13 @@ impl<'d> TreeReader<'d> {
     }
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
-        match (&fields.kind, fields.kind.as_ref().and_then(JsonScalar::text)) {
+        let kind = fields.get("kind");
+        match (kind, kind.and_then(JsonScalar::text)) {
+            (None, _) if fields.get("username").is_some() => match fields.children {
+                None => Ok(NodeKind::Entity),
+                Some(_) => Err(self.wrong(Some(here), "`children`", &JsonScalar::Other("given"), "none under a user")),
+            },
+            (None, _) if fields.get("bank").is_some() => Ok(NodeKind::Group),
             (None, _) if fields.children.is_some() => Ok(NodeKind::Group),
             (None, _) => Ok(NodeKind::Entity),
             (_, Some("account" | "group")) => Ok(NodeKind::Group),
@@ -236,7 +310,7 @@ impl<'d> TreeReader<'d> {
 
     /// Only a user's association has a partition; an empty name means all partitions.
     fn partition(&self, fields: &Fields<'_>, here: usize) -> Result<Option<String>, TreeDocumentError> {
-        let Some(scalar) = &fields.partition else { return Ok(None) };
+        let Some(scalar) = fields.get("partition") else { return Ok(None) };
         match scalar.text() {
             Some("") => Ok(None),
             _ if self.document.nodes[here].kind == NodeKind::Group => {
@@ -345,6 +419,41 @@ mod tests {
             let error = error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node}]}}]}}"));
             assert!(error.contains(expected), "{error} / {expected}");
         }
+    }
+
+    #[test]
+    fn reads_what_flux_accounting_exports() {
+        let text = r#"{"root":{"bank":"top","shares":1,"usage":9.5,"children":[
+            {"bank":"A","shares":3,"usage":9.5,"children":[{"username":"mara","shares":2,"usage":9.5,"name":"x"}]},
+            {"bank":"B","shares":1,"usage":0.0}]},"version":1}"#;
+        let tree = read_flux_tree("t", text.as_bytes()).expect("a tree");
+        assert_eq!((&*tree.root, tree.usage), ("top", 9.5));
+        let rows: Vec<_> =
+            tree.nodes.iter().map(|node| (&*node.name, node.parent, node.shares, node.usage, node.kind)).collect();
+        assert_eq!(
+            rows,
+            [
+                ("A", None, Shares::Count(3), Some(9.5), NodeKind::Group),
+                ("mara", Some(0), Shares::Count(2), Some(9.5), NodeKind::Entity),
+                ("B", None, Shares::Count(1), Some(0.0), NodeKind::Group),
+            ]
+        );
+        assert_eq!(tree.unknown_keys.into_iter().collect::<Vec<_>>(), ["name", "version"]);
+        let error = |node: &str| {
+            let text = format!(r#"{{"root":{{"bank":"root","children":[{{"bank":"A","children":[{node}]}}]}}}}"#);
+            read_flux_tree("t", text.as_bytes()).map(|_| ()).expect_err(node).to_string()
+        };
+        for (node, expected) in [
+            (r#"{"user":"mara"}"#, "`username` or `bank` of `A/#1` is missing"),
+            (r#"{"username":"mara","children":[]}"#, "`children` of `A/mara` is given, expected none under a user"),
+            (r#"{"username":"mara","usage":-1}"#, "`usage` of `A/mara` is the number -1"),
+        ] {
+            let error = error(node);
+            assert!(error.contains(expected), "{error} / {expected}");
+        }
+        let deep = format!("{}{}", r#"{"bank":"a","children":["#.repeat(MAX_DEPTH + 2), "]}".repeat(MAX_DEPTH + 2));
+        let error = read_flux_tree("t", format!(r#"{{"root":{deep}}}"#).as_bytes()).expect_err("too deep");
+        assert!(error.to_string().contains("deeper"), "{error}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::applied_tree::{AppliedTree, require_own_shares};
 use super::formula_text::submitted;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
+use super::tree::SiteTree;
 use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
@@ -164,7 +165,7 @@ impl Site {
             hidden: &self.hidden,
             constants: &constants.collect::<Vec<_>>(),
             python_source: python_source.as_deref(),
-            has_tree_of_slurm: self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some()),
+            has_tree_of_slurm: self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
         };
         let mut checked = Checked::new(submitted, schema, &facts);
         checked.rates = self.rates(submitted, schema, queue);

@@ -28,6 +28,7 @@ pub(super) enum FileKind {
     SchedFormula,
     SlurmTree,
     NativeTree,
+    FluxTree,
     SlurmConf,
     Log,
     CommandError,
@@ -77,6 +78,7 @@ impl FileKind {
             Self::SchedFormula => "is a `sched_formula`",
             Self::SlurmTree => "is a tree of Slurm, as `sshare` or `sacctmgr` prints it",
             Self::NativeTree => "is a fair-share tree in native JSON",
+            Self::FluxTree => "is a tree of flux-accounting, as `flux account export-db --fairshare-emulate` prints it",
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
             Self::Log => "is a log, such as a daemon of PBS writes",
             Self::CommandError => "contains the error message of a command instead of its output",
@@ -134,12 +136,13 @@ impl RoleFiles {
 
 /// The kind of a JSON document, also of a damaged one, by the first key that some kind of document has.
 fn detect_in_json(text: &str) -> FileKind {
-    const KEYS: [(&str, FileKind); 12] = [
+    const KEYS: [(&str, FileKind); 13] = [
         ("\"Jobs\"", FileKind::Jobs),
         ("\"Server\"", FileKind::Server),
         ("\"Queue\"", FileKind::Queues),
         ("\"nodes\"", FileKind::Nodes),
         ("\"jobs\"", FileKind::Jobs),
+        ("\"root\"", FileKind::FluxTree),
         ("\"children\"", FileKind::NativeTree),
         ("\"shares\"", FileKind::SlurmTree),
         ("\"associations\"", FileKind::SlurmTree),

@@ -214,7 +214,7 @@ impl Site {
             let assumed = format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
             warnings.push(Message::asking(assumed, [Need::SchedConfig]));
         }
-        let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
+        let origin = tree.as_ref().and_then(SiteTree::origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
         warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));

@@ -16,7 +16,7 @@ use jsf_slurm::conf::{ConfPolicy, SlurmConf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::tree::SlurmOrigin;
+use super::tree::TreeOrigin;
 use super::{Site, SiteOptions};
 
 /// A published fair-share policy, by its name on the command line.
@@ -85,12 +85,12 @@ impl PolicySelection {
     /// Selects the policy and the release of Slurm.
     ///
     /// The policy is the first that is known of: the explicit one, that of `slurm.conf`, the one under which a document of
-    /// Slurm was printed (fair tree if the document does not show it), OpenPBS's. The release is the first that is known
+    /// Slurm was printed (fair tree if the document does not show it), that of the tree's scheduler, OpenPBS's. The release is the first that is known
     /// of: the explicit one, that of `scontrol show config`, the one that wrote the tree's document, the newest.
     pub(super) fn new(
         rules: &SiteOptions,
         conf: Option<SlurmConf>,
-        tree: Option<SlurmOrigin>,
+        tree: Option<TreeOrigin>,
         written_by: Option<Release>,
         warnings: &mut Vec<Message>,
     ) -> Self {
@@ -99,20 +99,25 @@ impl PolicySelection {
             ConfPolicy::DepthOblivious => PolicyName::DepthOblivious,
             ConfPolicy::Classic => PolicyName::Classic,
         });
-        let by_tree = tree.map(|tree| match tree.is_fair_tree {
-            Some(false) => PolicyName::Classic,
-            Some(true) | None => PolicyName::FairTree,
+        let by_tree = tree.map(|tree| match tree {
+            TreeOrigin::Slurm { is_fair_tree: Some(false) } => PolicyName::Classic,
+            TreeOrigin::Slurm { is_fair_tree: Some(true) | None } => PolicyName::FairTree,
+            TreeOrigin::FluxAccounting => PolicyName::WeightedWalk,
         });
         let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
         let (name, source) = match (rules.policy, by_conf, by_tree, tree) {
             (Some(policy), ..) => (policy, "given"),
             (_, Some(policy), ..) if sets_flags => (policy, "from slurm.conf"),
             (_, Some(policy), ..) => (policy, "slurm.conf sets no PriorityFlags: the default since Slurm 19.05"),
-            (.., Some(policy), Some(SlurmOrigin { is_fair_tree: Some(_) })) => (policy, "from the tree's file"),
+            (.., Some(policy), Some(TreeOrigin::Slurm { is_fair_tree: Some(_) })) => (policy, "from the tree's file"),
+            (.., Some(policy), Some(TreeOrigin::FluxAccounting)) => (policy, "default for a tree of flux-accounting"),
             (.., Some(policy), _) => (policy, "default for a tree of Slurm"),
             _ => (PolicyName::Pbs, "default"),
         };
-        let printed_under_fair_tree = tree.and_then(|tree| tree.is_fair_tree);
+        let printed_under_fair_tree = match tree {
+            Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
+            Some(TreeOrigin::FluxAccounting) | None => None,
+        };
         if let (None, Some(by_conf), Some(printed)) = (rules.policy, by_conf, printed_under_fair_tree)
             && printed != (by_conf == PolicyName::FairTree)
         {
@@ -241,14 +246,15 @@ impl Site {
     }
 
     /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files, `billing` seconds for a
-    /// tree of Slurm, and the unit of the document for another.
+    /// tree of Slurm, node-seconds for one of flux-accounting, whose other weights are 0 by default, and the unit of the document for another.
     pub(super) fn usage_unit(&self) -> String {
         match &self.tree {
             Some(tree) if tree.is_of_openpbs() => match self.config.fairshare_usage_res.as_str() {
                 "cput" | "walltime" => format!("seconds of {}", self.config.fairshare_usage_res),
                 formula => format!("units of `{formula}` (fairshare_usage_res)"),
             },
-            Some(tree) if tree.slurm_origin().is_some() => "TRES-seconds (billing)".to_owned(),
+            Some(tree) if tree.is_of_slurm() => "TRES-seconds (billing)".to_owned(),
+            Some(tree) if tree.origin() == Some(TreeOrigin::FluxAccounting) => "node-seconds".to_owned(),
             _ => "units of the tree's file".to_owned(),
         }
     }

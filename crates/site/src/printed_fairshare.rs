@@ -6,7 +6,7 @@ use job_sort_formula::fairshare::{AssociationShares, NodeId, PolicyRules, Releas
 
 use super::PolicyName;
 use super::policy::PolicySelection;
-use super::tree::{SiteTree, full_name};
+use super::tree::{SiteTree, TreeOrigin, full_name};
 
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
@@ -36,7 +36,8 @@ struct Compared {
 pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
-    let is_of_its_kind = tree.slurm_origin()?.is_fair_tree.is_none_or(|printed| printed == is_fair_tree);
+    let Some(TreeOrigin::Slurm { is_fair_tree: printed_under }) = tree.origin() else { return None };
+    let is_of_its_kind = printed_under.is_none_or(|printed| printed == is_fair_tree);
     if policy.rules == PolicyRules::Documented || !POLICIES.contains(&policy.name) || !is_of_its_kind {
         return None;
     }

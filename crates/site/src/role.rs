@@ -32,7 +32,7 @@ pub enum Role {
     SchedConfig,
     /// `sched_formula`.
     SchedFormula,
-    /// Another fair-share tree: native JSON, `sshare`, or a `sacctmgr dump`.
+    /// Another fair-share tree: native JSON, `sshare`, a `sacctmgr dump`, or what flux-accounting exports.
     Tree,
     /// `slurm.conf`, or the output of `scontrol show config`.
     SlurmConf,
@@ -281,13 +281,15 @@ pub(super) static ROLES: [RoleFiles; 18] = [
         kinds: &[
             FileKind::SlurmTree,
             FileKind::NativeTree,
+            FileKind::FluxTree,
             FileKind::Json,
             FileKind::Text,
             FileKind::Empty,
             FileKind::Binary,
         ],
-        what: "native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump`",
-        shown_by: &[FileKind::SlurmTree, FileKind::NativeTree],
+        what: "native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` or \
+               `flux account export-db --fairshare-emulate`",
+        shown_by: &[FileKind::SlurmTree, FileKind::NativeTree, FileKind::FluxTree],
         heading: "tree",
         missing: missing(
             ExpectedAt::SitesWith(Role::SlurmConf),

@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use job_sort_formula::diagnostic::few_of_each_kind;
-use job_sort_formula::fairshare::tree_document::TreeDocument;
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::nearest;
-use jsf_ingest::native_tree::read_tree;
+use jsf_ingest::native_tree::{read_flux_tree, read_tree};
+use jsf_json::clipped;
 use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
@@ -29,8 +30,8 @@ pub(super) struct SiteTree {
     document: TreeDocument,
     /// The name of the tree's file; `None` for OpenPBS's files.
     source_name: Option<String>,
-    /// What a document of Slurm says of its origin; `None` for another tree.
-    slurm: Option<SlurmOrigin>,
+    /// Where the tree's file is from, if that is another scheduler.
+    origin: Option<TreeOrigin>,
     /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or without some of its
     /// rows.
     printed_fairshare: Vec<Option<f64>>,
@@ -38,11 +39,14 @@ pub(super) struct SiteTree {
     pub(super) cluster: Option<String>,
 }
 
-/// What a document of Slurm says of its origin.
+/// The scheduler other than OpenPBS that a tree's file is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SlurmOrigin {
-    /// Whether it was printed under fair tree, where that can be told.
-    pub is_fair_tree: Option<bool>,
+pub(super) enum TreeOrigin {
+    Slurm {
+        /// Whether it was printed under fair tree, where that can be told.
+        is_fair_tree: Option<bool>,
+    },
+    FluxAccounting,
 }
 
 impl SiteTree {
@@ -76,7 +80,7 @@ impl SiteTree {
         warnings.extend(foreign_usage(&lines, &usage));
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
         let document = builder.into_document();
-        Ok(Some(Self { document, source_name: None, slurm: None, printed_fairshare: Vec::new(), cluster: None }))
+        Ok(Some(Self { document, source_name: None, origin: None, printed_fairshare: Vec::new(), cluster: None }))
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -115,9 +119,14 @@ impl SiteTree {
         self.source_name.is_none()
     }
 
-    /// What a document of Slurm says of its origin; `None` for another tree.
-    pub(super) fn slurm_origin(&self) -> Option<SlurmOrigin> {
-        self.slurm
+    /// The scheduler other than OpenPBS that the tree's file is from, where the file is not native.
+    pub(super) fn origin(&self) -> Option<TreeOrigin> {
+        self.origin
+    }
+
+    /// Whether the tree's file is from Slurm.
+    pub(super) fn is_of_slurm(&self) -> bool {
+        matches!(self.origin, Some(TreeOrigin::Slurm { .. }))
     }
 
     /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node below the root, in the
@@ -166,8 +175,14 @@ impl SiteTree {
 fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
     let bytes = source.read_expected(Role::Tree)?;
     let name = source.name();
-    if is_native_json(&bytes) {
-        let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
+    let is_of_flux = FileKind::detect(&bytes) == FileKind::FluxTree;
+    if is_of_flux || is_native_json(&bytes) {
+        let read = if is_of_flux { read_flux_tree } else { read_tree };
+        let mut document = read(&name, &bytes).map_err(SiteError::content)?;
+        if is_of_flux {
+            let differences = take_usage_of_banks(&mut document).into_iter();
+            warnings.extend(few_of_each_kind(differences.map(|difference| format!("`{name}`: {difference}"))));
+        }
         let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
         warnings.extend(few_of_each_kind(unknown));
         let repeated = document.repeated_keys.iter().map(|(key, path)| {
@@ -176,7 +191,8 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
         });
         warn_unless_strict(warnings, repeated, is_strict)?;
         let source_name = Some(name);
-        return Ok(SiteTree { document, source_name, slurm: None, printed_fairshare: Vec::new(), cluster: None });
+        let origin = is_of_flux.then_some(TreeOrigin::FluxAccounting);
+        return Ok(SiteTree { document, source_name, origin, printed_fairshare: Vec::new(), cluster: None });
     }
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     let (repeated, others): (Vec<_>, Vec<_>) =
@@ -189,21 +205,56 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
         ));
     }
-    let origin = SlurmOrigin { is_fair_tree: associations.is_fair_tree };
+    let origin = Some(TreeOrigin::Slurm { is_fair_tree: associations.is_fair_tree });
     // where rows are missing, all numbers differ, which has a warning
     let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
     let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
     let document = associations.document;
     let cluster = associations.cluster;
-    Ok(SiteTree { document, source_name: Some(name), slurm: Some(origin), printed_fairshare, cluster })
+    Ok(SiteTree { document, source_name: Some(name), origin, printed_fairshare, cluster })
+}
+
+/// Takes off the usage of the banks, which is that of all below them, and says where it is not.
+fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
+    /// What the rounding of a long sum may change.
+    const PRECISION: f64 = 1e-6;
+    let sums = usage_below(document);
+    let banks = document.nodes.iter_mut().zip(&sums[1..]).filter(|(node, _)| node.kind != NodeKind::Entity);
+    let banks = banks.map(|(node, sum)| (&*node.name, node.usage.take(), sum));
+    let root = (&*document.root, Some(std::mem::take(&mut document.usage)), &sums[0]);
+    let stated = std::iter::once(root).chain(banks).filter_map(|(name, stated, sum)| Some((name, stated?, sum)));
+    let differing = stated.filter(|(_, stated, sum)| (stated - **sum).abs() > PRECISION * sum.max(1.0));
+    differing
+        .map(|(name, stated, sum)| {
+            format!("the bank `{}` has the usage {stated}, but those below it have {sum}, which counts", clipped(name))
+        })
+        .collect()
+}
+
+/// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of the users where there are
+/// no banks.
+fn usage_below(document: &TreeDocument) -> Vec<f64> {
+    let place_above = |node: &TreeNode| node.parent.map_or(0, |parent| parent + 1);
+    let is_bank = |node: &&TreeNode| node.kind != NodeKind::Entity;
+    let above_banks: HashSet<usize> = document.nodes.iter().filter(is_bank).map(place_above).collect();
+    let mut sums = vec![0.0; document.nodes.len() + 1];
+    for (index, node) in document.nodes.iter().enumerate().rev() {
+        let above = place_above(node);
+        match node.kind {
+            NodeKind::Entity if above_banks.contains(&above) => {}
+            NodeKind::Entity => sums[above] += node.usage.unwrap_or(0.0),
+            NodeKind::Group | NodeKind::Root => sums[above] += sums[index + 1],
+        }
+    }
+    sums
 }
 
 /// Adds native JSON to the expected formats of a document that is in none of them.
 fn or_native_json(error: TreeReadError) -> SiteError {
     match error {
-        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => {
-            SiteError::content(format!("{error}, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"))
-        }
+        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => SiteError::content(format!(
+            "{error}, `flux account export-db --fairshare-emulate`, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"
+        )),
         other => SiteError::content(other),
     }
 }

@@ -14,7 +14,7 @@ use job_sort_formula::jobs::{Job, JobState, JobTable};
 use job_sort_formula::rank::{ColumnScratch, FormulaResult, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
-use jsf_ingest::native_tree::read_tree;
+use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::entity::FairshareEntity;
@@ -273,9 +273,9 @@ pub fn slurm_files(data: &[u8]) {
     use_site(SiteFiles::default().with(Role::Tree, file(data)).with(Role::Queue, file(QUEUE)), &POLICIES);
 }
 
-/// A tree in native JSON, under every policy.
+/// A tree in native JSON or of flux-accounting, under every policy.
 pub fn tree_json(data: &[u8]) {
-    if let Ok(document) = read_tree("tree", data) {
+    for document in [read_tree("tree", data), read_flux_tree("tree", data)].into_iter().flatten() {
         check_document(&document);
     }
     use_site(SiteFiles::default().with(Role::Tree, file(data)).with(Role::Queue, file(QUEUE)), &POLICIES);

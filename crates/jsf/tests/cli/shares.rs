@@ -466,3 +466,41 @@ fn usage_beside_several_policies_is_that_of_a_tree_of_slurm() {
     let pbs = stdout(&jsf(&["shares", "--tree", tree, "--policy", "pbs"]));
     assert!(pbs.starts_with("Of 2 entities none has any usage."), "{pbs}");
 }
+
+/// What flux-accounting exports is read as its own policy reads it. The tree is that of the manual of
+/// `flux account-fairshare-emulate`; the ranks follow from shares divided by usage among the siblings.
+#[test]
+fn a_tree_of_flux_accounting_has_its_policy() {
+    let user = |name: &str, shares: i64, usage: i64| json!({"username": name, "shares": shares, "usage": usage});
+    let exported = |usage_of_bank: i64| {
+        let one = [user("user1", 10_000, 100), user("user2", 1000, 11), user("user3", 100_000, 10)];
+        let two = [user("user4", 100_000, 8), user("user5", 10_000, 3)];
+        let bank = |name: &str, shares: i64, usage: i64, children: &[Value]| json!({"bank": name, "shares": shares, "usage": usage, "children": children});
+        let banks = [bank("bank1", 1000, usage_of_bank, &one), bank("bank2", 100, 11, &two)];
+        json!({"root": bank("root", 1000, 132, &banks)}).to_string()
+    };
+    let shares = |text: &str| {
+        let output = jsf_with_input(&["shares", "--tree", "-", "--format", "json"], text);
+        let document: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        (document, stderr(&output))
+    };
+    let (document, warnings) = shares(&exported(121));
+    assert_eq!(warnings, "");
+    assert_eq!(document["policy"], "weighted-walk");
+    let nodes = document["nodes"].as_array().expect("nodes");
+    let users = nodes.iter().filter(|node| node["kind"] == "user");
+    let factors: HashMap<&str, f64> = users
+        .map(|node| {
+            let path = node["path"].as_array().expect("a path");
+            (path.last().and_then(Value::as_str).expect("a name"), node["fairshare"].as_f64().expect("a factor"))
+        })
+        .collect();
+    let expected = [("user4", 1.0), ("user5", 0.8), ("user3", 0.6), ("user1", 0.4), ("user2", 0.2)];
+    assert_eq!(factors, HashMap::from(expected));
+    let (other, warnings) = shares(&exported(200));
+    assert!(
+        warnings.contains("the bank `bank1` has the usage 200, but those below it have 121, which counts"),
+        "{warnings}"
+    );
+    assert_eq!(other["nodes"], document["nodes"]);
+}

@@ -158,7 +158,8 @@ const FILE_OPTIONS: [(Role, &str, &str); 12] = [
     (
         Role::Tree,
         "--tree",
-        "A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file",
+        "A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` file or \
+         `flux account export-db --fairshare-emulate`",
     ),
     (
         Role::Server,
