@@ -122,6 +122,9 @@ fn other_means(difference: &Difference) -> String {
     let of_core_hours = wait_per_core_hour.is_significant().then(of_core_hours);
     let of_slowdown = bounded_slowdown.is_significant().then(of_slowdown);
     match (of_core_hours, of_slowdown) {
+        (None, None) if !difference.wait.has_users() => {
+            "Too few users submit most of the jobs to tell an effect from chance".to_owned()
+        }
         (None, None) => "No change is more than chance".to_owned(),
         (Some(one), Some(other)) => format!("Only {one} and {other} change by more than chance"),
         (Some(one), None) | (None, Some(one)) => format!("Only {one} changes by more than chance"),
@@ -377,7 +380,7 @@ mod tests {
     /// A class of so many jobs, whose waits change by so many hours, and by how much that may differ.
     fn class(name: &str, jobs: usize, hours: f64, within: f64) -> GroupDifference {
         let [old, low, high] = [100.0, hours - within, hours + within].map(|hours| hours * HOUR);
-        let wait = MeanChange { old, new: old + hours * HOUR, low, high, jobs, blocks: 28, level: 0.05 };
+        let wait = MeanChange { old, new: old + hours * HOUR, low, high, jobs, blocks: 28, users: 40, level: 0.05 };
         GroupDifference { name: name.to_owned(), jobs, core_seconds: jobs as u128 * 3600, wait }
     }
 
@@ -478,10 +481,23 @@ mod tests {
         difference.wait_per_core_hour = class("", 100, 19.1, 1.0).wait;
         let first = "Only the mean wait per core hour (+19 h 6 min) changes by more than chance: ";
         assert_eq!(effect(&difference), format!("{first}{jobs}"));
-        let slowdown =
-            MeanChange { old: 100.0, new: 39.4, low: -108.0, high: -13.2, jobs: 100, blocks: 28, level: 0.05 };
+        let slowdown = MeanChange {
+            old: 100.0,
+            new: 39.4,
+            low: -108.0,
+            high: -13.2,
+            jobs: 100,
+            blocks: 28,
+            users: 40,
+            level: 0.05,
+        };
         difference.bounded_slowdown = slowdown;
         let first = "Only the mean wait per core hour (+19 h 6 min) and the mean bounded slowdown (-60.6) change by more than chance: ";
+        assert_eq!(effect(&difference), format!("{first}{jobs}"));
+        difference.bounded_slowdown.users = 5;
+        difference.wait_per_core_hour.users = 5;
+        difference.wait.users = 5;
+        let first = "Too few users submit most of the jobs to tell an effect from chance: ";
         assert_eq!(effect(&difference), format!("{first}{jobs}"));
         difference.wait.blocks = 5;
         let text = effect(&difference);

@@ -345,8 +345,8 @@ pub(super) fn difference_sections<'a>(difference: &'a Difference, sides: OldNew<
 fn interval_note(difference: &Difference) -> String {
     format!(
         "Waits are means; half of the jobs wait at most the median, and 95 % at most p95. The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between \
-         {} of {}. Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among the \
-         means of all jobs, or among all classes, entities, groups and queues.",
+         {} of {} and between users. Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among the \
+         means of all jobs, or among all classes, entities, groups and queues; jobs of fewer than six users have none.",
         count(difference.blocks, "block"),
         duration(difference.block_seconds as f64)
     )

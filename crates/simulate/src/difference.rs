@@ -3,9 +3,15 @@
 //!
 //! Jobs are compared one by one, so that what differs between jobs cancels out. What remains is that jobs which wait at the
 //! same time wait for the same reason: one busy week is one event, however many jobs saw it, and a queue that was long stays
-//! so for days. So the log is divided into blocks of time, and a change is the quotient of two sums over blocks: the changes of
-//! their jobs, and the number of their jobs. Its interval is that of a ratio estimator: the variance of the residuals of the
-//! blocks from the quotient, and the quantile of Student's t-distribution.
+//! so for days. So the log is divided into blocks of time. The jobs of one user are not independent either: they are alike, come
+//! together, and a formula that has something of the user in it moves all of them in one direction. A change is the quotient of
+//! two sums, the changes of the jobs and their number. Its interval is that of a ratio estimator: the variance of the residuals
+//! from the quotient, which are summed over blocks and over users, and the quantile of Student's t-distribution. What both sums
+//! contain, the residuals of each user in each block, is subtracted once.
+//!
+//! The degrees of freedom are those of the smaller number, of blocks or of users. Users count as many as would have equal parts of the
+//! jobs. Below six of them, what a formula does to a class cannot be told from what it does to these users by chance: such a class
+//! has the interval of its blocks, and no claim is made about it.
 //!
 //! A block lasts a week, or as many times the backlog, which is the wait of the mean core hour, as a queue needs to forget how
 //! long it was: in heavy traffic the relaxation time of a queue is `4 / (1 - load)` times its mean wait, thus 24 times at a load
@@ -16,7 +22,9 @@
 //! Of many changes some are by chance beyond what one would be. So the level at which a change counts is that of the procedure
 //! that bounds the rate of false discoveries, among the three means of all jobs and among all groups of a comparison.
 //!
-//! Sources: W. G. Cochran, "Sampling Techniques", 1977, section 6.3 (the ratio estimator); B. Schmeiser, "Batch Size Effects in
+//! Sources: W. G. Cochran, "Sampling Techniques", 1977, section 6.3 (the ratio estimator); A. C. Cameron, J. B. Gelbach,
+//! D. L. Miller, "Robust Inference With Multiway Clustering", 2011 (blocks and users together); L. Kish, "Survey Sampling", 1965
+//! (the effective number); B. Schmeiser, "Batch Size Effects in
 //! the Analysis of Simulation Output", 1982 (few long batches); W. Whitt, "Planning Queueing Simulations", 1989 (the
 //! relaxation time); E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018
 //! (the power 2/3); Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
@@ -37,6 +45,8 @@ const BACKLOGS: f64 = 24.0;
 /// An interval of fewer jobs, or of jobs from fewer blocks, says nothing.
 const MIN_JOBS: usize = 20;
 const MIN_BLOCKS: usize = 6;
+/// Of jobs of fewer users, nothing is claimed.
+const MIN_USERS: usize = 6;
 /// The weeks of a log beyond which it has more blocks than these, however long its backlog is.
 const WEEKS_OF_MIN_BLOCKS: f64 = 12.0;
 
@@ -55,15 +65,37 @@ pub struct MeanChange {
     pub jobs: usize,
     /// The number of blocks in which they are submitted.
     pub blocks: usize,
+    /// How many users would submit them if each had an equal part; the number of jobs where the log does not say whose they are.
+    pub users: usize,
     /// The greatest p-value of a change that is more than chance: at most 0.05, as it is one of several that are tested.
     pub level: f64,
 }
 
 impl MeanChange {
-    /// The change between two means of some jobs in some blocks, by its standard error.
-    pub(super) fn new([old, new]: [f64; 2], standard_error: f64, jobs: usize, blocks: usize) -> Self {
-        let half = if blocks < MIN_BLOCKS { 0.0 } else { student_t::quantile(LEVEL, blocks - 1) * standard_error };
-        Self { old, new, low: new - old - half, high: new - old + half, jobs, blocks, level: LEVEL }
+    /// The change between two means of some jobs in some blocks, by its standard error, whoever the users are.
+    pub(super) fn new(means: [f64; 2], standard_error: f64, jobs: usize, blocks: usize) -> Self {
+        Self::of_users(means, standard_error, jobs, [blocks, usize::MAX])
+    }
+
+    /// The same for jobs in some blocks and of some users.
+    fn of_users([old, new]: [f64; 2], standard_error: f64, jobs: usize, [blocks, users]: [usize; 2]) -> Self {
+        let change = Self { old, new, low: 0.0, high: 0.0, jobs, blocks, users, level: LEVEL };
+        let half = if blocks < MIN_BLOCKS { 0.0 } else { change.quantile() * standard_error };
+        Self { low: new - old - half, high: new - old + half, ..change }
+    }
+
+    fn degrees(&self) -> usize {
+        let users = if self.has_users() { self.users } else { usize::MAX };
+        self.blocks.min(users) - 1
+    }
+
+    fn quantile(&self) -> f64 {
+        student_t::quantile(LEVEL, self.degrees())
+    }
+
+    /// Whether the jobs are of so many users that something can be claimed.
+    pub fn has_users(&self) -> bool {
+        self.users >= MIN_USERS
     }
 
     /// The change.
@@ -76,20 +108,20 @@ impl MeanChange {
         (self.jobs >= MIN_JOBS && self.blocks >= MIN_BLOCKS).then_some([self.low, self.high])
     }
 
-    /// The probability that chance alone shows such a change or a greater one; `None` without an interval.
+    /// The probability that chance alone shows such a change or a greater one; `None` without an interval, and for too few users.
     pub fn p_value(&self) -> Option<f64> {
-        let standard_error = self.standard_error()?;
+        let standard_error = self.standard_error().filter(|_| self.has_users())?;
         let change = self.difference();
         if change == 0.0 {
             return Some(1.0);
         }
-        Some(student_t::two_sided_p(change / standard_error, self.blocks - 1))
+        Some(student_t::two_sided_p(change / standard_error, self.degrees()))
     }
 
     /// The standard error of the change; `None` without an interval.
     pub fn standard_error(&self) -> Option<f64> {
         let [low, high] = self.interval()?;
-        Some((high - low) / 2.0 / student_t::quantile(LEVEL, self.blocks - 1))
+        Some((high - low) / 2.0 / self.quantile())
     }
 
     /// Whether chance alone would hardly show this change, also as one of several that are tested.
@@ -185,17 +217,8 @@ pub struct Difference {
 }
 
 /// A quantity of a job under both formulas, and how much it counts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Weighted {
-    weight: f64,
-    old: f64,
-    new: f64,
-}
-
-/// The sums of a quantity over the jobs of a block.
-#[derive(Debug, Clone, Copy)]
-struct BlockSums {
-    block: i64,
     weight: f64,
     old: f64,
     new: f64,
@@ -217,6 +240,8 @@ struct PairedJob {
     job: WorkloadJob,
     /// The block of its submission.
     block: i64,
+    /// The index of its user, or of its entity where the log has no users; one of its own where it has neither.
+    user: u32,
     waits: [i64; 2],
 }
 
@@ -290,11 +315,24 @@ impl Difference {
 fn paired_jobs(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Vec<PairedJob> {
     let jobs = workload.jobs();
     let begin = jobs.first().map_or(0, |job| job.submit).saturating_add(warm_up);
+    let user = user_of(workload);
     let paired = jobs.iter().enumerate().filter(|(_, job)| job.submit >= begin).filter_map(|(index, job)| {
         let waits = [wait_of(workload, old, index)?, wait_of(workload, new, index)?];
-        Some(PairedJob { job: *job, block: 0, waits })
+        Some(PairedJob { job: *job, block: 0, user: user(index as u32, job), waits })
     });
     paired.collect()
+}
+
+/// Whose a job is, of those by which jobs are alike.
+fn user_of(workload: &Workload) -> impl Fn(u32, &WorkloadJob) -> u32 {
+    let has_names = |names: &[Box<str>]| names.iter().any(|name| !name.is_empty());
+    let has_users = has_names(&workload.names_in_log().users);
+    let has_entities = has_names(&workload.names_in_log().entities);
+    move |index, job| match (has_users, has_entities) {
+        (true, _) => job.user,
+        (false, true) => job.entity,
+        (false, false) => index,
+    }
 }
 
 /// The length of the blocks, of which as many as fit into the time of the submissions cover it. A log of less than six weeks has
@@ -390,35 +428,71 @@ impl PairedJob {
 
 /// The change of a mean and its interval.
 fn mean_change<'j>(jobs: impl IntoIterator<Item = &'j PairedJob>, quantity: fn(&PairedJob) -> Weighted) -> MeanChange {
-    let mut blocks: Vec<BlockSums> = Vec::new();
+    let mut cells: BTreeMap<(i64, u32), Weighted> = BTreeMap::new();
     let mut count = 0;
     for job in jobs {
         count += 1;
-        if blocks.last().is_none_or(|block| block.block != job.block) {
-            blocks.push(BlockSums { block: job.block, weight: 0.0, old: 0.0, new: 0.0 });
-        }
-        if let Some(block) = blocks.last_mut() {
-            let Weighted { weight, old, new } = quantity(job);
-            block.weight += weight;
-            block.old += old;
-            block.new += new;
-        }
+        cells.entry((job.block, job.user)).or_default().add(quantity(job));
     }
-    let weight: f64 = blocks.iter().map(|block| block.weight).sum();
-    let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
-    let old = mean(blocks.iter().map(|block| block.old).sum());
-    let new = mean(blocks.iter().map(|block| block.new).sum());
-    let error = if blocks.len() < 2 { 0.0 } else { mean(error_of_sum(&blocks, new - old)) };
-    MeanChange::new([old, new], error, count, blocks.len())
+    let mut all = Weighted::default();
+    cells.values().for_each(|cell| all.add(*cell));
+    let mean = |sum: f64| if all.weight > 0.0 { sum / all.weight } else { 0.0 };
+    let means = [mean(all.old), mean(all.new)];
+    let change = means[1] - means[0];
+    let by_block = Squares::new(cells.iter().map(|((block, _), sums)| (block, sums)), change);
+    let by_user = Squares::new(cells.iter().map(|((_, user), sums)| (user, sums)), change);
+    let of_cells: f64 = cells.values().map(|cell| cell.residual(change).powi(2)).sum();
+    let users = by_user.effective_count();
+    // an estimate of two-way clusters can be less than that of either
+    let with_users = (by_block.variance() + by_user.variance() - of_cells).max(by_user.variance());
+    let is_of_few = users < MIN_USERS;
+    let variance = if is_of_few { by_block.variance() } else { with_users.max(by_block.variance()) };
+    MeanChange::of_users(means, mean(libm::sqrt(variance)), count, [by_block.count, users])
 }
 
-/// The standard error of the sum of the changes, where all weights are as they are: that of the residuals of the blocks from the
-/// mean change of all.
-fn error_of_sum(blocks: &[BlockSums], change: f64) -> f64 {
-    let residuals = blocks.iter().map(|block| block.new - block.old - change * block.weight);
-    let squares: f64 = residuals.map(|residual| residual * residual).sum();
-    let count = blocks.len() as f64;
-    libm::sqrt(count / (count - 1.0) * squares)
+/// The residuals of blocks or of users from the mean change of all, where all weights are as they are.
+#[derive(Debug, Default)]
+struct Squares {
+    count: usize,
+    residuals: f64,
+    weight: f64,
+    weights: f64,
+}
+
+impl Squares {
+    fn new<'c, K: Ord>(cells: impl Iterator<Item = (K, &'c Weighted)>, change: f64) -> Self {
+        let mut clusters: BTreeMap<K, Weighted> = BTreeMap::new();
+        cells.for_each(|(key, sums)| clusters.entry(key).or_default().add(*sums));
+        clusters.values().fold(Self::default(), |squares, sums| Self {
+            count: squares.count + 1,
+            residuals: squares.residuals + sums.residual(change).powi(2),
+            weight: squares.weight + sums.weight,
+            weights: squares.weights + sums.weight.powi(2),
+        })
+    }
+
+    /// The variance of the sum of the changes.
+    fn variance(&self) -> f64 {
+        if self.count < 2 { 0.0 } else { self.count as f64 / (self.count - 1) as f64 * self.residuals }
+    }
+
+    /// How many clusters of equal weight have this weight and the same sum of squares.
+    fn effective_count(&self) -> usize {
+        // equal weights may give a little less than their number
+        if self.weights > 0.0 { (self.weight * self.weight / self.weights + 1e-9) as usize } else { 0 }
+    }
+}
+
+impl Weighted {
+    fn add(&mut self, other: Self) {
+        self.weight += other.weight;
+        self.old += other.old;
+        self.new += other.new;
+    }
+
+    fn residual(&self, change: f64) -> f64 {
+        self.new - self.old - change * self.weight
+    }
 }
 
 #[cfg(test)]
@@ -427,7 +501,16 @@ mod tests {
 
     /// A change of 1 that may differ by so much.
     fn change(within: f64) -> MeanChange {
-        MeanChange { old: 1.0, new: 2.0, low: 1.0 - within, high: 1.0 + within, jobs: 20, blocks: 6, level: LEVEL }
+        MeanChange {
+            old: 1.0,
+            new: 2.0,
+            low: 1.0 - within,
+            high: 1.0 + within,
+            jobs: 20,
+            blocks: 6,
+            users: 6,
+            level: LEVEL,
+        }
     }
 
     #[test]
@@ -440,6 +523,32 @@ mod tests {
         }
         assert_eq!(MeanChange { new: 1.0, ..change(1.0) }.p_value(), Some(1.0));
         assert_eq!(MeanChange { jobs: 19, ..change(1.0) }.p_value(), None);
+    }
+
+    /// Two users in two blocks, whose changes from the mean of 0 are 3 and -1, then -1 and -1.
+    #[test]
+    fn residuals_are_squared_for_whole_blocks_and_users() {
+        let cell = |new: f64| Weighted { weight: 1.0, old: 0.0, new };
+        let cells = [((0, 0), cell(3.0)), ((0, 1), cell(-1.0)), ((1, 0), cell(-1.0)), ((1, 1), cell(-1.0))];
+        let by_block = Squares::new(cells.iter().map(|((block, _), sums)| (block, sums)), 0.0);
+        assert_eq!((by_block.count, by_block.variance(), by_block.effective_count()), (2, 2.0 * (4.0 + 4.0), 2));
+        // one user with 3 of 4 jobs counts for little more than one
+        let uneven = [Weighted { weight: 3.0, ..cell(0.0) }, cell(0.0)];
+        assert_eq!(Squares::new(uneven.iter().enumerate(), 0.0).effective_count(), 1);
+        assert_eq!(Squares::new(std::iter::empty::<(u32, &Weighted)>(), 0.0).effective_count(), 0);
+    }
+
+    #[test]
+    fn few_users_have_an_interval_and_no_star() {
+        let few = MeanChange { users: 5, ..change(0.1) };
+        assert!(
+            few.interval().is_some_and(|[low, _]| low > 0.0) && !few.is_significant() && change(0.1).is_significant()
+        );
+        assert_eq!(few.p_value(), None);
+        // of more users than blocks, the blocks decide
+        let many = |users| MeanChange::of_users([0.0, 1.0], 0.1, 100, [9, users]);
+        assert_eq!(many(9), MeanChange { users: 9, ..many(100) });
+        assert!(many(6).low < many(9).low);
     }
 
     #[test]

@@ -289,6 +289,7 @@ mod tests {
             high,
             jobs,
             blocks: 28,
+            users: 40,
             level: 0.05,
         };
         let groups = [
