@@ -153,7 +153,9 @@ fn intervals_contain_the_true_change() {
         let is_study = logs >= 200;
         let bounds = match is_study {
             true if kind == KINDS[1] && pair != RANDOM => 93.0..=97.0,
-            true => 90.0..=100.0,
+            // between orders by chance an interval that counts users is wider than it need be
+            true if pair == RANDOM => 90.0..=100.0,
+            true => 90.0..=98.0,
             false => 60.0..=100.0,
         };
         assert!(percent.iter().all(|percent| bounds.contains(percent)), "{kind:?} {pair:?}: {percent:?}");
