@@ -1,7 +1,7 @@
 //! What a formula does on the part of a log that the search did not see.
 
 use job_sort_formula::parallel;
-use jsf_simulate::{Difference, MeanChange, Objective, Schedule, Validation, Workload, wait_of};
+use jsf_simulate::{Difference, Goal, MeanChange, Objective, Schedule, Validation, Workload, wait_of};
 use jsf_site::SimulatedQueue;
 
 use super::score::GoalValue;
@@ -130,13 +130,7 @@ pub(super) fn reason(
     }
     let goals = &simulator.goals.goals;
     let objective = simulator.goals.objective.as_ref();
-    // whether each job is within a limit is a fact about the log, which needs no interval
-    let is_gained = |goal: usize| {
-        let was_missed = current[goal].is_missed() || held_out.current.goals[goal].is_missed();
-        // the score says that it is met on the searched part
-        goals[goal].measure.is_of_each_job() && was_missed && held_out.fitted.goals[goal].is_met()
-    };
-    let gains = (0..goals.len()).any(is_gained);
+    let gains = (0..goals.len()).any(|goal| is_gained(goal, goals, current, held_out));
     let missed: Vec<usize> = (0..goals.len()).filter(|&goal| current[goal].missed > 0.0).collect();
     let level_of_goals = LEVEL / missed.len().max(1) as f64;
     let of_goals = missed.iter().map(|&goal| (held_out.goals[goal], goals[goal].limit.is_most, level_of_goals));
@@ -164,6 +158,13 @@ pub(super) fn reason(
     }
     let is_judged = tested.iter().any(|(change, ..)| change.and_then(|change| change.interval()).is_some());
     if is_judged { Reason::WithinChance } else { Reason::TooShortToJudge }
+}
+
+/// Whether the fitted formula meets a goal about each job which the formula in force misses on a part of the log. Such a goal is met
+/// or missed by the log itself, so that it needs no interval. That the fitted formula meets it on the searched part is known.
+fn is_gained(goal: usize, goals: &[Goal], current: &[GoalValue], held_out: &HeldOut) -> bool {
+    let was_missed = current[goal].is_missed() || held_out.current.goals[goal].is_missed();
+    goals[goal].measure.is_of_each_job() && was_missed && held_out.fitted.goals[goal].is_met()
 }
 
 /// What is left of the confidence of an interval of `simulate`.

@@ -74,7 +74,7 @@ impl Limit {
 
     /// Whether it is one of `max_run` or `max_run_res`.
     fn is_of_running_jobs(&self) -> bool {
-        self.kind <= LimitKind::User
+        !matches!(self.kind, LimitKind::Subjobs | LimitKind::Available)
     }
 }
 

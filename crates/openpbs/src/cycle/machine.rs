@@ -218,14 +218,15 @@ impl Machine {
 
     /// The first amount of which the pools of a chunk together have less free than is asked for.
     pub(super) fn lacking(&self, request: &Request<'_>) -> Option<usize> {
-        let free = |pool_list: u32, amount: usize| -> i64 {
-            self.pool_list(pool_list).iter().map(|&pool| self.of_pool(&self.free, pool)[amount]).sum()
-        };
-        let is_lacking = |&amount: &usize| {
+        (0..self.amounts).find(|&amount| {
             let mut lists = request.pool_lists.iter();
-            lists.any(|&pool_list| free(pool_list, amount) < request.total_of(pool_list, amount))
-        };
-        (0..self.amounts).find(is_lacking)
+            lists.any(|&list| self.free_in(list, amount) < request.total_of(list, amount))
+        })
+    }
+
+    /// What is free of an amount in a list of pools.
+    fn free_in(&self, pool_list: u32, amount: usize) -> i64 {
+        self.pool_list(pool_list).iter().map(|&pool| self.of_pool(&self.free, pool)[amount]).sum()
     }
 
     /// Places a job where this much is available: each chunk on the first host, in the order of the pools, that has room.

@@ -110,6 +110,19 @@ impl<'t> Block<'t> {
         state.strip_prefix("RESV_").unwrap_or(state)
     }
 
+    fn time(&self, attribute: &'static str, source_name: &str) -> Result<i64, ReservationsError> {
+        let time = self.get(attribute).and_then(seconds_of_ctime);
+        time.ok_or_else(|| ReservationsError::Time {
+            source_name: source_name.to_owned(),
+            id: self.id.to_owned(),
+            attribute,
+        })
+    }
+
+    fn number(&self, attribute: &str) -> u32 {
+        self.get(attribute).and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+
     fn is_over(&self) -> bool {
         matches!(self.state(), "FINISHED" | "BEING_DELETED" | "DELETED")
     }
@@ -117,13 +130,11 @@ impl<'t> Block<'t> {
     fn reservation(&self, source_name: &str) -> Result<AdvanceReservation, ReservationsError> {
         let nodes = self.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
-        let time = |attribute: &'static str| match self.get(attribute).and_then(seconds_of_ctime) {
-            None if is_confirmed => {
-                Err(ReservationsError::Time { source_name: source_name.to_owned(), id: self.id.to_owned(), attribute })
-            }
-            time => Ok(time.unwrap_or_default()),
+        // one without nodes holds nothing, whenever it is
+        let time = |attribute| match self.time(attribute, source_name) {
+            Err(_) if !is_confirmed => Ok(0),
+            time => time,
         };
-        let number = |attribute: &str| self.get(attribute).and_then(|value| value.parse::<u32>().ok()).unwrap_or(0);
         let place = self.get("Resource_List.place").unwrap_or_default();
         Ok(AdvanceReservation {
             id: self.id.into(),
@@ -133,7 +144,7 @@ impl<'t> Block<'t> {
             start: time("reserve_start")?,
             end: time("reserve_end")?,
             is_exclusive: place.split(':').any(|word| matches!(word, "excl" | "exclhost")),
-            later_occurrences: number("reserve_count").saturating_sub(number("reserve_index")),
+            later_occurrences: self.number("reserve_count").saturating_sub(self.number("reserve_index")),
             nodes,
         })
     }
@@ -142,17 +153,19 @@ impl<'t> Block<'t> {
 /// The nodes in `(a:ncpus=4:mem=1gb+b:ncpus=4)+(c:ncpus=8)`.
 fn reserved_nodes(text: &str) -> Vec<ReservedNode> {
     let schema = Schema::openpbs();
-    let node = |part: &str| {
-        let mut words = part.trim().trim_matches(['(', ')']).split(':');
-        let amount = |word: &str| {
-            let (name, value) = word.split_once('=')?;
-            let kind = schema.entry(name).map(|entry| entry.input_type);
-            Some((name.into(), whole_amount(value, kind)?))
-        };
-        let name = words.next().filter(|name| !name.is_empty())?;
-        Some(ReservedNode { name: name.into(), amounts: words.filter_map(amount).collect() })
-    };
-    text.split('+').filter_map(node).collect()
+    text.split('+').filter_map(|part| reserved_node(part, &schema)).collect()
+}
+
+fn reserved_node(part: &str, schema: &Schema) -> Option<ReservedNode> {
+    let mut words = part.trim().trim_matches(['(', ')']).split(':');
+    let name = words.next().filter(|name| !name.is_empty())?;
+    let mut amounts = Vec::new();
+    for (resource, value) in words.filter_map(|word| word.split_once('=')) {
+        let kind = schema.entry(resource).map(|entry| entry.input_type);
+        // a string or a boolean is no amount
+        amounts.extend(whole_amount(value, kind).map(|amount| (resource.into(), amount)));
+    }
+    Some(ReservedNode { name: name.into(), amounts })
 }
 
 #[cfg(test)]

@@ -27,11 +27,21 @@ impl ListedScheduler {
     /// The lines about it as they would be if it were the default scheduler.
     pub fn as_default(&self) -> String {
         let named = format!(" {} ", self.name);
-        let line = |line: &str| match line.starts_with("Sched ") {
-            true => format!("Sched {DEFAULT}\n"),
-            false => line.replacen(&named, &format!(" {DEFAULT} "), 1) + "\n",
-        };
-        self.text.lines().map(line).collect()
+        let renamed = format!(" {DEFAULT} ");
+        let mut text = String::new();
+        for line in self.text.lines() {
+            if line.starts_with("Sched ") {
+                text += &format!("Sched {DEFAULT}");
+            } else {
+                text += &line.replacen(&named, &renamed, 1);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn has_partition(&self, partition: &str) -> bool {
+        self.partition.as_ref().is_some_and(|names| names.split(',').any(|name| name.trim() == partition))
     }
 
     /// The name of the folder with its files (`sched_priv`), which by default is named after it.
@@ -44,11 +54,7 @@ impl ListedScheduler {
 
 /// The scheduler that a document describes and that has a partition.
 pub fn scheduler_of_partition(document: &str, partition: &str) -> Option<ListedScheduler> {
-    let has_partition = |scheduler: &ListedScheduler| {
-        let mut names = scheduler.partition.iter().flat_map(|names| names.split(','));
-        names.any(|name| name.trim() == partition)
-    };
-    listed_schedulers(document).into_iter().find(has_partition)
+    listed_schedulers(document).into_iter().find(|scheduler| scheduler.has_partition(partition))
 }
 
 /// The schedulers that a document describes, in alphabetical order.
