@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod array_id;
 mod c_number;
 mod c_string;
 pub mod check;

@@ -7,6 +7,7 @@
 //! in them are jobs as all others. All other types say nothing about when a job runs. A formula gets what `Resource_List.…`
 //! has, which includes the defaults of the server and the queue.
 
+use jsf_openpbs::array_id::is_array;
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::entity::EntityAttributes;
 use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
@@ -37,7 +38,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     }
     let mut parts = line.trim_end().splitn(4, ';').map(str::trim_start);
     let [date, kind, id, rest] = std::array::from_fn(|_| parts.next().unwrap_or(""));
-    if id.split('.').next().is_some_and(|number| number.ends_with("[]")) {
+    if is_array(id) {
         return Ok(());
     }
     let mention = match kind {

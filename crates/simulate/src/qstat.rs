@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
+use jsf_openpbs::array_id::{array_and_index, is_array};
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::wall_clock::seconds_of_ctime;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -25,8 +26,8 @@ const JOBS: &str = "Jobs";
 pub(super) fn is_qstat(head: &[u8]) -> bool {
     let head = String::from_utf8_lossy(head);
     let rest = head.trim_start_matches('\u{feff}').trim_start();
-    let after = |rest: &str| rest.trim_start().starts_with(':');
-    rest.starts_with('{') && rest.split_once("\"Jobs\"").is_some_and(|(_, rest)| after(rest))
+    let jobs = rest.split_once(&format!("\"{JOBS}\""));
+    rest.starts_with('{') && jobs.is_some_and(|(_, after)| after.trim_start().starts_with(':'))
 }
 
 /// Adds the finished jobs of a document.
@@ -82,16 +83,17 @@ impl<'de> Visitor<'de> for Object<'_> {
 
 /// Gives a subjob the limit of its array, which `qstat -t` lists before it.
 fn inherit_limit(id: &str, job: &mut Value, limits: &mut HashMap<String, Value>) {
-    let (Some((array, _)), Some(job)) = (id.split_once('['), job.as_object_mut()) else { return };
-    match job.get(MAX_RUN_SUBJOBS) {
-        Some(limit) => _ = limits.insert(array.to_owned(), limit.clone()),
-        None => job.extend(limits.get(array).map(|limit| (MAX_RUN_SUBJOBS.to_owned(), limit.clone()))),
+    let Some(job) = job.as_object_mut() else { return };
+    if is_array(id) {
+        limits.extend(job.get(MAX_RUN_SUBJOBS).map(|limit| (id.to_owned(), limit.clone())));
+    } else if let Some(limit) = array_and_index(id).and_then(|(array, _)| limits.get(&array)) {
+        job.entry(MAX_RUN_SUBJOBS).or_insert_with(|| limit.clone());
     }
 }
 
 /// Adds a job if it has finished.
 fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
-    if id.split('.').next().is_some_and(|number| number.ends_with("[]")) {
+    if is_array(id) {
         return Ok(());
     }
     match text(&job["job_state"]).as_str() {

@@ -10,11 +10,12 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Ranking, Scores};
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refusal, Reservation};
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 
-use super::cycle_machine::{CycleMachine, amount_in_words, array_and_index};
+use super::cycle_machine::{CycleMachine, amount_in_words};
 use super::role::Role;
 use super::simulation_rules::{LeftOut, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};

@@ -6,15 +6,15 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement, Request,
     UNLIMITED_WALLTIME,
 };
-
-use jsf_openpbs::files::reservations as files;
+use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
 
-use super::cycle_pools::{PoolLists, Pools};
+use super::cycle_pools::{PoolLists, Pools, amount_of};
 use super::reservations::Reservations;
 use super::scheduling::LimitedNames;
 use super::simulation_rules::PROCESSORS;
@@ -79,6 +79,7 @@ struct Unplaced {
 
 /// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless `max_array_size` is raised.
 const MAX_SUBJOBS: u32 = 10_000;
+
 impl CycleMachine {
     /// The machine with the running jobs of the table on it, at the moment of a cycle.
     pub(super) fn new(
@@ -113,7 +114,7 @@ impl CycleMachine {
         let mut jobs: Vec<RequestedJob> = jobs.collect();
         let mut advance = Vec::new();
         for reservation in reservations.confirmed().iter().filter(|_| !pools.nodes.is_empty()) {
-            let &files::AdvanceReservation { start, end, .. } = reservation;
+            let &ListedReservation { start, end, .. } = reservation;
             let placement = pools.placement(reservation);
             advance.push(AdvanceReservation { job: jobs.len() as u32, start, end, placement });
             jobs.push(RequestedJob { is_reservation: true, walltime: end - start, ..RequestedJob::default() });
@@ -325,13 +326,6 @@ fn unlisted_subjobs(
     unlisted
 }
 
-/// The id of the array of a subjob, `12[].vm` of `12[3].vm`, and the index of the subjob.
-pub(super) fn array_and_index(id: &str) -> Option<(String, u32)> {
-    let (number, rest) = id.split_once('[')?;
-    let (index, server) = rest.split_once(']')?;
-    Some((format!("{number}[]{server}"), index.parse().ok()?))
-}
-
 /// What the chunks of a job ask for; the rest is filled in by the caller.
 fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
     let mut counts = vec![1];
@@ -371,9 +365,4 @@ fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
 /// A resource in a sentence.
 pub(super) fn amount_in_words(name: &str) -> &str {
     if name == PROCESSORS { "processors" } else { name }
-}
-
-/// The amount of a resource.
-pub(super) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
-    amounts.iter().find(|(other, _)| **other == *name).map_or(0, |(_, amount)| *amount)
 }

@@ -4,11 +4,11 @@ use hashbrown::{HashMap, HashSet};
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::{Chunk, QueuedJob};
+use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{Part, Placement};
 use jsf_openpbs::files::nodes::{Node, Nodes};
-use jsf_openpbs::files::reservations::AdvanceReservation;
+use jsf_openpbs::files::reservations::ListedReservation;
 
-use super::cycle_machine::{amount_of, array_and_index};
 use super::reservations::Reservations;
 use super::simulation_rules::{PROCESSORS, nodes_of};
 use super::{Site, SiteError};
@@ -76,7 +76,7 @@ impl Pools {
     }
 
     /// Adds the pools of what a reservation has, which its queue has for itself.
-    fn add_reserved(&mut self, reservation: &AdvanceReservation) {
+    fn add_reserved(&mut self, reservation: &ListedReservation) {
         let queue = &reservation.queue;
         for pool in 0..self.of_nodes() {
             let Some(amounts) = self.reserved(reservation, pool) else { continue };
@@ -96,7 +96,7 @@ impl Pools {
     }
 
     /// What a reservation has in a pool that is a node.
-    fn reserved(&self, reservation: &AdvanceReservation, pool: usize) -> Option<Vec<i64>> {
+    fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
         let node = &self.nodes[pool];
         let parts: Vec<_> = reservation.nodes.iter().filter(|reserved| reserved.name == node.name).collect();
         let sum = |name: &str| parts.iter().map(|part| amount_of(&part.amounts, name)).fold(0, i64::saturating_add);
@@ -108,7 +108,7 @@ impl Pools {
     }
 
     /// What a reservation has of the nodes.
-    pub(super) fn placement(&self, reservation: &AdvanceReservation) -> Placement {
+    pub(super) fn placement(&self, reservation: &ListedReservation) -> Placement {
         let parts = (0..self.of_nodes())
             .filter_map(|pool| Some(Part { pool: pool as u32, amounts: self.reserved(reservation, pool)?.into() }));
         Placement::Parts(parts.collect())
@@ -233,4 +233,9 @@ fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
     };
     let own = of(Some(queue));
     if own.is_empty() { of(None) } else { own }
+}
+
+/// The amount of a resource.
+pub(super) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
+    amounts.iter().find(|(other, _)| **other == *name).map_or(0, |(_, amount)| *amount)
 }

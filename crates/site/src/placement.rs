@@ -8,8 +8,7 @@ use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::{NodeSortKey, SortFirst};
 
 use super::Site;
-use super::cycle_machine::amount_of;
-use super::cycle_pools::Pools;
+use super::cycle_pools::{Pools, amount_of};
 use super::simulation_rules::LeftOut;
 
 impl Pools {

@@ -6,7 +6,7 @@ use job_sort_formula::jobs::JobTable;
 use jsf_ingest::CycleJobs;
 use jsf_json::decode_utf8;
 use jsf_openpbs::files::nodes::Node;
-use jsf_openpbs::files::reservations::{AdvanceReservation, read};
+use jsf_openpbs::files::reservations::{ListedReservation, read};
 
 use super::role::Role;
 use super::simulation_rules::LeftOut;
@@ -19,7 +19,7 @@ const MAX_RESERVATIONS: usize = 500;
 #[derive(Default)]
 pub(super) struct Reservations {
     /// Those that have nodes, by their starts.
-    confirmed: Vec<AdvanceReservation>,
+    confirmed: Vec<ListedReservation>,
     /// The ids of those that have none yet, by their queues.
     unconfirmed: BTreeMap<Box<str>, Box<str>>,
     /// How many confirmed ones are not looked at.
@@ -44,7 +44,7 @@ impl Reservations {
                 end = end.max(at + 1);
             }
             if end > at {
-                made.confirmed.push(AdvanceReservation { start, end, ..reservation });
+                made.confirmed.push(ListedReservation { start, end, ..reservation });
             }
         }
         // a document may be given twice over
@@ -56,7 +56,7 @@ impl Reservations {
     }
 
     /// Those that have nodes.
-    pub(super) fn confirmed(&self) -> &[AdvanceReservation] {
+    pub(super) fn confirmed(&self) -> &[ListedReservation] {
         &self.confirmed
     }
 

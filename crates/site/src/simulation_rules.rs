@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use job_sort_formula::diagnostic::Need;
+use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload};
 
-use super::cycle_machine::array_and_index;
 use super::role::Role;
 use super::scheduling::{LimitedNames, QueuePlaces};
 use super::simulate::is_always_known;

@@ -1,6 +1,6 @@
 //! The advance, standing and maintenance reservations of a server.
 //!
-//! In: the text of `pbs_rstat -f`. Out: [`AdvanceReservation`].
+//! In: the text of `pbs_rstat -f`. Out: [`ListedReservation`].
 //!
 //! Source: the attributes in `pbs_resv_attributes(7B)`, and the reservations recorded in `tests/golden/cycles`.
 
@@ -12,7 +12,7 @@ use crate::wall_clock::seconds_of_ctime;
 
 /// A reservation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AdvanceReservation {
+pub struct ListedReservation {
     /// Its id, such as `R123.srv`.
     pub id: Box<str>,
     /// The queue of its jobs.
@@ -78,7 +78,7 @@ pub enum ReservationsError {
 /// assert_eq!((&*reservations[0].queue, reservations[0].nodes.len()), ("R1", 2));
 /// # Ok::<(), jsf_openpbs::files::reservations::ReservationsError>(())
 /// ```
-pub fn read(source_name: &str, text: &str) -> Result<Vec<AdvanceReservation>, ReservationsError> {
+pub fn read(source_name: &str, text: &str) -> Result<Vec<ListedReservation>, ReservationsError> {
     let text = text.trim_start_matches('\u{feff}').replace("\n\t", "");
     let mut blocks: Vec<Block<'_>> = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -127,7 +127,7 @@ impl<'t> Block<'t> {
         matches!(self.state(), "FINISHED" | "BEING_DELETED" | "DELETED")
     }
 
-    fn reservation(&self, source_name: &str) -> Result<AdvanceReservation, ReservationsError> {
+    fn reservation(&self, source_name: &str) -> Result<ListedReservation, ReservationsError> {
         let nodes = self.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
         // one without nodes holds nothing, whenever it is
@@ -136,7 +136,7 @@ impl<'t> Block<'t> {
             time => time,
         };
         let place = self.get("Resource_List.place").unwrap_or_default();
-        Ok(AdvanceReservation {
+        Ok(ListedReservation {
             id: self.id.into(),
             queue: self.get("queue").or(self.id.split('.').next()).unwrap_or_default().into(),
             is_confirmed,
