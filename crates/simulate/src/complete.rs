@@ -27,26 +27,41 @@ const GREATEST_HAZARD: f64 = 9.21;
 /// its first submission on.
 pub(super) fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
     let [first, .., last] = jobs else { return None };
-    let ran = || jobs.iter().filter_map(|job| Some((job.started()?, job))).filter(|(_, job)| job.run > 0);
-    let first_end = ran().map(|(start, job)| start.saturating_add(job.run)).min()?;
+    let runs: Vec<Run> = jobs.iter().filter_map(Run::of_job).collect();
+    let first_end = runs.iter().map(|run| run.start.saturating_add(run.seconds)).min()?;
     let before = jobs.partition_point(|job| job.submit < first_end);
     if before == 0 || last.submit <= first_end {
         return None;
     }
-    let seconds = |from: i64, to: i64| (to - from) as f64;
-    let rate = (jobs.len() - before) as f64 / seconds(first_end, last.submit);
-    let expected = rate * seconds(first.submit, first_end);
+    let rate = (jobs.len() - before) as f64 / (last.submit - first_end) as f64;
+    let expected = rate * (first_end - first.submit) as f64;
     let part = before as f64 / expected;
-    if expected >= EXPECTED_JOBS && part < HARDLY_ANY {
-        return Some(first_end);
+    let is_empty = expected >= EXPECTED_JOBS && part < HARDLY_ANY;
+    let is_complete = !is_empty && (part >= FEW || sum_of_hazards(&runs, first_end) <= GREATEST_HAZARD);
+    (!is_complete).then_some(first_end)
+}
+
+/// When a job ran.
+struct Run {
+    start: i64,
+    seconds: i64,
+}
+
+impl Run {
+    fn of_job(job: &WorkloadJob) -> Option<Self> {
+        let start = job.started().filter(|_| job.run > 0)?;
+        Some(Self { start, seconds: job.run })
     }
-    let mut runs: Vec<i64> = ran().map(|(_, job)| job.run).collect();
-    runs.sort_unstable();
-    let hazard = |start: i64| {
-        let longer = runs.len() - runs.partition_point(|run| *run < first_end - start);
-        libm::log(runs.len() as f64 / longer.max(1) as f64)
-    };
-    let earlier = ran().filter(|(start, _)| *start < first_end);
-    let hazards: f64 = earlier.map(|(start, _)| hazard(start)).sum();
-    (part < FEW && hazards > GREATEST_HAZARD).then_some(first_end)
+}
+
+/// The sum of the hazards of the runs up to the first end.
+fn sum_of_hazards(runs: &[Run], first_end: i64) -> f64 {
+    let mut lengths: Vec<i64> = runs.iter().map(|run| run.seconds).collect();
+    lengths.sort_unstable();
+    let mut sum = 0.0;
+    for run in runs.iter().filter(|run| run.start < first_end) {
+        let as_long = lengths.len() - lengths.partition_point(|length| *length < first_end - run.start);
+        sum += libm::log(lengths.len() as f64 / as_long as f64);
+    }
+    sum
 }

@@ -463,7 +463,7 @@ impl Member {
         self.names(workload).iter().position(|other| **other == *name)
     }
 
-    /// The names of the log, which are not to be shown of an anonymous one.
+    /// The names in the log; those of an anonymous log are not to be shown, except those of its queues.
     pub fn names(self, workload: &Workload) -> &[Box<str>] {
         match self {
             Self::Queue => workload.queues(),

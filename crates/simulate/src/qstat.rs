@@ -114,26 +114,33 @@ fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), 
 
 /// The attributes of the accounting record of the job's end.
 fn attributes(job: &Value) -> Vec<(String, String)> {
-    let owner = text(&job["Job_Owner"]);
-    let user = [text(&job["euser"]), owner.split('@').next().unwrap_or("").to_owned()];
-    let names = [
-        ("user", user.into_iter().find(|user| !user.is_empty()).unwrap_or_default()),
-        ("group", text(&job["egroup"])),
-        ("account", text(&job["Account_Name"])),
-    ];
+    let user = match text(&job["euser"]) {
+        user if user.is_empty() => text(&job["Job_Owner"]).split('@').next().unwrap_or_default().to_owned(),
+        user => user,
+    };
+    let names = [("user", user), ("group", text(&job["egroup"])), ("account", text(&job["Account_Name"]))];
     let same = ["project", "queue", "exec_host", "exec_vnode", MAX_RUN_SUBJOBS].map(|name| (name, text(&job[name])));
-    let time = |name: &str| seconds_of_ctime(&text(&job[name]));
-    let start = time("stime");
-    let run = seconds(&text(&job["resources_used"]["walltime"])).ok();
-    let end = time("obittime").filter(|end| start.is_some_and(|start| *end >= start));
-    let end = end.or_else(|| start?.checked_add(run?)).or_else(|| if start.is_none() { time("mtime") } else { None });
-    let times =
-        [("ctime", time("ctime")), ("qtime", time("qtime")), ("etime", time("etime")), ("start", start), ("end", end)];
-    let times = times.into_iter().filter_map(|(name, time)| Some((name.to_owned(), time?.to_string())));
-    let requested = job["Resource_List"].as_object().into_iter().flatten();
-    let requested = requested.map(|(name, value)| (format!("Resource_List.{name}"), text(value)));
-    let names = names.into_iter().chain(same).map(|(name, value)| (name.to_owned(), value));
-    names.filter(|(_, value)| !value.is_empty()).chain(times).chain(requested).collect()
+    let texts = names.into_iter().chain(same).filter(|(_, value)| !value.is_empty());
+    let mut attributes: Vec<(String, String)> = texts.map(|(name, value)| (name.to_owned(), value)).collect();
+    let times = ["ctime", "qtime", "etime"].map(|name| (name, time(job, name)));
+    for (name, time) in times.into_iter().chain([("start", time(job, "stime")), ("end", end(job))]) {
+        attributes.extend(time.map(|time| (name.to_owned(), time.to_string())));
+    }
+    for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {
+        attributes.push((format!("Resource_List.{name}"), text(value)));
+    }
+    attributes
+}
+
+/// When a job ended: at its obituary, else after its run time; a job that never ran, when it was last changed.
+fn end(job: &Value) -> Option<i64> {
+    let Some(start) = time(job, "stime") else { return time(job, "mtime") };
+    let obituary = time(job, "obittime").filter(|end| *end >= start);
+    obituary.or_else(|| start.checked_add(seconds(&text(&job["resources_used"]["walltime"])).ok()?))
+}
+
+fn time(job: &Value, name: &str) -> Option<i64> {
+    seconds_of_ctime(&text(&job[name]))
 }
 
 /// The text of a string or a number; empty for anything else.

@@ -47,11 +47,10 @@ impl Reader {
             _ if swf::is_swf(line) => Some(Self::Swf { columns: swf::columns(line) }),
             _ if accounting::is_accounting(line) => Some(Self::Accounting),
             _ if native::is_native(line) => Some(Self::Native),
-            _ => {
-                let sacct = SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line));
-                let sacct = sacct.map(|columns| Self::Sacct(Box::new(columns)));
-                sacct.or_else(|| AlcfColumns::from_heading(line).map(Self::Alcf))
-            }
+            _ => match SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line)) {
+                Some(columns) => Some(Self::Sacct(Box::new(columns))),
+                None => AlcfColumns::from_heading(line).map(Self::Alcf),
+            },
         }
     }
 
@@ -109,8 +108,6 @@ pub fn read_workload(
             reader = Reader::detect(line);
             if reader.is_none() {
                 unknown.push(number);
-            }
-            if reader.is_none() {
                 return unknown.len() < MAX_UNKNOWN;
             }
         }

@@ -209,10 +209,10 @@ impl<'p> ValuedJobs<'p> {
     /// The values of jobs of the workload at these times, where no tree is needed.
     pub(super) fn values_at(mut self, times: Vec<(u32, i64)>) -> Result<Vec<(u32, f64)>, ColumnError> {
         for &(job, time) in &times {
-            let mut of = self.workload.jobs()[job as usize];
             // evaluated at 0, so that it waits as long as until that time
-            of.submit -= time;
-            self.push(job, &of);
+            let mut moved = self.workload.jobs()[job as usize];
+            moved.submit -= time;
+            self.push(job, &moved);
         }
         self.evaluate(0, None, &mut EvaluationErrors::default())?;
         Ok(self.jobs.into_iter().zip(self.values).collect())

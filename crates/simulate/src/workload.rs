@@ -250,12 +250,6 @@ pub struct NameLists {
 impl NameLists {
     /// As many other names: a letter and a number each, in the order of the first submission. An empty name stays.
     fn anonymous(&self) -> Self {
-        let numbered = |letter: char, names: &[Box<str>]| {
-            let numbered = names.iter().zip(1_usize..);
-            numbered
-                .map(|(name, number)| if name.is_empty() { "".into() } else { format!("{letter}{number}").into() })
-                .collect()
-        };
         Self {
             entities: numbered('u', &self.entities),
             users: numbered('u', &self.users),
@@ -264,6 +258,14 @@ impl NameLists {
             projects: numbered('p', &self.projects),
         }
     }
+}
+
+fn numbered(letter: char, names: &[Box<str>]) -> Vec<Box<str>> {
+    let mut numbered = Vec::with_capacity(names.len());
+    for (name, number) in names.iter().zip(1_usize..) {
+        numbered.push(if name.is_empty() { "".into() } else { format!("{letter}{number}").into() });
+    }
+    numbered
 }
 
 /// The jobs of a workload in the order of their submission, jobs of the same second in the order of their ids.
@@ -712,26 +714,30 @@ impl WorkloadBuilder {
         }
         workload
     }
-}
 
-impl WorkloadBuilder {
     /// Leaves out the jobs that are submitted outside the time that is simulated, and returns from when on the logs are complete if
     /// that begins it.
     fn leave_out_other_times(&mut self, jobs: &mut Vec<WorkloadJob>) -> Option<i64> {
         let LogRules { from, to, .. } = self.rules;
         let complete_from = if from.is_some() { None } else { complete_from(jobs) };
-        let incomplete = Fault::new(LeftOutReason::Incomplete, "submitted before the log is complete");
-        let outside = Fault::new(LeftOutReason::Outside, "submitted outside the time that is simulated");
-        let count = jobs.len();
-        jobs.retain(|job| complete_from.is_none_or(|from| job.submit >= from));
-        let complete = jobs.len();
-        jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
-        for (fault, jobs) in [(incomplete, count - complete), (outside, complete - jobs.len())] {
-            if jobs > 0 {
-                self.faults.add(fault.of_jobs(jobs), String::new);
-            }
-        }
+        self.keep_submitted(jobs, complete_from, None, LeftOutReason::Incomplete);
+        self.keep_submitted(jobs, from, to, LeftOutReason::Outside);
         complete_from
+    }
+
+    /// Leaves out the jobs that are not submitted in this time.
+    fn keep_submitted(
+        &mut self,
+        jobs: &mut Vec<WorkloadJob>,
+        from: Option<i64>,
+        to: Option<i64>,
+        reason: LeftOutReason,
+    ) {
+        let all = jobs.len();
+        jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
+        if jobs.len() < all {
+            self.faults.add(Fault::new(reason, reason.words()).of_jobs(all - jobs.len()), String::new);
+        }
     }
 }
 
