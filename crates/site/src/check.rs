@@ -43,7 +43,7 @@ impl Site {
             && self.files.has(Role::Queue)
         {
             let mut names = formula.names();
-            // that of running jobs, too
+            // a finding is about running jobs without one
             names.push("walltime");
             let mut jobs = self.read_columns(&ColumnsRequest { again: true, ..self.request(&names) })?;
             jobs.program = formula.compile(&jobs.schema).ok();

@@ -284,11 +284,10 @@ fn uncertain_clock(cycle: &CycleJobs, has_reservations: bool) -> Option<Message>
     let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
     let of_running = has_running && !cycle.is_time_zone_known;
     let of_reservations = has_reservations && !cycle.clock.is_known();
-    let whose = match (of_running, of_reservations) {
-        (false, false) => return None,
-        (true, _) => "start times of running jobs",
-        (false, true) => "times of reservations",
-    };
+    if !of_running && !of_reservations {
+        return None;
+    }
+    let whose = if of_running { "start times of running jobs" } else { "times of reservations" };
     let found = format!(
         "the time zone of the {whose} is not known and taken to be UTC: the times of reservations may be off by hours"
     );
@@ -547,12 +546,11 @@ fn not_available(limit: &Limit, machine: &CycleMachine, row: usize, owner: &str)
     let amount = limit.amount.unwrap_or(0);
     let name = amount_in_words(&machine.amounts[amount]);
     let available = limit.generic.unwrap_or(0);
-    match machine.counted(row, amount) {
-        asked if asked > available => {
-            format!("can never run: it asks for {asked} {name}, and {owner} has {available} (resources_available)")
-        }
-        _ => format!("not enough {name}: {owner} has {available} (resources_available)"),
+    let asked = machine.counted(row, amount);
+    if asked > available {
+        return format!("can never run: it asks for {asked} {name}, and {owner} has {available} (resources_available)");
     }
+    format!("not enough {name}: {owner} has {available} (resources_available)")
 }
 
 fn subjobs(count: u32) -> String {

@@ -7,7 +7,7 @@ use jsf_ingest::{Chunk, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{Part, Placement};
 use jsf_openpbs::files::nodes::{Node, Nodes};
-use jsf_openpbs::files::reservations::ListedReservation;
+use jsf_openpbs::files::reservations::{ListedReservation, ReservedNode};
 
 use super::reservations::Reservations;
 use super::simulation_rules::{PROCESSORS, nodes_of};
@@ -98,13 +98,16 @@ impl Pools {
     /// What a reservation has in a pool that is a node.
     fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
         let node = &self.nodes[pool];
-        let parts: Vec<_> = reservation.nodes.iter().filter(|reserved| reserved.name == node.name).collect();
-        let sum = |name: &str| parts.iter().map(|part| amount_of(&part.amounts, name)).fold(0, i64::saturating_add);
-        let has_all = reservation.is_exclusive || node.is_resv_exclusive;
-        (!parts.is_empty()).then(|| match has_all {
-            true => self.pools[pool].clone(),
-            false => self.names.iter().map(|name| sum(name)).collect(),
-        })
+        let parts: Vec<&ReservedNode> =
+            reservation.nodes.iter().filter(|reserved| reserved.name == node.name).collect();
+        if parts.is_empty() {
+            return None;
+        }
+        if reservation.is_exclusive || node.is_resv_exclusive {
+            return Some(self.pools[pool].clone());
+        }
+        let amounts = self.names.iter().map(|name| parts.iter().map(|part| amount_of(&part.amounts, name)));
+        Some(amounts.map(|amounts| amounts.fold(0, i64::saturating_add)).collect())
     }
 
     /// What a reservation has of the nodes.
@@ -224,15 +227,16 @@ impl<'a> PoolLists<'a> {
 
 /// The pools of the nodes that a queue has for itself, else of those that no queue has.
 fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
-    let all = 0..pools.pools.len() as u32;
     if pools.nodes.is_empty() {
-        return all.collect();
+        return (0..pools.pools.len() as u32).collect();
     }
-    let of = |queue: Option<&str>| -> Vec<u32> {
-        all.clone().filter(|&pool| pools.nodes[pool as usize].queue.as_deref() == queue).collect()
-    };
-    let own = of(Some(queue));
-    if own.is_empty() { of(None) } else { own }
+    let own = pools_for(pools, Some(queue));
+    if own.is_empty() { pools_for(pools, None) } else { own }
+}
+
+/// The pools of the nodes that only this queue has, or that no queue has for itself.
+fn pools_for(pools: &Pools, queue: Option<&str>) -> Vec<u32> {
+    (0..).zip(&pools.nodes).filter(|(_, node)| node.queue.as_deref() == queue).map(|(pool, _)| pool).collect()
 }
 
 /// The amount of a resource.

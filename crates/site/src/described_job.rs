@@ -3,6 +3,7 @@
 //! In: what a user would request, such as `queue=gpu,ncpus=12,walltime=4h`. Out: one more row in the table of jobs, with what
 //! the server and the queue give to a job when it is queued.
 
+use std::cmp::Ordering;
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::{Message, Need};
@@ -133,18 +134,17 @@ impl Site {
     /// Each name must be known, or unlike those that the formula reads.
     fn check_names(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
         for (name, _) in &described.inputs {
-            let known = jobs.schema.entry(name).map(|entry| entry.input_type);
-            let similar = did_you_mean(name, jobs.schema.iter().map(|(known, _)| known));
-            match known {
-                Some(kind) if !kind.is_numeric() => {
+            if let Some(entry) = jobs.schema.entry(name) {
+                if !entry.input_type.is_numeric() {
                     let message =
                         format!("`{name}` is not a number: describe the job by the amounts that it requests in all");
                     return Err(SiteError::content(message));
                 }
-                None if !similar.is_empty() => {
-                    return Err(SiteError::content(format!("no resource is called `{name}`{similar}")));
-                }
-                _ => {}
+                continue;
+            }
+            let similar = did_you_mean(name, jobs.schema.iter().map(|(known, _)| known));
+            if !similar.is_empty() {
+                return Err(SiteError::content(format!("no resource is called `{name}`{similar}")));
             }
         }
         Ok(())
@@ -164,28 +164,34 @@ impl Site {
     fn check_limits(&self, jobs: &SiteJobs, queue: &str, name: &str, value: &Value) -> Result<(), SiteError> {
         let kind = jobs.schema.entry(name).map(|entry| entry.input_type);
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let amount = |text: &str| self.rules.numbers.amount(text, kind, AmountSource::Server).ok()?.to_f64();
-        let Some(given) = amount(&text) else { return Ok(()) };
-        let (most, least) = (self.queues.maximum(queue, name), self.queues.minimum(queue, name));
-        let broken = [
-            most.filter(|most| amount(most).is_some_and(|most| given > most)).map(|most| ("most", most)),
-            least.filter(|least| amount(least).is_some_and(|least| given < least)).map(|least| ("least", least)),
+        let Some(given) = self.amount(&text, kind) else { return Ok(()) };
+        let bounds = [
+            ("most", self.queues.maximum(queue, name), Ordering::Greater),
+            ("least", self.queues.minimum(queue, name), Ordering::Less),
         ];
-        match broken.into_iter().flatten().next() {
-            Some((bound, limit)) => Err(SiteError::content(format!(
-                "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
-            ))),
-            None => Ok(()),
+        for (bound, limit, beyond) in bounds {
+            if let Some(limit) = limit
+                && self.amount(limit, kind).is_some_and(|limit| given.partial_cmp(&limit) == Some(beyond))
+            {
+                return Err(SiteError::content(format!(
+                    "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
+                )));
+            }
         }
+        Ok(())
+    }
+
+    fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
+        self.rules.numbers.amount(text, kind, AmountSource::Server).ok()?.to_f64()
     }
 
     /// A formula with fair-share numbers needs the job's own, or an entity.
     fn check_shares(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
         let inputs = jobs.program.as_ref().map(|program| program.inputs()).unwrap_or_default();
-        let is_given = |input: FairshareInput| {
-            described.inputs.iter().any(|(name, _)| FairshareInput::from_name(name) == Some(input))
-        };
-        let missing = inputs.iter().find(|name| FairshareInput::from_name(name).is_some_and(|input| !is_given(input)));
+        let given = described.inputs.iter().filter_map(|(name, _)| FairshareInput::from_name(name));
+        let given: Vec<FairshareInput> = given.collect();
+        let missing =
+            inputs.iter().find(|name| FairshareInput::from_name(name).is_some_and(|input| !given.contains(&input)));
         match missing {
             Some(name) if described.entity.is_empty() => {
                 let message =

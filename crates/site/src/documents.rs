@@ -60,12 +60,13 @@ impl<'f> SiteDocument<'f> {
         let name = source.name();
         let text = source.read_text(role)?;
         let kind = FileKind::detect(text.as_bytes());
-        let of_partition = partition.and_then(|partition| formula_of_partition(&text, partition));
-        let formula = match kind {
-            FileKind::Server | FileKind::Qmgr if partition.is_some() => of_partition.map(|(_, formula)| formula),
-            FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula => formula_in(&name, &text).ok(),
+        let formula = match (kind, partition) {
+            (FileKind::Server | FileKind::Qmgr, Some(partition)) => {
+                formula_of_partition(&text, partition).map(|(_, formula)| formula)
+            }
+            (FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula, _) => formula_in(&name, &text).ok(),
             // a `sched_formula` without the server's first line
-            FileKind::Text if role == Role::Formula => formula_in(&name, &text).ok(),
+            (FileKind::Text, _) if role == Role::Formula => formula_in(&name, &text).ok(),
             _ => None,
         };
         Ok(Self { source, name, text, kind, formula })
@@ -158,10 +159,9 @@ impl Documents {
         let of_server: Vec<&SiteDocument<'_>> = (files.all(Role::Server).iter())
             .filter_map(|source| documents.iter().map(|(document, _)| document).find(|known| known.source == source))
             .collect();
-        let sched_formula = files
-            .first(Role::SchedFormula)
-            .map(|source| SiteDocument::read(source, Role::Formula, None))
-            .transpose()?;
+        let sched_formula = files.first(Role::SchedFormula);
+        let sched_formula =
+            sched_formula.map(|source| SiteDocument::read(source, Role::Formula, partition)).transpose()?;
         read.add_names_in_active_formula(of_server.iter().copied().chain(&sched_formula));
         match partition {
             Some(partition) => read.require_partition(partition)?,
@@ -228,15 +228,10 @@ impl Documents {
 
     /// Adds the settings of the server and of the scheduler whose jobs are ranked.
     fn add_settings(&mut self, text: &str) {
-        let of_server = of_scheduler(text, "");
-        let own = self.partition.as_deref().map(|partition| scheduler_of_partition(text, partition));
-        let own = own.map(|scheduler| scheduler.map(|scheduler| scheduler.as_default()).unwrap_or_default());
-        let mut server = ServerSettings::read(own.as_ref().map_or(text, |_| &of_server));
-        let mut scheduler = SchedulerSettings::read(own.as_ref().map_or(text, |_| &of_server));
-        if let Some(own) = &own {
-            server.job_sort_formula_threshold = ServerSettings::read(own).job_sort_formula_threshold;
-            scheduler = SchedulerSettings::read(own).or(scheduler);
-        }
+        let (server, scheduler) = match &self.partition {
+            None => (ServerSettings::read(text), SchedulerSettings::read(text)),
+            Some(partition) => settings_of_partition(text, partition),
+        };
         self.server = self.server.or(server);
         self.scheduler = std::mem::take(&mut self.scheduler).or(scheduler);
     }
@@ -351,6 +346,17 @@ impl Documents {
         }
         added
     }
+}
+
+/// The settings of the server, and those of the scheduler with a partition, which has its own threshold.
+fn settings_of_partition(text: &str, partition: &str) -> (ServerSettings, SchedulerSettings) {
+    let of_server = of_scheduler(text, "");
+    let own = scheduler_of_partition(text, partition).map_or_else(String::new, |scheduler| scheduler.as_default());
+    let server = ServerSettings {
+        job_sort_formula_threshold: ServerSettings::read(&own).job_sort_formula_threshold,
+        ..ServerSettings::read(&of_server)
+    };
+    (server, SchedulerSettings::read(&own).or(SchedulerSettings::read(&of_server)))
 }
 
 /// A warning if the server and its default scheduler have different formulas in one document.

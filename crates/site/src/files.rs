@@ -127,14 +127,13 @@ impl SiteFiles {
             folder = folder.or(scheduler.map(|scheduler| scheduler.folder()));
         }
         let own = folder.and_then(|folder| self.schedulers.remove(&folder));
-        let is_of_other = own.is_none() && self.sources.keys().any(|role| role.is_of_scheduler());
-        if is_of_other && self.root.is_some() {
-            self.warnings.push(format!(
-                "the site has no `sched_priv` of the scheduler with the partition `{partition}`, and that of the default \
-                 scheduler is not used"
-            ));
-        }
         if self.root.is_some() {
+            if own.is_none() && self.sources.keys().any(|role| role.is_of_scheduler()) {
+                self.warnings.push(format!(
+                    "the site has no `sched_priv` of the scheduler with the partition `{partition}`, and that of the default \
+                     scheduler is not used"
+                ));
+            }
             self.sources.retain(|role, _| !role.is_of_scheduler());
         }
         self.sources.extend(own.into_iter().flatten());

@@ -106,7 +106,7 @@ impl FormulaText {
     /// # Errors
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
-        Self::read_given(&path.into())
+        Self::read_given(&path.into(), None)
     }
 
     /// The file with a formula as a source that can be read several times, for [`Role::Formula`]; `-` is standard
@@ -130,19 +130,19 @@ impl FormulaText {
     /// The formula of the file that was given for it, else the one in force.
     pub(super) fn given_or_in_force(files: &SiteFiles) -> Result<Self, SiteError> {
         match files.first(Role::Formula) {
-            Some(source) => match Self::read_of_partition(source, files.partition.as_deref())? {
-                Some(of_partition) => Ok(of_partition),
-                None => Self::read_given(source),
-            },
+            Some(source) => Self::read_given(source, files.partition.as_deref()),
             None => Self::in_force(files),
         }
     }
 
-    /// Reads the formula from the file that was given for it: that of the default scheduler, else that of the only one that has
-    /// one.
-    fn read_given(source: &FileSource) -> Result<Self, SiteError> {
+    /// Reads the formula from the file that was given for it: that of the scheduler with the partition, else that of the default
+    /// scheduler, else that of the only one that has one.
+    fn read_given(source: &FileSource, partition: Option<&str>) -> Result<Self, SiteError> {
         let name = source.name();
         let document = read_formula_document(source)?;
+        if let Some(of_partition) = partition.and_then(|partition| Self::of_partition(&name, &document, partition)) {
+            return Ok(of_partition);
+        }
         match (formula_in(&name, &document), &formulas_of_others(&document)[..]) {
             (Err(NoFormula::OtherScheduler { .. }), [(other, formula)]) => {
                 Ok(Self::in_document(formula.clone(), name, &of_scheduler(&document, &other.name)))
@@ -151,26 +151,26 @@ impl FormulaText {
         }
     }
 
-    /// The formula of the scheduler with a partition, if the file has it.
-    fn read_of_partition(source: &FileSource, partition: Option<&str>) -> Result<Option<Self>, SiteError> {
-        let Some(partition) = partition else { return Ok(None) };
-        let document = read_formula_document(source)?;
-        Ok(formula_of_partition(&document, partition).map(|(scheduler, formula)| {
-            Self::in_document(formula, source.name(), &of_scheduler(&document, &scheduler.name))
-        }))
+    /// The formula of the scheduler with a partition, if a document has it.
+    fn of_partition(name: &str, document: &str, partition: &str) -> Option<Self> {
+        let (scheduler, formula) = formula_of_partition(document, partition)?;
+        Some(Self::in_document(formula, name.to_owned(), &of_scheduler(document, &scheduler.name)))
     }
 
     /// Reads the formula in force from the first document of the server that contains one, else from
     /// `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        let of_server = files.all(Role::Server);
-        for source in of_server.iter().filter(|_| files.partition.is_some()) {
-            if let Some(of_partition) = Self::read_of_partition(source, files.partition.as_deref())? {
-                return Ok(of_partition);
+        let mut of_server = files.all(Role::Server);
+        if let Some(partition) = &files.partition {
+            for source in of_server {
+                let document = read_formula_document(source)?;
+                if let Some(of_partition) = Self::of_partition(&source.name(), &document, partition) {
+                    return Ok(of_partition);
+                }
             }
+            // the formula of the server is that of the default scheduler
+            of_server = &[];
         }
-        // the formula of the server is that of the default scheduler
-        let of_server = if files.partition.is_some() { &[] } else { of_server };
         let sources = of_server.iter().chain(files.first(Role::SchedFormula));
         let mut first_error = None;
         for source in sources {

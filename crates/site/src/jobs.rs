@@ -153,20 +153,7 @@ impl Site {
             excluded.push(row);
             table.exclude(row, reason.clone());
         }
-        let routed = first_of(&in_routing, table).map(|(queue, count)| match count {
-            1 => format!("1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"),
-            _ => format!(
-                "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
-            ),
-        });
-        let others = first_of(&of_others, table).map(|(queue, count)| {
-            let (jobs, are) =
-                if count == 1 { ("job belongs", "is") } else { ("jobs belong", "are") };
-            format!(
-                "{count} {jobs} to another scheduler, because of the partition of the queue (first `{queue}`), and {are} not ranked"
-            )
-        });
-        routed.into_iter().chain(others).map(Message::from).collect()
+        routed_jobs(&in_routing, table).into_iter().chain(jobs_of_others(&of_others, table)).collect()
     }
 
     /// Why the scheduler does not get the jobs of a queue.
@@ -189,7 +176,27 @@ impl Site {
     }
 }
 
-/// The queue of the first of these rows, and their number.
-fn first_of<'t>(rows: &[usize], table: &'t JobTable) -> Option<(&'t str, usize)> {
-    rows.first().map(|&row| (table.queue(row), rows.len()))
+/// A warning about jobs in routing queues.
+fn routed_jobs(rows: &[usize], table: &JobTable) -> Option<Message> {
+    let queue = table.queue(*rows.first()?);
+    let found = match rows.len() {
+        1 => format!("1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"),
+        count => format!(
+            "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
+        ),
+    };
+    Some(found.into())
+}
+
+/// A warning about jobs of other schedulers.
+fn jobs_of_others(rows: &[usize], table: &JobTable) -> Option<Message> {
+    let queue = table.queue(*rows.first()?);
+    let (jobs, are) = match rows.len() {
+        1 => ("1 job belongs".to_owned(), "is"),
+        count => (format!("{count} jobs belong"), "are"),
+    };
+    let found = format!(
+        "{jobs} to another scheduler, because of the partition of the queue (first `{queue}`), and {are} not ranked"
+    );
+    Some(found.into())
 }

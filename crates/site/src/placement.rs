@@ -14,25 +14,28 @@ use super::simulation_rules::LeftOut;
 impl Pools {
     /// What a cycle does without when it places jobs beside those that run, with the number of jobs that it concerns.
     pub(super) fn left_out(&self, site: &Site, jobs: &[&QueuedJob], running: &[&QueuedJob]) -> Vec<LeftOut> {
-        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
-        let mut add = |what: String, jobs: usize| *concerned.entry(what).or_default() += jobs;
+        let mut found: Vec<(String, usize)> = Vec::new();
         for job in jobs {
-            self.of_place(job).for_each(|word| add(format!("place={word}"), 1));
-            self.not_compared(site, job).into_iter().for_each(|name| add(format!("{name} of nodes"), 1));
+            found.extend(self.of_place(job).map(|word| (format!("place={word}"), 1)));
+            found.extend(self.not_compared(site, job).iter().map(|name| (format!("{name} of nodes"), 1)));
         }
         for word in ["excl", "exclhost"] {
             if running.iter().any(|job| job.place.split(':').any(|other| other == word)) {
-                add(format!("place={word} of running jobs"), jobs.len());
+                found.push((format!("place={word} of running jobs"), jobs.len()));
             }
         }
         for sharing in self.sharings() {
-            let is_concerned = |job: &&&QueuedJob| is_concerned_by(sharing, &job.place);
-            add(format!("sharing = {sharing} of nodes"), jobs.iter().filter(is_concerned).count());
+            let concerned = jobs.iter().filter(|job| is_concerned_by(sharing, &job.place)).count();
+            found.push((format!("sharing = {sharing} of nodes"), concerned));
         }
         if is_sorted_anew(&self.nodes[..self.of_nodes().min(self.nodes.len())], &site.config.node_sort_key.prime) {
-            add("node_sort_key".to_owned(), jobs.len());
+            found.push(("node_sort_key".to_owned(), jobs.len()));
         }
-        self.other_attributes.iter().for_each(|attribute| add(format!("{attribute} of nodes"), jobs.len()));
+        found.extend(self.other_attributes.iter().map(|attribute| (format!("{attribute} of nodes"), jobs.len())));
+        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
+        for (what, jobs) in found {
+            *concerned.entry(what).or_default() += jobs;
+        }
         concerned.into_iter().filter(|(_, jobs)| *jobs > 0).map(|(what, jobs)| LeftOut { what, jobs }).collect()
     }
 

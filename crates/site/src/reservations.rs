@@ -84,28 +84,25 @@ impl Reservations {
     /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
     pub(super) fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
         let all = table.considered_rows().count();
-        let mut found = Vec::new();
-        let mut add =
-            |what: &str, jobs: usize| found.extend((jobs > 0).then(|| LeftOut { what: what.to_owned(), jobs }));
         let confirmed = self.confirmed.iter().map(|reservation| &*reservation.id);
         let known: BTreeSet<&str> = confirmed.chain(self.unconfirmed.values().map(|id| &**id)).collect();
         let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
         let is_node_of_unknown = of_nodes.any(|id| !known.contains(&**id));
         let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
-        let of_queues = || {
-            table
-                .considered_rows()
-                .filter(|&row| is_of_reservation(table.queue(row)) && !self.has_queue(table.queue(row)))
+        let of_unknown = if is_node_of_unknown || is_idle || self.beyond > 0 {
+            all
+        } else {
+            let queues = table.considered_rows().map(|row| table.queue(row));
+            queues.filter(|queue| is_of_reservation(queue) && !self.has_queue(queue)).count()
         };
-        let concerned = if is_node_of_unknown || is_idle || self.beyond > 0 { all } else { of_queues().count() };
-        add("reservations (`pbs_rstat -f`)", concerned);
-        if !self.unconfirmed.is_empty() {
-            add("reservations that are not confirmed", all);
-        }
-        if self.confirmed.iter().any(|reservation| reservation.later_occurrences > 0) {
-            add("later occurrences of standing reservations", all);
-        }
-        found
+        let has_later = self.confirmed.iter().any(|reservation| reservation.later_occurrences > 0);
+        let found = [
+            ("reservations (`pbs_rstat -f`)", of_unknown),
+            ("reservations that are not confirmed", if self.unconfirmed.is_empty() { 0 } else { all }),
+            ("later occurrences of standing reservations", if has_later { all } else { 0 }),
+        ];
+        let found = found.into_iter().filter(|(_, jobs)| *jobs > 0);
+        found.map(|(what, jobs)| LeftOut { what: what.to_owned(), jobs }).collect()
     }
 }
 

@@ -466,21 +466,24 @@ fn limit_in_words(limit: &RunLimit, workload: &Workload) -> Option<String> {
         None => limit.most.to_string(),
         Some(resource) => format!("{} {resource}", limit.most),
     };
-    let (shown, in_log) = (workload.names(), workload.names_in_log());
-    let of_name = |name: &str, shown: &[Box<str>], in_log: &[Box<str>]| {
-        let index = in_log.iter().position(|other| **other == *name)?;
-        Some(format!("`{}`", shown[index]))
-    };
+    let shown = workload.names();
+    let in_log = workload.names_in_log();
     let of = match &limit.subject {
         Subject::All => return Some(format!("{amount} in all")),
         Subject::EachUser => "each user".to_owned(),
         Subject::EachGroup => "each group".to_owned(),
         Subject::EachProject => "each project".to_owned(),
-        Subject::User(name) => of_name(name, &shown.users, &in_log.users)?,
-        Subject::Group(name) => of_name(name, &shown.unix_groups, &in_log.unix_groups)?,
-        Subject::Project(name) => of_name(name, &shown.projects, &in_log.projects)?,
+        Subject::User(name) => shown_name(name, &shown.users, &in_log.users)?,
+        Subject::Group(name) => shown_name(name, &shown.unix_groups, &in_log.unix_groups)?,
+        Subject::Project(name) => shown_name(name, &shown.projects, &in_log.projects)?,
     };
     Some(format!("{amount} of {of}"))
+}
+
+/// What is shown for a name in the log.
+fn shown_name(name: &str, shown: &[Box<str>], in_log: &[Box<str>]) -> Option<String> {
+    let index = in_log.iter().position(|other| **other == *name)?;
+    Some(format!("`{}`", shown[index]))
 }
 
 /// Whether a simulation computes an input of every job, whatever the log says.

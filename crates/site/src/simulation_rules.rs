@@ -335,18 +335,16 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
     let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
     let mut arrays: HashMap<String, u32> = HashMap::new();
     let mut named = HashMap::new();
-    let of_job = |(job, &most): (usize, &f64)| {
-        let (array, _) = array_and_index(workload.id(job)).filter(|_| most > 0.0)?;
-        let next = arrays.len() as u32;
-        let index = *arrays.entry(array).or_insert(next);
-        named.insert(index, most as i64);
-        Some(index)
-    };
-    let of_jobs: Vec<Option<u32>> = most.iter().enumerate().map(of_job).collect();
-    match named.is_empty() {
-        true => (Vec::new(), None),
-        false => (of_jobs, Some(Limit::of_subjobs(named))),
+    let mut of_jobs = vec![None; most.len()];
+    for (job, &most) in most.iter().enumerate().filter(|(_, most)| **most > 0.0) {
+        if let Some((array, _)) = array_and_index(workload.id(job)) {
+            let next = arrays.len() as u32;
+            let index = *arrays.entry(array).or_insert(next);
+            named.insert(index, most as i64);
+            of_jobs[job] = Some(index);
+        }
     }
+    (of_jobs, (!named.is_empty()).then(|| Limit::of_subjobs(named)))
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.
