@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use jsf_ingest::{Chunk, QueuedJob};
+use jsf_ingest::QueuedJob;
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::{NodeSortKey, SortFirst};
 
@@ -42,8 +42,10 @@ impl Pools {
     /// The words of `place` that can decide where a job runs.
     fn of_place<'j>(&self, job: &'j QueuedJob) -> impl Iterator<Item = &'j str> {
         let has_chunks = job.chunks.iter().map(|chunk| u64::from(chunk.count)).sum::<u64>() > 1;
-        let has_hosts = self.hosts.last().is_some_and(|last| *last > 0);
-        let has_vnodes = self.hosts.windows(2).any(|pair| pair[0] == pair[1]);
+        // those of reservations follow, on the same hosts
+        let hosts = &self.hosts[..self.of_nodes()];
+        let has_hosts = hosts.last().is_some_and(|last| *last > 0);
+        let has_vnodes = hosts.windows(2).any(|pair| pair[0] == pair[1]);
         job.place.split(':').filter(move |word| match *word {
             "pack" => has_chunks && has_hosts,
             "scatter" => has_chunks && self.may_hold_two_chunks(job),
@@ -90,8 +92,10 @@ impl Pools {
 
 /// What the two chunks ask for that ask for the least of a resource.
 fn of_two_chunks(job: &QueuedJob, name: &str) -> i64 {
-    let of_chunk = |chunk: &Chunk| std::iter::repeat_n(amount_of(&chunk.amounts, name), chunk.count.min(2) as usize);
-    let mut amounts: Vec<i64> = job.chunks.iter().flat_map(of_chunk).collect();
+    let mut amounts = Vec::new();
+    for chunk in &job.chunks {
+        amounts.extend(std::iter::repeat_n(amount_of(&chunk.amounts, name), chunk.count.min(2) as usize));
+    }
     amounts.sort_unstable();
     amounts.into_iter().take(2).fold(0, i64::saturating_add)
 }
@@ -108,21 +112,19 @@ fn is_concerned_by(sharing: &str, place: &str) -> bool {
 
 /// Whether keys order nodes in another way than they are listed, or anew after each start.
 fn is_sorted_anew(nodes: &[Node], keys: &[NodeSortKey]) -> bool {
-    let is_before = |pair: &[Node]| {
-        let orders = keys.iter().map(|key| compare(key, &pair[0], &pair[1]));
-        orders.into_iter().find(|order| order.is_ne()).is_none_or(Ordering::is_lt)
-    };
-    nodes.len() > 1 && (keys.iter().any(|key| !key.is_total) || !nodes.windows(2).all(is_before))
+    let is_listed_so = nodes.is_sorted_by(|left, right| {
+        let mut orders = keys.iter().map(|key| compare(key, left, right));
+        orders.find(|order| order.is_ne()).is_none_or(Ordering::is_lt)
+    });
+    nodes.len() > 1 && (keys.iter().any(|key| !key.is_total) || !is_listed_so)
 }
 
 /// Which of two nodes comes first by a key.
 fn compare(NodeSortKey { key, .. }: &NodeSortKey, left: &Node, right: &Node) -> Ordering {
-    let value = |node: &Node| match &*key.name {
-        "sort_priority" => node.priority,
-        name => node.amounts.get(name).copied().unwrap_or(0),
-    };
-    match key.first {
-        SortFirst::High => value(right).cmp(&value(left)),
-        SortFirst::Low => value(left).cmp(&value(right)),
-    }
+    let order = value(left, &key.name).cmp(&value(right, &key.name));
+    if key.first == SortFirst::High { order.reverse() } else { order }
+}
+
+fn value(node: &Node, key: &str) -> i64 {
+    if key == "sort_priority" { node.priority } else { node.amounts.get(key).copied().unwrap_or(0) }
 }

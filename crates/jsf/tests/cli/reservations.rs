@@ -194,3 +194,15 @@ fn another_document_is_refused_where_reservations_are_needed() {
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
     }
 }
+
+/// On one host all chunks are together, with and without a reservation.
+#[test]
+fn a_reservation_is_no_further_host() {
+    let job = "{\"id\":\"1.vm\",\"entity\":\"ada\",\"queue\":\"workq\",\"accrue_type\":2,\"select\":\"2:ncpus=1\",\
+         \"place\":\"pack\",\"walltime\":600}\n";
+    let reservation = reservation("CONFIRMED", [90, 150], WHOLE_NODE);
+    let document = cycle(job, &node("n0", FREE), Some(&reservation), &[]);
+    assert_eq!((&document["started"], &document["without"]), (&json!(["1.vm"]), &json!([])));
+    let document = cycle(job, &two_nodes(FREE), Some(&reservation), &[]);
+    assert_eq!(document["without"][0]["what"], "place=pack");
+}
