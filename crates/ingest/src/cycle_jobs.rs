@@ -489,9 +489,11 @@ impl AttributeReader<'_, '_> {
 
     /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in `qsub -J 0-159%20`.
     fn max_run_subjobs(&self) -> Option<u32> {
-        let given = self.scalar(CycleKey::MaxRunSubjobs).and_then(integer);
-        let submitted = || self.text(CycleKey::ArraySubmitted)?.split_once('%')?.1.trim().parse().ok();
-        given.or_else(submitted)?.try_into().ok()
+        if let Some(given) = self.scalar(CycleKey::MaxRunSubjobs).and_then(integer) {
+            return given.try_into().ok();
+        }
+        let (_, most) = self.text(CycleKey::ArraySubmitted)?.split_once('%')?;
+        most.trim().parse().ok()
     }
 
     /// The number of subjobs after a state such as `Running:`.

@@ -169,6 +169,11 @@ impl WorkloadJob {
         u128::from(self.processors) * (self.run - self.duration()).unsigned_abs() as u128
     }
 
+    /// What happened to it, by which one of several lines with its id is chosen, whatever their order.
+    fn course(&self) -> (bool, i64, i64, i64, u32) {
+        (self.started == UNKNOWN, self.started, self.run, self.walltime, self.processors)
+    }
+
     /// Adds another part of the same job: it is submitted as its first part is, and runs as long as all of them.
     fn join(&mut self, other: &Self) {
         let known = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
@@ -662,11 +667,9 @@ impl WorkloadBuilder {
             let default = default.or_else(|| self.default_walltimes.get("")).copied();
             job.assume_walltime(default, &mut self.assumed);
         }
-        // the first job of an id is kept: which one that is does not depend on the order of the lines
-        let course = |job: &WorkloadJob| (job.started == UNKNOWN, job.started, job.run, job.walltime, job.processors);
         jobs.sort_by(|one, other| {
             let by_id = || compare_ids(id_in(&ids, one), id_in(&ids, other));
-            one.submit.cmp(&other.submit).then_with(by_id).then_with(|| course(one).cmp(&course(other)))
+            one.submit.cmp(&other.submit).then_with(by_id).then_with(|| one.course().cmp(&other.course()))
         });
         remove_duplicates(&mut jobs, &ids, &mut self.faults);
         if !self.mentions.is_empty() {

@@ -71,7 +71,9 @@ impl Pools {
         if made.pools.is_empty() {
             return Err(SiteError::content("no node is usable: all are down, offline or of another partition"));
         }
-        reservations.confirmed().iter().for_each(|reservation| made.add_reserved(reservation));
+        for reservation in reservations.confirmed() {
+            made.add_reserved(reservation);
+        }
         Ok(made)
     }
 
@@ -163,14 +165,15 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
 /// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`, and of the resources in
 /// the line `resources` of `sched_config`.
 fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
-    let is_compared = |(name, value): &&WantedValue| {
-        let is_boolean = match kind(site, name) {
-            Some(kind) => kind == InputType::Bool,
-            None => matches!(&**value, "True" | "False"),
-        };
-        is_boolean || matches!(&**name, "host" | "vnode") || site.is_checked(name)
+    chunk.others.iter().filter(|wanted| is_compared(site, wanted)).cloned().collect()
+}
+
+fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
+    let is_boolean = match kind(site, name) {
+        Some(kind) => kind == InputType::Bool,
+        None => matches!(&**value, "True" | "False"),
     };
-    chunk.others.iter().filter(is_compared).cloned().collect()
+    is_boolean || matches!(&**name, "host" | "vnode") || site.is_checked(name)
 }
 
 fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
@@ -213,8 +216,8 @@ impl<'a> PoolLists<'a> {
         }
         let Self { site, pools, lists, known } = self;
         *known.entry((queue, wanted)).or_insert_with_key(|(_, wanted)| {
-            let has_all = |&&pool: &&u32| wanted.iter().all(|wanted| has(site, &pools.nodes[pool as usize], wanted));
-            let matching = lists[queue].iter().filter(has_all).copied().collect();
+            let mut matching = lists[queue].clone();
+            matching.retain(|&pool| wanted.iter().all(|wanted| has(site, &pools.nodes[pool as usize], wanted)));
             lists.push(matching);
             lists.len() as u32 - 1
         })

@@ -170,9 +170,9 @@ impl Site {
         let sweep = Sweep::constant(race.rules, inputs(ranked, other));
         let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = self.order_rules(None, None).columns();
-        let is_constant = |name: &str| self.site_constant(name, &ranked.schema, Some(&ranked.table)).is_some();
-        let names = ranked.program.inputs().iter().map(|name| &**name);
-        let names: Vec<&str> = names.filter(|name| !sort_keys.contains(name) && !is_constant(name)).collect();
+        let mut names: Vec<&str> = ranked.program.inputs().iter().map(|name| &**name).collect();
+        names.retain(|name| !sort_keys.contains(name));
+        names.retain(|name| self.site_constant(name, &ranked.schema, Some(&ranked.table)).is_none());
         for (index, name) in names.iter().enumerate() {
             let search = Search {
                 race: &race,
