@@ -344,6 +344,10 @@ class Check(dict[str, Any]):
         """Whether a scheduler that runs crashes as soon as it evaluates the formula. If every job of the site has an error, it
         crashes only when it is next started, which the finding ``JSF402`` says."""
     @property
+    def exchange_rates(self) -> list[_ExchangeRate] | None:
+        """What an amount of each input is worth in time of waiting, at the medians of the jobs that wait; without jobs, what holds for every
+        job. None if waiting gains nothing."""
+    @property
     def findings(self) -> list[_Finding]:
         """What is wrong or doubtful, with the place as ``span``, other places as ``labels``, and the change that mends it as ``fix``."""
     @property
@@ -374,6 +378,14 @@ class _Error(TypedDict):
     kind: str
     message: str
     span: _Span
+
+@type_check_only
+class _ExchangeRate(TypedDict):
+    input: str
+    amount: float  # in the unit of the input: 1, an hour, a gibibyte, or a tenth of a ratio
+    unit: str | None
+    wait: float  # the seconds of waiting that raise the value as much; negative if the amount lowers it
+    is_constant: bool  # whether it is the same for jobs that differ in any one input
 
 @type_check_only
 class _ExplainedInput(TypedDict):
@@ -464,6 +476,9 @@ class Explanation(dict[str, Any]):
     @property
     def below(self) -> list[_Neighbour]:
         """The same for the jobs after it."""
+    @property
+    def exchange_rates(self) -> list[_ExchangeRate]:
+        """What an amount of each input is worth in time of waiting for this job; empty if waiting gains nothing."""
     @property
     def changes(self) -> list[dict[str, Any]]:
         """What would bring the job to the rank that ``to`` asks for: ``name``, ``from``, ``to``, ``unit``, ``means``, ``rank``."""

@@ -65,6 +65,7 @@ ATTRIBUTES = {
         "crashes_scheduler": "Whether a scheduler that runs crashes as soon as it evaluates the formula.",
         "findings": "What is wrong or doubtful: code, severity, message, span, label, labels, help, fix.",
         "jobs": "With a site that has jobs: total, ignored, errors, failing. Else None.",
+        "exchange_rates": "What inputs are worth in time of waiting: input, amount, unit, wait, is_constant; None if there are none.",
         "guessed_types": "Names that are numbers by the amounts of the jobs only; None if there are none.",
     },
     Trajectory: {
@@ -106,6 +107,7 @@ OF_JOB = {
     "above": "Up to five jobs that are considered before this one, the nearest first, and what differs.",
     "below": "The same for the jobs after it.",
     "shares": "The nodes of the fair-share tree from the root to the entity.",
+    "exchange_rates": "What an amount of each input is worth in time of waiting: input, amount, unit, wait, is_constant.",
     "changes": "What would bring the job to the rank that `to` asks for.",
 }
 
@@ -119,7 +121,7 @@ def entry_of_job(name, doc):
 
 
 # entries that the JSON has only where there is something
-OPTIONAL = {"guessed_types", "jobs"}
+OPTIONAL = {"exchange_rates", "guessed_types", "jobs"}
 
 for result, documented in ATTRIBUTES.items():
     for name, doc in documented.items():

@@ -138,13 +138,13 @@ pub struct WorkloadJob {
     pub processors: u32,
     /// The index of its entity in [`Workload::entities`].
     pub entity: u32,
-    /// The index of its user in [`Workload::users`].
+    /// The index of its user in the users of [`Workload::names_in_log`].
     pub user: u32,
     /// The index of its group in [`Workload::groups`].
     pub group: u32,
-    /// The index of its Unix group in [`Workload::unix_groups`].
+    /// The index of its Unix group in the Unix groups of [`Workload::names_in_log`].
     pub unix_group: u32,
-    /// The index of its project in [`Workload::projects`].
+    /// The index of its project in the projects of [`Workload::names_in_log`].
     pub project: u32,
     /// The index of its queue in [`Workload::queues`].
     pub queue: u32,
