@@ -78,7 +78,7 @@ fn output(arguments: &[&str], columns: usize) -> String {
         .args(arguments)
         .current_dir(jsf_testing::ROOT)
         .env("NO_COLOR", "1")
-        .env("LINES", "24")
+        .env("JSF_LINES", "24")
         .env("COLUMNS", columns.to_string());
     let output = command.env_remove("JSF_SITE").output().expect("jsf runs");
     String::from_utf8(output.stdout).expect("UTF-8")

@@ -234,7 +234,7 @@ pub struct JobArgs {
 pub struct TextArgs {
     /// Show everything, and not one screen
     ///
-    /// A terminal gets one screen (24 lines, or LINES); a file or a pipe gets all rows
+    /// A terminal gets one screen (at most 24 lines, or the environment variable JSF_LINES); a file or a pipe gets all rows
     #[arg(long)]
     pub full: bool,
     /// Show all columns in full

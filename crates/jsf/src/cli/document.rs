@@ -3,12 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 
 use jsf_report::document::{Document, TerminalStyle, write_markdown};
+use terminal_size::{Height, Width, terminal_size_of};
 
 use super::CliError;
 use super::args::TextArgs;
 
-/// The lines of a terminal, unless the environment variable LINES says otherwise.
-const TERMINAL_LINES: usize = 24;
+/// The lines of a screen, of which a terminal may have fewer.
+const SCREEN_LINES: usize = 24;
 /// The lines of a screen that the answer leaves free: for the note about the site, and for the prompt.
 const FREE_LINES: usize = 2;
 /// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
@@ -77,24 +78,26 @@ fn quoted(argument: std::ffi::OsString) -> String {
     }
 }
 
-/// The lines that the answer may have: by the environment variable LINES, else those of a terminal; `None` if standard output is
-/// not a terminal.
+/// The lines that the answer may have: by the environment variable JSF_LINES, else those of a screen; `None` if standard output is
+/// not a terminal. LINES does not count, since shells export it to what is piped too.
 fn screen_height() -> Option<usize> {
-    let lines = positive_variable("LINES").or_else(|| io::stdout().is_terminal().then_some(TERMINAL_LINES));
-    lines.map(|lines| lines.saturating_sub(FREE_LINES).max(1))
+    let lines = positive_variable("JSF_LINES").or_else(terminal_lines)?;
+    Some(lines.saturating_sub(FREE_LINES).max(1))
+}
+
+fn terminal_lines() -> Option<usize> {
+    let lines = terminal_size_of(io::stdout()).map_or(SCREEN_LINES, |(_, Height(lines))| lines.into());
+    io::stdout().is_terminal().then_some(lines.min(SCREEN_LINES))
+}
+
+/// The number of characters in a line: what the environment variable COLUMNS says, else the terminal's; `None` if standard
+/// output is not a terminal.
+fn terminal_width() -> Option<usize> {
+    positive_variable("COLUMNS").or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into()))
 }
 
 /// The value of an environment variable that is a positive number.
 fn positive_variable(name: &str) -> Option<usize> {
     let value = std::env::var(name).ok()?;
     value.parse().ok().filter(|value| *value > 0)
-}
-
-/// The number of characters in a line: what the environment variable COLUMNS says, else the terminal's; `None` if standard
-/// output is not a terminal.
-fn terminal_width() -> Option<usize> {
-    positive_variable("COLUMNS").or_else(|| {
-        let size = terminal_size::terminal_size_of(io::stdout()).filter(|_| io::stdout().is_terminal());
-        size.map(|(width, _)| usize::from(width.0))
-    })
 }

@@ -195,7 +195,7 @@ fn a_formula_that_does_not_work_ends_with_1() {
 fn a_screen_of_80_columns_has_the_answer() {
     for options in [&[][..], &["--job", "184208"], &["--job", "184905"]] {
         let arguments = [&["cycle", "--site", "examples/site"], options].concat();
-        let output = command().args(arguments).env("LINES", "24").env("COLUMNS", "80").output().expect("an output");
+        let output = command().args(arguments).env("JSF_LINES", "24").env("COLUMNS", "80").output().expect("an output");
         let screen = success(&output);
         assert!(screen.lines().count() <= 24 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
         assert!(screen.contains("waiting") && screen.contains("processors: 382 of 4288 free"), "{screen}");

@@ -154,7 +154,10 @@ fn a_log_of_an_unknown_formula_gets_advice() {
     let path = folder.path().join("sched.log");
     fs::write(&path, log).expect("a file");
     let mut on_a_screen = command();
-    on_a_screen.args(["replay", &path.display().to_string(), "ncpus + mem/1024/1024"]).args(SITE).env("LINES", "24");
+    on_a_screen
+        .args(["replay", &path.display().to_string(), "ncpus + mem/1024/1024"])
+        .args(SITE)
+        .env("JSF_LINES", "24");
     let output = on_a_screen.output().expect("jsf starts");
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");

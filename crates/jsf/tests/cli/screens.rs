@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
+
+use jsf_testing::python;
 
 use crate::command::{command, stderr, stdout};
 
@@ -36,8 +39,12 @@ fn assert_few_lines(arguments: &[&str]) -> Vec<String> {
 }
 
 fn lines(arguments: &[&str]) -> Vec<String> {
-    let output =
-        command().args(arguments).env("LINES", "24").env("COLUMNS", WIDTH.to_string()).output().expect("jsf starts");
+    let output = command()
+        .args(arguments)
+        .env("JSF_LINES", "24")
+        .env("COLUMNS", WIDTH.to_string())
+        .output()
+        .expect("jsf starts");
     assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {}", stderr(&output));
     stdout(&output).lines().map(str::to_owned).collect()
 }
@@ -67,20 +74,44 @@ fn job_rows(text: &str) -> usize {
 
 #[test]
 fn what_is_not_a_terminal_gets_all_rows() {
-    let printed = |arguments: &[&str], lines: &str| {
-        let output = command().args(arguments).args(SITE).env("LINES", lines).output().expect("jsf starts");
-        stdout(&output)
-    };
-    // no number of lines is the same as no variable
+    // the lines of a shell's terminal are not those of a pipe
     for (arguments, rows) in [(&["rank", FORMULA][..], 33), (&["rank", FORMULA, "--terms", "--inputs"], 33)] {
-        let (piped, screen) = (printed(arguments, ""), printed(arguments, "24"));
+        let (piped, screen) = (with_lines(arguments, "LINES"), with_lines(arguments, "JSF_LINES"));
         assert!(job_rows(&piped) >= rows && job_rows(&screen) < rows, "{piped}");
         assert!(piped.contains("184127.kestrel"), "{piped}");
     }
     for arguments in [&["compare", "--new", FORMULA][..], &["shares"], &["cycle"], &["names"]] {
-        let (piped, screen) = (printed(arguments, ""), printed(arguments, "24"));
+        let (piped, screen) = (with_lines(arguments, "LINES"), with_lines(arguments, "JSF_LINES"));
+        let full = with_lines(&[arguments, &["--full"]].concat(), "LINES");
         assert!(piped.lines().count() >= screen.lines().count(), "{piped}");
-        assert!(!piped.contains("rows in the middle") && !piped.contains(" rows of "), "{piped}");
+        for text in [piped, full] {
+            assert!(!text.contains("rows in the middle") && !text.contains(" rows of "), "{text}");
+            assert!(!text.contains("; --format json has all"), "{text}");
+        }
+    }
+}
+
+/// What a command prints to a pipe with an environment variable of 24 lines.
+fn with_lines(arguments: &[&str], variable: &str) -> String {
+    stdout(&command().args(arguments).args(SITE).env(variable, "24").output().expect("jsf starts"))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminal_gets_a_screen_of_its_height_and_at_most_24_lines() {
+    const SPAWN: &str = "import pty, sys; pty.spawn(['sh', '-c', 'stty rows $0 columns 80; \"$@\"', *sys.argv[1:]])";
+    let Some(python) = python::any() else { return };
+    // 0: a terminal that does not tell its size
+    for (rows, most) in [("12", 10), ("24", 22), ("60", 22), ("0", 22)] {
+        let mut terminal = Command::new(&python);
+        terminal
+            .args(["-c", SPAWN, rows, env!("CARGO_BIN_EXE_jsf"), "rank", FORMULA])
+            .args(SITE)
+            .args(["--color", "never"]);
+        let output = terminal.current_dir(jsf_testing::ROOT).env("LINES", "99").output().expect("Python runs");
+        let shown = stdout(&output);
+        let answer: Vec<&str> = shown.lines().filter(|line| !line.starts_with("jsf: ")).collect();
+        assert_eq!(answer.len(), most, "{rows}: {shown} {}", stderr(&output));
     }
 }
 
@@ -93,7 +124,7 @@ fn the_columns_that_decide_are_never_dropped() {
         ["rank", four, "--terms", "--full"],
         ["explain", four, "--job", "184127"],
     ] {
-        let output = command().args(arguments).args(SITE).env("LINES", "60").env("COLUMNS", "80").output();
+        let output = command().args(arguments).args(SITE).env("JSF_LINES", "60").env("COLUMNS", "80").output();
         let text = stdout(&output.expect("jsf starts"));
         let headings = text.lines().find(|line| line.starts_with("rank") && line.contains("job")).expect(&text);
         assert!(headings.contains("value") && headings.contains("ncpus*1000"), "{text}");

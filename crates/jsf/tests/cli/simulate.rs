@@ -287,7 +287,7 @@ fn a_screen_of_80_columns_has_the_answer_the_formulas_and_two_tables() {
     let simulate = |formulas: &[&str]| {
         let site = ["--site", "examples/site", "--workload", "examples/site/accounting.gz", "--processors", "256"];
         let arguments = [&["simulate"], &site[..], formulas].concat();
-        success(&command().args(arguments).env("LINES", "24").env("COLUMNS", "80").output().expect("an output"))
+        success(&command().args(arguments).env("JSF_LINES", "24").env("COLUMNS", "80").output().expect("an output"))
     };
     for formulas in [&["--new", "fairshare_factor * 100 + eligible_time / 3600"][..], &[]] {
         let screen = simulate(formulas);

@@ -28,7 +28,7 @@ pub struct TerminalStyle {
     pub table_width: Option<usize>,
     /// The number of characters in a line of a sentence; `None`: as many as needed.
     pub prose_width: Option<usize>,
-    /// The number of lines; `None`: the document in full.
+    /// The number of lines of the first screen, `usize::MAX` for all its rows; `None`: the document in full.
     pub height: Option<usize>,
     /// Whether to use colours.
     pub coloured: bool,
@@ -155,9 +155,9 @@ impl TerminalStyle {
         Layout::new(columns, sample, self.table_width)
     }
 
-    /// Writes a table, and names the columns that do not fit and the number of rows that are left out.
+    /// Writes a table with all rows, and names the columns that do not fit.
     fn write_table(self, table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let rows = table.limit.rows(table.len());
+        let rows: Vec<usize> = (0..table.len()).collect();
         let layout = self.layout(table, &rows);
         let mut heading = Vec::new();
         layout.write_heading(&mut heading);
@@ -165,9 +165,6 @@ impl TerminalStyle {
         write_in_order(&rows, out, |rows, text| {
             rows.iter().for_each(|&row| layout.write_row(&text_cells(table, row), text));
         })?;
-        if let Some(left_out) = table.limit.left_out(table.len()) {
-            self.write_prose(&left_out, out)?;
-        }
         match layout.dropped().as_slice() {
             [] => Ok(()),
             dropped => self.write_prose(&columns_left_out(dropped), out),
