@@ -6,11 +6,10 @@ use job_sort_formula::formula::syntax::{ExprId, ExprKind, MAX_LENGTH, MAX_NESTIN
 use job_sort_formula::{ErrorKind, EvalError, Formula, Value};
 use jsf_testing::random::formulas::schema;
 use jsf_testing::random::operations::written;
+use jsf_testing::random::text::CONSTRUCTS;
 use jsf_testing::random::{Generator, text};
 use proptest::collection::vec;
 use proptest::prelude::*;
-
-const CONSTRUCTS: &str = include_str!("../crates/openpbs/tests/referee/constructs.txt");
 
 /// The size of a stack on which every text can be parsed, in bytes.
 const SMALL_STACK: usize = 256 * 1024;

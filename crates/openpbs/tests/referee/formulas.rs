@@ -11,12 +11,12 @@ use job_sort_formula::{Formula, PythonVersion, Schema, Value};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use jsf_testing::random::large_integers::NAMES;
 use jsf_testing::random::operations::written;
+use jsf_testing::random::text::CONSTRUCTS;
 use jsf_testing::random::{Generator, text};
 use jsf_testing::setting;
 
 use crate::python::Script;
 
-const CONSTRUCTS: &str = include_str!("constructs.txt");
 /// What only some versions have, with comments and joined lines in it.
 const CONSTRUCTS_ON_LINES: [&str; 8] = [
     "ncpus[# a '\n*mem]",

@@ -4,7 +4,7 @@ use super::Generator;
 use super::formulas::Writer;
 
 /// What the grammar has beside arithmetic, and texts like it that are refused.
-const CONSTRUCTS: &str = include_str!("../../../openpbs/tests/referee/constructs.txt");
+pub const CONSTRUCTS: &str = include_str!("constructs.txt");
 
 /// Tokens that a mistake inserts into a formula, from Python, from other languages or from none.
 const WRONG_TOKENS: [&str; 112] = [
