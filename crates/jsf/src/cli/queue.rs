@@ -64,10 +64,10 @@ pub(super) fn with_ranked_queue(
     if jobs.program.is_none() {
         return Ok(Outcome::Findings);
     }
-    let named = wanted.jobs.filter(|arguments| !arguments.job.is_empty());
-    let mut rows = named.map(|arguments| arguments.rows(&jobs.table)).transpose()?.unwrap_or_default();
-    if let Some(JobArgs { job }) = wanted.jobs {
-        warn_of_job_id(&source.text, job, &jobs.table);
+    let mut rows = Vec::new();
+    if let Some(named) = wanted.jobs.filter(|arguments| !arguments.job.is_empty()) {
+        rows = named.rows(&jobs.table)?;
+        warn_of_job_id(&source.text, &named.job, &jobs.table);
     }
     if let Some(described) = &wanted.described {
         rows.push(site.add_described(&mut jobs, described)?);

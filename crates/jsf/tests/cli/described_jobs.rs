@@ -50,6 +50,15 @@ fn what_is_not_requested_comes_from_the_queue_then_the_server_then_their_limits(
 }
 
 #[test]
+fn a_number_as_the_formula_is_taken_for_a_job_beside_other_jobs_only() {
+    let site = ["--site", "examples/site"];
+    for (jobs, is_warned) in [(&["--job", "184127"][..], true), (&["--as", "ncpus=2"], false)] {
+        let output = jsf(&[&["explain", "184598"], jobs, &site].concat());
+        assert_eq!(stderr(&output).contains("is taken as the formula"), is_warned, "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn the_factor_is_that_of_the_entity_or_an_assumed_one() {
     let formula = "1000 * fairshare_factor + ncpus";
     let site = ["--site", "examples/site", "--format", "json"];
