@@ -128,18 +128,22 @@ fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
     (comparison.moved() > 0 && has_effect(report)).then(|| Fact::new("moves", text))
 }
 
-/// `12 up by 15.6 places, 21 down by 8.9`: the mean of those that gain, and of those that lose.
+/// `12 up by 15.6 places, 21 down by 8.9 places`: the mean of those that gain, and of those that lose.
 fn moves_words(comparison: &Comparison) -> String {
-    let distances = |is_up: bool| {
-        let both = comparison.moves().filter_map(|job| job.old.zip(job.new));
-        both.filter(|(old, new)| old != new && (new < old) == is_up).map(|(old, new)| old.abs_diff(new)).sum::<usize>()
-    };
-    let sides = [("up", comparison.up, distances(true)), ("down", comparison.down, distances(false))];
-    let moved = sides.into_iter().filter(|(_, jobs, _)| *jobs > 0).map(|(way, jobs, places)| {
-        let mean = places as f64 / jobs as f64;
-        format!("{jobs} {way} by {} place{}", significant(mean), if mean == 1.0 { "" } else { "s" })
-    });
-    moved.collect::<Vec<_>>().join(", ")
+    let mut gained = 0;
+    let mut lost = 0;
+    for (old, new) in comparison.moves().filter_map(|job| job.old.zip(job.new)) {
+        gained += old.saturating_sub(new);
+        lost += new.saturating_sub(old);
+    }
+    let sides = [mean_move(comparison.up, "up", gained), mean_move(comparison.down, "down", lost)];
+    sides.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn mean_move(jobs: usize, way: &str, places: usize) -> Option<String> {
+    let mean = places as f64 / jobs as f64;
+    let noun = if mean == 1.0 { "place" } else { "places" };
+    (jobs > 0).then(|| format!("{jobs} {way} by {} {noun}", significant(mean)))
 }
 
 /// What tau-b is, on the scale that it has.
@@ -305,18 +309,16 @@ fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
 }
 
 /// What a value of tau-b means, by the same bounds on both sides of 0. Jobs move although it is 1 if ties are decided otherwise.
-fn agreement(tau: f64) -> &'static str {
-    match (tau.abs(), tau > 0.0) {
-        (0.9.., true) => "nearly the old one",
-        (0.6.., true) => "much like the old one",
-        (0.3.., true) => "somewhat like the old one",
-        (0.1.., true) => "only weakly like the old one",
-        (0.9.., false) => "nearly the reverse of the old",
-        (0.6.., false) => "much like the reverse of the old",
-        (0.3.., false) => "somewhat like the reverse of the old",
-        (0.1.., false) => "only weakly like the reverse of the old",
-        _ => "unrelated to the old",
-    }
+fn agreement(tau: f64) -> String {
+    let likeness = match tau.abs() {
+        0.9.. => "nearly",
+        0.6.. => "much like",
+        0.3.. => "somewhat like",
+        0.1.. => "only weakly like",
+        _ => return "unrelated to the old".to_owned(),
+    };
+    let other = if tau > 0.0 { "the old one" } else { "the reverse of the old" };
+    format!("{likeness} {other}")
 }
 
 /// `1 job starts`, `2 jobs start`.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use jiff::Timestamp;
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::check::Checked;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
@@ -12,7 +11,7 @@ use serde::Serialize;
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::verdict::{brief_findings, verdict_sentence};
 use crate::without::{Without, without_json, without_most, without_words};
-use crate::words::{count, duration};
+use crate::words::{count, duration, moment};
 
 /// A cycle, and what is shown of it.
 #[derive(Debug, Clone, Copy)]
@@ -288,14 +287,6 @@ impl<'a> CycleReport<'a> {
         let waiting = self.cycle.waiting.len() + self.cycle.started.len();
         let most = without_most(&self.cycle.left_out, waiting);
         most.map_or_else(String::new, |names| format!(" (without {names})"))
-    }
-}
-
-/// A time in UTC.
-pub(super) fn moment(seconds: i64) -> String {
-    match Timestamp::from_second(seconds) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        Err(_) => seconds.to_string(),
     }
 }
 

@@ -3,11 +3,13 @@
 use job_sort_formula::rank::{OldNew, SummandAgreement};
 use serde::Serialize;
 
-use crate::document::{Cell, Column, Section, Table};
+use crate::document::{Cell, Column, DECIDES, Section, Table};
 use crate::words::significant;
 
 /// A summand with at least this tau-b decides the order.
-const DECIDES: f64 = 0.6;
+const MOST: f64 = 0.6;
+/// The longest heading of a summand.
+const MAX_HEADING: usize = 32;
 /// A summand with less than this tau-b hardly counts.
 const HARDLY: f64 = 0.1;
 
@@ -78,16 +80,36 @@ fn decides_heading(summands: &[SummandAgreement]) -> String {
     let sorted: Vec<&SummandAgreement> = by_agreement(summands).collect();
     let [first, .., last] = sorted[..] else { return "what decides".to_owned() };
     let [most, least] = [first, last].map(|summand| summand.tau.unwrap_or(0.0));
-    match (most >= DECIDES, least.abs() < HARDLY) {
+    match (most >= MOST, least.abs() < HARDLY) {
         (true, true) => format!("what decides: `{}`; `{}` hardly counts", first.text, last.text),
         (true, false) => format!("what decides: most of all `{}`", first.text),
         (false, _) => "what decides: none of the summands alone".to_owned(),
     }
 }
 
-/// The summand that agrees with the order most.
-pub(super) fn deciding_summand(summands: &[SummandAgreement]) -> Option<&str> {
-    by_agreement(summands).next().map(|summand| &*summand.text)
+/// The columns of the summands with these texts. The one that agrees with the order most is dropped last.
+pub(super) fn summand_columns<'a>(
+    texts: impl Iterator<Item = &'a str>,
+    agreements: &[SummandAgreement],
+    importance: u8,
+) -> impl Iterator<Item = Column> {
+    let deciding = by_agreement(agreements).next().map(|summand| &*summand.text);
+    texts.map(move |text| {
+        let importance = if deciding == Some(text) { DECIDES } else { importance };
+        Column::number(cut_in_the_middle(text), importance)
+    })
+}
+
+/// A heading of at most [`MAX_HEADING`] characters, the beginning and the end of the text.
+fn cut_in_the_middle(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= MAX_HEADING {
+        return text.to_owned();
+    }
+    let half = MAX_HEADING / 2;
+    let start = &characters[..half - 1];
+    let end = &characters[characters.len() - half..];
+    start.iter().chain(['…'].iter()).chain(end).collect()
 }
 
 /// The summands, those that agree with the order most first.

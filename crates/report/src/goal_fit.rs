@@ -126,23 +126,18 @@ impl<'a> GoalFitReport<'a> {
 
     /// The goals that the formula in force misses, and whether the fitted one meets them on the days that were not searched.
     fn missed_in_force(&self) -> Option<String> {
-        let goals = self.fit.goals.iter();
-        let missed =
-            goals.filter_map(|goal| Some((goal, missed_value(goal, [&goal.held_out_current, &goal.current])?)));
-        let (met, others): (Vec<_>, Vec<_>) = missed.partition(|(goal, _)| goal.held_out.is_met());
-        let words = |goals: Vec<(&FittedGoal, String)>, all: &str| {
-            let one = if goals.len() == 1 { "which" } else { all };
-            let names: Vec<String> = goals.into_iter().map(|(_, words)| words).collect();
-            (!names.is_empty()).then(|| (names.join(" and "), one.to_owned()))
-        };
-        let met = words(met, "all of which").map(|(names, these)| format!("{names}, {these} the other one meets"));
-        let others =
-            words(others, "all of which").map(|(names, these)| format!("{names}, {these} the other one misses, too"));
-        let missed: Vec<String> = met.into_iter().chain(others).collect();
+        let mut met = Vec::new();
+        let mut others = Vec::new();
+        for goal in &self.fit.goals {
+            let Some(missed) = missed_value(goal, [&goal.held_out_current, &goal.current]) else { continue };
+            if goal.held_out.is_met() { met.push(missed) } else { others.push(missed) }
+        }
+        let parts = [all_of_which(&met, "the other one meets"), all_of_which(&others, "the other one misses, too")];
+        let missed: Vec<String> = parts.into_iter().flatten().collect();
         (!missed.is_empty()).then(|| format!("But the formula in force misses {}.", missed.join("; and ")))
     }
 
-    /// The goals that the advised formula misses on the held-out days.
+    /// The goals that the advised formula misses.
     fn missed(&self) -> Option<String> {
         let missed = self.fit.goals.iter().filter_map(|goal| missed_value(goal, [&goal.held_out, &goal.train]));
         let missed: Vec<String> = missed.collect();
@@ -238,6 +233,12 @@ impl<'a> GoalFitReport<'a> {
         let early = if fit.is_interrupted { "Interrupted, and so far: " } else { "" };
         format!("{early}No weights meet all goals: {reason}. Relax a goal, or add a term.")
     }
+}
+
+/// Some goals and what holds for each of them; `None` without one.
+fn all_of_which(goals: &[String], holds: &str) -> Option<String> {
+    let these = if goals.len() == 1 { "which" } else { "all of which" };
+    (!goals.is_empty()).then(|| format!("{}, {these} {holds}", goals.join(" and ")))
 }
 
 /// A goal with its value and its limit, of the first of the parts (held out, searched) on which it is missed.

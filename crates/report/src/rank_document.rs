@@ -10,7 +10,7 @@ use job_sort_formula::rank::{Comparison, SummandAgreement};
 use jsf_openpbs::number_format;
 
 use crate::charts;
-use crate::decides::{decides_line, deciding_summand};
+use crate::decides::{decides_line, summand_columns};
 use crate::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table};
 use crate::groups::group_sections;
 use crate::rule_facts::rule_facts;
@@ -28,8 +28,6 @@ const STATES: [(&str, &str, &str); 6] = [
     ("E", "is ending", "are ending"),
     ("ignored", "is ignored", "are ignored"),
 ];
-/// The longest heading of a summand.
-const MAX_HEADING: usize = 32;
 /// The number of rows that decide the widths of the columns, about a screenful.
 const MEASURED_ROWS: usize = 50;
 
@@ -209,11 +207,7 @@ fn columns(report: RankReport<'_>) -> Vec<Column> {
         Column::number("value", DECIDES),
     ];
     columns.extend(report.inputs.iter().map(|name| Column::number(with_unit(report, name), 4)));
-    let deciding = deciding_summand(report.decides);
-    columns.extend(report.term_texts().map(|text| {
-        let importance = if deciding == Some(text) { DECIDES } else { 7 };
-        Column::number(cut_in_the_middle(text), importance)
-    }));
+    columns.extend(summand_columns(report.term_texts(), report.decides, 7));
     columns.push(Column::wrapped("note", 6));
     columns
 }
@@ -224,18 +218,6 @@ fn with_unit(report: RankReport<'_>, name: &str) -> String {
         Some(unit) => format!("{name} ({unit})"),
         None => name.to_owned(),
     }
-}
-
-/// A heading of at most [`MAX_HEADING`] characters, the beginning and the end of the text.
-pub(super) fn cut_in_the_middle(text: &str) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    if characters.len() <= MAX_HEADING {
-        return text.to_owned();
-    }
-    let half = MAX_HEADING / 2;
-    let start = &characters[..half - 1];
-    let end = &characters[characters.len() - half..];
-    start.iter().chain(['…'].iter()).chain(end).collect()
 }
 
 fn cells<'a>(report: RankReport<'a>, line: &Line<'a>) -> Vec<Cell<'a>> {

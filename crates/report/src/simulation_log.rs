@@ -3,10 +3,9 @@
 use jsf_simulate::{LeftOutReason, Workload};
 use serde_json::{Map, Value as Json, json};
 
-use crate::cycle::moment;
 use crate::document::Fact;
 use crate::simulation::{SimulationReport, core_seconds};
-use crate::words::{count, percent, significant};
+use crate::words::{count, moment, percent, significant};
 
 /// The headings of the facts about a log.
 const HEADINGS: [&str; 4] = [LOG, "left out", "cut", "walltime"];

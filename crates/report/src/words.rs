@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use jiff::Timestamp;
 use jsf_simulate::WarmUp;
 
 /// `1 job`, `2 jobs`.
@@ -110,6 +111,14 @@ pub fn waiting_time(seconds: i64) -> String {
     let shown =
         units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
     shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A time in UTC.
+pub(super) fn moment(seconds: i64) -> String {
+    match Timestamp::from_second(seconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => seconds.to_string(),
+    }
 }
 
 /// The warning that the first waits are those of usage that has not decayed.

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jsf_openpbs::wall_clock::seconds_of_date;
 
 mod compare;
 mod cycle;
@@ -268,6 +272,20 @@ fn listed_name(text: &str) -> Result<String, String> {
         "" => Err("expected a name before and after each comma".to_owned()),
         name => Ok(name.to_owned()),
     }
+}
+
+/// Parses a time in seconds since 1970 or in ISO 8601.
+fn moment(text: &str) -> Result<i64, String> {
+    let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
+    let seconds = text.parse().ok();
+    let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
+    let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);
+    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
+    seconds
+        .or_else(with_zone)
+        .or_else(without_zone)
+        .or_else(|| seconds_of_date(text))
+        .ok_or_else(|| expected.to_owned())
 }
 
 /// Parses the name of the file for a page. Standard output has the results.

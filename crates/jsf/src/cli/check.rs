@@ -89,11 +89,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else if fixes {
         let submitted = source.submitted(numbers);
         let Ok(formula) = submitted.formula() else { return Ok(Outcome::Findings) };
-        let is_same = |text: &str| {
-            let printed = source.clone().with_text(text.to_owned());
-            printed.submitted(numbers).formula().is_ok_and(|read| read.to_string() == formula.to_string())
-        };
-        writeln!(out, "{}", printable_formula(source.text.trim(), is_same)?)?;
+        writeln!(out, "{}", printable_formula(&source, source.text.trim(), formula, numbers)?)?;
     } else {
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
@@ -200,19 +196,23 @@ fn write(arguments: &CheckArgs, report: CheckReport<'_>, out: &mut impl Write) -
     }
 }
 
-/// The formula without characters that a terminal could obey: blanks become spaces, others are escaped.
+/// The text of a formula without characters that a terminal could obey: blanks become spaces, others are escaped.
 ///
 /// # Errors
 /// What is printed would be another formula.
-fn printable_formula(formula: &str, is_same: impl Fn(&str) -> bool) -> Result<String, CliError> {
-    let spaced = formula.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
+fn printable_formula(
+    source: &FormulaText,
+    text: &str,
+    formula: &Formula,
+    numbers: NumberMode,
+) -> Result<String, CliError> {
+    let spaced = text.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
     let printed = printable_lines(&spaced);
-    match is_same(&printed) {
-        true => Ok(printed.into_owned()),
-        false => Err(CliError::usage(
-            "the formula cannot be printed: it has control characters, or is too long with its spaces",
-        )),
+    let read = source.clone().with_text(printed.as_ref().to_owned());
+    if read.submitted(numbers).formula().is_ok_and(|read| read.to_string() == formula.to_string()) {
+        return Ok(printed.into_owned());
     }
+    Err(CliError::usage("the formula cannot be printed: it has control characters, or is too long with its spaces"))
 }
 
 /// `jsf fmt`
@@ -228,10 +228,7 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
     };
     // the lines below may be comments, which are kept
     let formula = whole.as_ref().unwrap_or(first_line);
-    let formatted = printable_formula(&formula.with_comments(), |text| {
-        let line = text.split('\n').next().unwrap_or_default();
-        Formula::parse(line).is_ok_and(|read| read.to_string() == formula.to_string())
-    })?;
+    let formatted = printable_formula(&source, &formula.with_comments(), formula, NumberMode::Exact)?;
     if !arguments.check {
         writeln!(out, "{formatted}")?;
     } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {

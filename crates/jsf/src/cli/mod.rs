@@ -163,13 +163,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
         Command::Completions { shell } => reference::completions(*shell, &mut out)?,
         Command::Names(arguments) => names::run(arguments, &mut out)?,
-        Command::Capture { without_environment } => {
-            let value = if *without_environment { "1" } else { "" };
-            let setting = format!("\nwithout_environment={value}\n");
-            let script = include_str!("capture.sh").replacen("\nwithout_environment=\n", &setting, 1);
-            out.write_all(script.as_bytes())?;
-            Outcome::Fine
-        }
+        Command::Capture { without_environment } => reference::capture(*without_environment, &mut out)?,
         Command::Man { command } => reference::man(command.as_deref(), &mut out)?,
     };
     out.flush()?;

@@ -1,4 +1,4 @@
-//! The commands that print built-in texts: `jsf codes`, `jsf completions` and `jsf man`.
+//! The commands that print built-in texts: `jsf codes`, `jsf capture`, `jsf completions` and `jsf man`.
 
 use std::io::Write;
 
@@ -20,6 +20,15 @@ pub(super) fn codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outco
         }
         None => write_text(&codes_document(), arguments.text, out)?,
     }
+    Ok(Outcome::Fine)
+}
+
+/// `jsf capture`
+pub(super) fn capture(without_environment: bool, out: &mut impl Write) -> Result<Outcome, CliError> {
+    const SETTING: &str = "\nwithout_environment=";
+    let script = include_str!("capture.sh");
+    let value = if without_environment { "1" } else { "" };
+    out.write_all(script.replacen(SETTING, &format!("{SETTING}{value}"), 1).as_bytes())?;
     Ok(Outcome::Fine)
 }
 

@@ -225,9 +225,11 @@ fn more(count: usize, heading: &str) -> String {
 
 /// The singular of a noun of one word in the plural.
 fn singular(noun: &str) -> Option<String> {
-    let plural = Some(noun).filter(|noun| !noun.contains(' '))?;
-    let of_y = plural.strip_suffix("ies").map(|stem| format!("{stem}y"));
-    of_y.or_else(|| plural.strip_suffix('s').map(str::to_owned))
+    if noun.contains(' ') {
+        return None;
+    }
+    let of_y = noun.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    of_y.or_else(|| noun.strip_suffix('s').map(str::to_owned))
 }
 
 /// The first of some names that fit into a width, with an ellipsis for the others; at least one.

@@ -13,13 +13,12 @@ use jsf_site::{
     Wait,
 };
 
-use crate::decides::{decides_line, deciding_summand};
+use crate::decides::{decides_line, summand_columns};
 use crate::document::{Cell, Column, DECIDES, Document, DrawingStyle, Fact, Section, Table};
 use crate::exchange_rates::{WORTH, rates_line};
 use crate::explain::sentence::{sentence, significant, state_words, tied};
 use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
-use crate::rank_document::cut_in_the_middle;
 use crate::rule_facts::rule_facts;
 use crate::shares_document::shares_table;
 use crate::verdict::verdict_sentence;
@@ -203,11 +202,7 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
         Column::text("entity", 4),
         Column::number("value", DECIDES),
     ];
-    let deciding = deciding_summand(report.decides);
-    columns.extend(terms.into_iter().flat_map(TermColumns::texts).map(|text| {
-        let importance = if deciding == Some(text) { DECIDES } else { 9 };
-        Column::number(cut_in_the_middle(text), importance)
-    }));
+    columns.extend(summand_columns(terms.into_iter().flat_map(TermColumns::texts), report.decides, 9));
     columns.push(if has_terms { Column::wrapped("note", 7) } else { Column::wrapped(DECIDED_BY, DECIDES) });
     let heading = if has_terms { format!("neighbours{of}") } else { format!("neighbours{of} ({SIGNS})") };
     Some(Section::new(heading).table(Table::from_rows(columns, rows).focus(job.above.len())))

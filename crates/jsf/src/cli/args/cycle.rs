@@ -1,12 +1,8 @@
 //! The arguments of `jsf cycle`.
 
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use jsf_openpbs::wall_clock::seconds_of_date;
 
-use super::{FormulaArgs, SiteArgs, TextArgs};
+use super::{FormulaArgs, SiteArgs, TextArgs, moment};
 
 /// `jsf cycle`
 #[derive(Debug, Args)]
@@ -86,18 +82,4 @@ impl CycleFormatName {
     pub fn is_document(self) -> bool {
         matches!(self, Self::Human | Self::Markdown)
     }
-}
-
-/// Parses a time in seconds since 1970 or in ISO 8601.
-pub(super) fn moment(text: &str) -> Result<i64, String> {
-    let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
-    let seconds = text.parse().ok();
-    let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
-    let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);
-    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
-    seconds
-        .or_else(with_zone)
-        .or_else(without_zone)
-        .or_else(|| seconds_of_date(text))
-        .ok_or_else(|| expected.to_owned())
 }

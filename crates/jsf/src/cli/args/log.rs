@@ -9,7 +9,7 @@ use jsf_site::{FileSource, Role, SiteFiles, StartingUsage};
 
 use crate::cli::CliError;
 
-use super::SiteArgs;
+use super::{SiteArgs, moment};
 
 /// A log of jobs, and how it is run through time.
 #[derive(Debug, Args)]
@@ -51,10 +51,10 @@ pub struct LogArgs {
     ///
     /// Seconds of the log's clock, or ISO 8601 [default: from when on the log is complete: one that is cut by the end of its jobs
     /// has only some of those submitted before its first end]
-    #[arg(long, value_name = "TIME", value_parser = super::cycle::moment, allow_negative_numbers = true, help_heading = "The log")]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true, help_heading = "The log")]
     pub from: Option<i64>,
     /// Leave out the jobs submitted at this time or later
-    #[arg(long, value_name = "TIME", value_parser = super::cycle::moment, allow_negative_numbers = true, help_heading = "The log")]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true, help_heading = "The log")]
     pub to: Option<i64>,
     /// Leave out the first jobs
     ///

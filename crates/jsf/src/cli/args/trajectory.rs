@@ -1,6 +1,6 @@
 //! The arguments of `jsf trajectory`.
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use jsf_openpbs::duration_notation::parse_duration;
 
@@ -30,7 +30,7 @@ Examples:
   jsf trajectory 'ncpus * eligible_time' --site examples/site \\
       --job 184598,184127 --hours 3d --format csv
   jsf trajectory --site examples/site --job 184277 --format markdown",
-group(ArgGroup::new("followed").arg("job").required(true)))]
+mut_arg("job", |job| job.required(true)))]
 pub struct TrajectoryArgs {
     /// The queue and the formula.
     #[command(flatten)]
