@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use job_sort_formula::jobs::JobState;
+use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::check::Checked;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
@@ -156,7 +157,7 @@ impl<'a> CycleReport<'a> {
         let table = &self.cycle.table;
         section.table(Table::new(columns, started.len(), move |index| {
             let id = started[index];
-            let row = table.row(id).or_else(|| table.row(&array_of(id)));
+            let row = table.row(id).or_else(|| table.row(&array_and_index(id)?.0));
             vec![
                 Cell::Count(index + 1),
                 Cell::text(id),
@@ -296,13 +297,5 @@ fn duration_of(seconds: i64) -> String {
 
 /// Whether an id is that of a subjob of an array: `12[3].vm` of `12[].vm`.
 fn is_subjob_of(id: &str, array: &str) -> bool {
-    array.contains("[]") && array_of(id) == array
-}
-
-/// The id of the array of a subjob.
-fn array_of(id: &str) -> String {
-    match (id.find('['), id.find(']')) {
-        (Some(start), Some(end)) if start < end => format!("{}[]{}", &id[..start], &id[end + 1..]),
-        _ => id.to_owned(),
-    }
+    array_and_index(id).is_some_and(|(of, _)| of == array)
 }
