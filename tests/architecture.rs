@@ -123,7 +123,8 @@ fn the_library_names_no_option_of_the_command() {
     for file in files.iter().filter(|file| !file.to_string_lossy().contains("openpbs/src/pbsfs")) {
         let text = fs::read_to_string(file).expect("a readable file");
         for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            let of_other_commands = ["sshare --json", "sshare -a --json", "sacctmgr --json"];
+            let of_other_commands =
+                ["sshare --json", "sshare -a --json", "sacctmgr --json", "flux account export-db --fairshare-emulate"];
             let line = of_other_commands.iter().fold(line.to_owned(), |line, command| line.replace(command, ""));
             let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
             let option = words.find(|word| {

@@ -468,7 +468,7 @@ fn usage_beside_several_policies_is_that_of_a_tree_of_slurm() {
 }
 
 /// What flux-accounting exports is read as its own policy reads it. The tree is that of the manual of
-/// `flux account-fairshare-emulate`; the ranks follow from shares divided by usage among the siblings.
+/// `flux account export-db --fairshare-emulate`; the ranks follow from shares divided by usage among the siblings.
 #[test]
 fn a_tree_of_flux_accounting_has_its_policy() {
     let user = |name: &str, shares: i64, usage: i64| json!({"username": name, "shares": shares, "usage": usage});
