@@ -10,7 +10,7 @@ use job_sort_formula::schema::Schema;
 use jsf_json::JsonScalar;
 use jsf_openpbs::entity::{EntityAttributes, FairshareEntity};
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode};
-use jsf_openpbs::wall_clock::seconds_of_ctime;
+use jsf_openpbs::wall_clock::{Time, seconds_of_ctime};
 
 use crate::attribute_values::{integer, seconds};
 use crate::job_key::SpecialInput;
@@ -227,15 +227,6 @@ impl CycleKey {
     }
 }
 
-/// A time of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Time {
-    /// In seconds since 1970.
-    Utc(i64),
-    /// On the clock of the host of qstat, as if it were in UTC.
-    Wall(i64),
-}
-
 /// The times of a job, as the document gives them.
 #[derive(Debug, Clone, Copy, Default)]
 struct JobTimes {
@@ -326,7 +317,8 @@ impl Clock {
         !self.samples.is_empty()
     }
 
-    fn utc(&self, time: Time) -> i64 {
+    /// A time in seconds since 1970.
+    pub fn utc(&self, time: Time) -> i64 {
         match time {
             Time::Utc(seconds) => seconds,
             Time::Wall(wall) => self.utc_of_wall(wall),

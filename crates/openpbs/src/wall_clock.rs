@@ -1,5 +1,14 @@
 //! Times as qstat prints them, without the time zone of the clock.
 
+/// A time, as a document or a user gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// In seconds since 1970.
+    Utc(i64),
+    /// On the clock of the host of qstat, as if it were in UTC.
+    Wall(i64),
+}
+
 /// The seconds since 1970 on a clock that shows `Fri Nov 20 18:05:02 2026`, as C's `ctime` writes it, as if the clock were in
 /// UTC; `None` for another text.
 ///
@@ -16,8 +25,10 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
     let month = (1..).zip(MONTHS).find(|(_, name)| *name == month)?.0;
     let parts: Vec<i64> = time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let &[hour @ 0..24, minute @ 0..60, second @ 0..=60] = parts.as_slice() else { return None };
-    let day = day.parse().ok().filter(|day| (1..=31).contains(day))?;
     let year = year.parse().ok().filter(|year| (1900..10_000).contains(year))?;
+    let (year_of_next, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    let days_of_month = days_since_1970(year_of_next, next_month, 1) - days_since_1970(year, month, 1);
+    let day = day.parse().ok().filter(|day| (1..=days_of_month).contains(day))?;
     Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
@@ -77,7 +88,9 @@ mod tests {
         for text in [
             "",
             "Fri Nov 20 18:05 2026",
-            "Fri Nov 32 18:05:02 2026",
+            "Fri Nov 31 18:05:02 2026",
+            "Mon Feb 29 18:05:02 2100",
+            "Fri Dec 32 18:05:02 2026",
             "Fri Foo 20 18:05:02 2026",
             "Fri Nov 20 25:00:00 2026",
         ] {

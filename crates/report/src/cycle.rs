@@ -14,6 +14,9 @@ use crate::verdict::{brief_findings, verdict_sentence};
 use crate::without::{Without, without_json, without_most, without_words};
 use crate::words::{count, duration, moment};
 
+/// The most entities that the headline names.
+const MAX_NAMED: usize = 3;
+
 /// A cycle, and what is shown of it.
 #[derive(Debug, Clone, Copy)]
 pub struct CycleReport<'a> {
@@ -23,6 +26,8 @@ pub struct CycleReport<'a> {
     pub cycle: &'a CycledQueue,
     /// The jobs that are asked for; empty: all.
     pub jobs: &'a [String],
+    /// The entities and groups whose jobs are left in the cycle; empty: all.
+    pub entities: &'a [String],
     /// What is to be said of the formula, if there is one.
     pub checked: Option<&'a Checked>,
 }
@@ -154,15 +159,15 @@ impl<'a> CycleReport<'a> {
         }
         let columns =
             vec![Column::number("order", 5), Column::id("job", 9), Column::text("entity", 6), Column::text("queue", 6)];
-        let table = &self.cycle.table;
+        let cycle = self.cycle;
         section.table(Table::new(columns, started.len(), move |index| {
             let id = started[index];
-            let row = table.row(id).or_else(|| table.row(&array_and_index(id)?.0));
+            let row = cycle.row(id);
             vec![
                 Cell::Count(index + 1),
                 Cell::text(id),
-                Cell::text(row.map_or("", |row| table.entity(row))),
-                Cell::text(row.map_or("", |row| table.queue(row))),
+                Cell::text(row.map_or("", |row| cycle.table.entity(row))),
+                Cell::text(row.map_or("", |row| cycle.table.queue(row))),
             ]
         }))
     }
@@ -225,10 +230,15 @@ impl<'a> CycleReport<'a> {
         let cycle = self.cycle;
         let waiting = count(cycle.waiting.len(), "job");
         let waits = if cycle.waiting.len() == 1 { "waits" } else { "wait" };
-        let started = match cycle.started.len() {
-            0 => "No job starts now".to_owned(),
-            1 => format!("{} starts now", cycle.started[0]),
-            many => format!("{many} jobs start now, {} first", cycle.started[0]),
+        let of = match self.entities {
+            [] => String::new(),
+            entities if entities.len() <= MAX_NAMED => format!(" of {}", entities.join(" or ")),
+            entities => format!(" of {} entities", entities.len()),
+        };
+        let started = match cycle.started.as_slice() {
+            [] => format!("No job{of} starts now"),
+            [only] => format!("{only} starts now"),
+            [first, others @ ..] => format!("{} jobs{of} start now, {first} first", 1 + others.len()),
         };
         let reserved = match cycle.reserved.iter().min_by_key(|reserved| reserved.start) {
             None => String::new(),
@@ -246,7 +256,8 @@ impl<'a> CycleReport<'a> {
                 )
             }
         };
-        format!("{started}; {waiting} {waits}{reserved}{}.", self.concerns())
+        let of_waiting = if cycle.started.len() == 1 { &*of } else { "" };
+        format!("{started}; {waiting}{of_waiting} {waits}{reserved}{}.", self.concerns())
     }
 
     /// When one job starts.
@@ -285,7 +296,7 @@ impl<'a> CycleReport<'a> {
 
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.
     fn concerns(&self) -> String {
-        let waiting = self.cycle.waiting.len() + self.cycle.started.len();
+        let waiting = self.cycle.table.considered_rows().count();
         let most = without_most(&self.cycle.left_out, waiting);
         most.map_or_else(String::new, |names| format!(" (without {names})"))
     }

@@ -65,7 +65,7 @@ pub use finding::{FormulaSource, draw_finding, few_of_each_code};
 pub use printable::{printable, printable_lines};
 pub use rank_csv::Csv;
 pub use rank_document::{RankPageParts, rank_document};
-pub use rank_filter::{Filtered, JobFilter};
+pub use rank_filter::{Filtered, JobFilter, NO_MATCH};
 pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 pub use shares_document::{SharesHead, shares_document};

@@ -8,6 +8,9 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 
 use crate::RankedRow;
 
+/// What is said if each filter by itself matches a job, and no job matches them all.
+pub const NO_MATCH: &str = "no job matches all of the filters";
+
 /// The jobs to show; an empty list does not restrict them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JobFilter<'a> {
@@ -61,7 +64,7 @@ impl JobFilter<'_> {
             rows.retain(|ranked| found.contains(&ranked.row()));
         }
         if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
-            unmatched.push("no job matches all of the filters".to_owned());
+            unmatched.push(NO_MATCH.to_owned());
         }
         Filtered { rows, unmatched, has_known }
     }

@@ -14,6 +14,7 @@ use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refusal, Reservation};
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::wall_clock::Time;
 
 use super::cycle_machine::{CycleMachine, amount_in_words};
 use super::role::Role;
@@ -33,8 +34,8 @@ const FAR: u64 = 366 * 86400;
 pub struct CycleRequest<'a> {
     /// The formula; `None`: the scheduler has none.
     pub formula: Option<&'a Formula>,
-    /// The moment of the cycle, in seconds since 1970; `None`: that of the document of jobs.
-    pub at: Option<i64>,
+    /// The moment of the cycle; `None`: that of the document of jobs.
+    pub at: Option<Time>,
     /// The number of processors, instead of the nodes.
     pub processors: Option<u32>,
     /// The jobs and subjobs that are asked for. It is estimated when they start if the cycle neither starts them nor promises
@@ -112,6 +113,29 @@ pub struct WaitingJob {
     pub reason: String,
 }
 
+impl CycledQueue {
+    /// Keeps what the cycle decides about these rows of its table.
+    pub fn retain_rows(&mut self, rows: &HashSet<usize>) {
+        let Self { table, started, reserved, waiting, accrue_types, estimates, asked, .. } = self;
+        let is_kept = |id: &str| row_of(table, id).is_some_and(|row| rows.contains(&row));
+        started.retain(|id| is_kept(id));
+        reserved.retain(|one| is_kept(&one.id));
+        waiting.retain(|one| is_kept(&one.id));
+        accrue_types.retain(|(id, _)| is_kept(id));
+        estimates.retain(|(id, _)| is_kept(id));
+        asked.retain(|id| is_kept(id));
+    }
+
+    /// The row of a job, or of the array of a subjob that has no row.
+    pub fn row(&self, id: &str) -> Option<usize> {
+        row_of(&self.table, id)
+    }
+}
+
+fn row_of(table: &JobTable, id: &str) -> Option<usize> {
+    table.row(id).or_else(|| table.row(&array_and_index(id)?.0))
+}
+
 impl Site {
     /// The next cycle of the scheduler.
     ///
@@ -128,6 +152,9 @@ impl Site {
         warnings.extend(far_moment(&cycle, at));
         age(&mut table, &cycle, at);
         warnings.extend(uncertain_clock(&cycle, self.files.has(Role::Reservations)));
+        if matches!(request.at, Some(Time::Wall(_))) && !cycle.clock.is_known() {
+            warnings.push("the time zone of the moment of the cycle is not known and taken to be UTC".into());
+        }
         let program = program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, &SharesRequest::default(), &mut warnings)?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
@@ -250,9 +277,9 @@ fn waiting_subjob(array: &str, job: &QueuedJob, index: u32) -> Result<usize, Str
 }
 
 /// The moment of the cycle.
-fn moment(asked: Option<i64>, cycle: &CycleJobs) -> Result<i64, SiteError> {
+fn moment(asked: Option<Time>, cycle: &CycleJobs) -> Result<i64, SiteError> {
     let missing = || SiteError::missing("the document of jobs does not say when it was written: ", Need::Moment);
-    asked.or(cycle.timestamp).ok_or_else(missing)
+    asked.map(|time| cycle.clock.utc(time)).or(cycle.timestamp).ok_or_else(missing)
 }
 
 /// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jsf_openpbs::wall_clock::seconds_of_date;
+use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
 
 mod compare;
 mod cycle;
@@ -209,17 +209,25 @@ pub struct FilterArgs {
     /// the option
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
-    /// Show only jobs of this entity
-    ///
-    /// The jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole queue;
-    /// separate several by commas, or repeat the option
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
-    pub entity: Vec<String>,
+    /// Whose jobs are shown.
+    #[command(flatten)]
+    pub entities: EntityArgs,
     /// Show only the jobs of this queue
     ///
     /// Separate several by commas, or repeat the option
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub queue_name: Vec<String>,
+}
+
+/// Whose jobs are shown; those of all if nothing is given.
+#[derive(Debug, Args)]
+pub struct EntityArgs {
+    /// Show only jobs of this entity
+    ///
+    /// The jobs of this fair-share entity, or of all entities below this group, with their places in the whole queue;
+    /// separate several by commas, or repeat the option
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
+    pub entity: Vec<String>,
 }
 
 /// The jobs that a command is about.
@@ -286,6 +294,12 @@ fn moment(text: &str) -> Result<i64, String> {
         .or_else(without_zone)
         .or_else(|| seconds_of_date(text))
         .ok_or_else(|| expected.to_owned())
+}
+
+/// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
+fn moment_or_wall_time(text: &str) -> Result<Time, String> {
+    let wall = || seconds_of_ctime(text).map(Time::Wall);
+    moment(text).map(Time::Utc).or_else(|expected| wall().ok_or_else(|| format!("{expected}, or `qstat -f`")))
 }
 
 /// Parses the name of the file for a page. Standard output has the results.

@@ -17,7 +17,7 @@ use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Sit
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
 use super::document::{Shown, write_as_markdown, write_text};
-use super::queue::draw_submitted;
+use super::queue::{draw_submitted, select_rows};
 use super::rank::report_errors;
 use super::{
     CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula_of, report,
@@ -357,7 +357,7 @@ fn without_repetition(old: &[Message], new: &[Message]) -> Vec<Message> {
 
 /// The rows to list.
 fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = arguments.filter.select(compared_rows(&compared.comparison), site, &compared.table)?;
+    let mut rows = select_rows(arguments.filter.filter(), compared_rows(&compared.comparison), site, &compared.table)?;
     if !arguments.format.is_document() {
         rows.truncate(arguments.top.unwrap_or(usize::MAX));
     }

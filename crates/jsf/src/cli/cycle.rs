@@ -1,17 +1,19 @@
 //! `jsf cycle`
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::cycle::CycleReport;
+use jsf_report::{JobFilter, NO_MATCH, RankedRow};
 use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
 use super::args::{CycleArgs, CycleFormatName};
 use super::document::{write_as_markdown, write_text};
-use super::queue::{draw_submitted, none_exists, outcome};
+use super::queue::{draw_submitted, none_exists, outcome, select_rows};
 use super::rank::report_errors;
-use super::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
+use super::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
@@ -26,7 +28,7 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         request.formula = Some(formula);
     }
     request.asked.clone_from(&arguments.jobs);
-    let cycle = match site.cycle(&request) {
+    let mut cycle = match site.cycle(&request) {
         Err(SiteError::NotArithmetic) => {
             if let (Some(source), Some(submitted)) = (&source, &submitted) {
                 draw_all(source, &site.check(submitted)?.findings);
@@ -40,13 +42,23 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         return Err(none_exists(cycle.unknown).into());
     }
     warn_all(&cycle.unknown);
+    let entities = &arguments.entities.entity;
+    if !entities.is_empty() {
+        let filter = JobFilter { entities, ..JobFilter::default() };
+        let rows = select_rows(filter, RankedRow::all(&cycle.ranking), &site, &cycle.table)?;
+        cycle.retain_rows(&rows.into_iter().map(RankedRow::row).collect());
+        if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
+            warn(NO_MATCH);
+            cycle.retain_rows(&HashSet::new());
+        }
+    }
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
         draw_found(arguments, source, submitted, &cycle);
     }
     let is_document = arguments.format.is_document();
     let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
     let formula = source.as_ref().map_or("", |source| &source.text);
-    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, checked: checked.as_ref() };
+    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked: checked.as_ref() };
     match arguments.format {
         CycleFormatName::Human => write_text(&report.document(), arguments.text, out)?,
         CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,

@@ -5,26 +5,33 @@ use std::io::Write;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::job_error;
 use jsf_report::document::DrawingStyle;
-use jsf_report::draw_finding;
 use jsf_report::explain::{ExplainReport, described_words, explain_document, write_json};
+use jsf_report::{JobFilter, RankedRow, draw_finding};
 use jsf_site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::document::{PIPED_WIDTH, Shown, write_as_markdown, write_text};
-use super::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
+use super::queue::{RankedByFormula, Wanted, outcome, select_rows, with_ranked_queue};
 use super::rank::report_errors;
 use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
     note_idle(&[("--wide", arguments.text.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
-    let jobs = Some(&arguments.jobs);
     let mut described = arguments.described.clone();
-    if let (Some(described), Some(entity)) = (&mut described, &arguments.entity) {
-        described.entity.clone_from(entity);
+    match (&mut described, arguments.entity.as_slice()) {
+        (Some(described), [entity]) => described.entity.clone_from(entity),
+        (Some(_), [_, _, ..]) => return Err(CliError::usage("a described job (--as) has one entity (--entity)")),
+        _ => {}
     }
+    let jobs = Some(&arguments.jobs).filter(|_| entities(arguments).is_empty());
     let wanted = Wanted { is_document, jobs, described, limit: usize::MAX, origins: true, shown: is_error };
     with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
+}
+
+/// The entities whose jobs are explained.
+fn entities(arguments: &ExplainArgs) -> &[String] {
+    if arguments.described.is_some() { &[] } else { &arguments.entity }
 }
 
 pub(super) fn is_error(found: &Diagnostic) -> bool {
@@ -32,7 +39,13 @@ pub(super) fn is_error(found: &Diagnostic) -> bool {
 }
 
 fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, submitted, queue, rows } = ranked;
+    let RankedByFormula { site, source, submitted, queue, mut rows } = ranked;
+    let entities = entities(arguments);
+    if !entities.is_empty() {
+        let filter = JobFilter { jobs: &arguments.jobs.job, entities, ..JobFilter::default() };
+        let selected = select_rows(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
+        rows = selected.into_iter().map(RankedRow::row).collect();
+    }
     let considered = queue.ranking.order().len();
     if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
         let jobs = if considered == 1 { "1 job is" } else { &format!("{considered} jobs are") };

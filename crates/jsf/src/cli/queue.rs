@@ -127,31 +127,30 @@ pub(super) fn draw_submitted(
 impl FilterArgs {
     /// The filter of a report.
     pub(super) fn filter(&self) -> JobFilter<'_> {
-        JobFilter { jobs: &self.job, entities: &self.entity, queues: &self.queue_name }
+        JobFilter { jobs: &self.job, entities: &self.entities.entity, queues: &self.queue_name }
     }
+}
 
-    /// The rows of the jobs to show, in their order. Warns of what matches no job.
-    ///
-    /// # Errors
-    /// None of the jobs, entities and queues that are given exists.
-    pub(super) fn select(
-        &self,
-        rows: Vec<RankedRow>,
-        site: &Site,
-        table: &JobTable,
-    ) -> Result<Vec<RankedRow>, CliError> {
-        let filter = self.filter();
-        if filter.is_empty() {
-            return Ok(rows);
-        }
-        let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(table)? };
-        let filtered = filter.select(rows, table, tree.as_ref());
-        if !filtered.has_known && !self.queue_name.iter().any(|name| site.has_queue(name)) {
-            return Err(none_exists(filtered.unmatched).into());
-        }
-        warn_all(&filtered.unmatched);
-        Ok(filtered.rows)
+/// The rows of the jobs to show, in their order. Warns of what matches no job.
+///
+/// # Errors
+/// None of the jobs, entities and queues of the filter exists.
+pub(super) fn select_rows(
+    filter: JobFilter<'_>,
+    rows: Vec<RankedRow>,
+    site: &Site,
+    table: &JobTable,
+) -> Result<Vec<RankedRow>, CliError> {
+    if filter.is_empty() {
+        return Ok(rows);
     }
+    let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(table)? };
+    let filtered = filter.select(rows, table, tree.as_ref());
+    if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
+        return Err(none_exists(filtered.unmatched).into());
+    }
+    warn_all(&filtered.unmatched);
+    Ok(filtered.rows)
 }
 
 /// The error if nothing that is asked for exists.

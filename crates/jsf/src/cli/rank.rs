@@ -13,7 +13,7 @@ use jsf_site::{RankedQueue, Site};
 
 use super::args::{RankArgs, RankFormatName, note_idle};
 use super::document::{Shown, write_as_markdown, write_text};
-use super::queue::{RankedByFormula, Wanted, draw_submitted, outcome, with_ranked_queue};
+use super::queue::{RankedByFormula, Wanted, draw_submitted, outcome, select_rows, with_ranked_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, page, report, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -123,7 +123,7 @@ fn limit(arguments: &RankArgs) -> usize {
 
 /// The rows to show: those in the order first, then the others.
 fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = arguments.filter.select(RankedRow::all(&ranked.ranking), site, &ranked.table)?;
+    let mut rows = select_rows(arguments.filter.filter(), RankedRow::all(&ranked.ranking), site, &ranked.table)?;
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
     Ok(rows)
 }

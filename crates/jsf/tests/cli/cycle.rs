@@ -181,6 +181,75 @@ fn of_several_jobs_those_that_do_not_exist_are_named() {
     assert!(stderr(&output).contains("warning") && stderr(&output).contains("`7`"), "{}", stderr(&output));
 }
 
+/// The ids in a list of JSON, each an id or an object with one.
+fn ids(list: &Value) -> Vec<&str> {
+    let ids = list.as_array().expect("a list").iter();
+    ids.map(|one| one.get("id").unwrap_or(one).as_str().expect("an id")).collect()
+}
+
+#[test]
+fn entities_select_jobs_as_in_a_ranking() {
+    let site = |command: &str, options: &[&str]| {
+        let output = jsf(&[&[command, "--site", "examples/site", "--format", "json"], options].concat());
+        success(&output);
+        json(&output)
+    };
+    let whole = site("cycle", &[]);
+    for names in ["ida", "nkapoor", "ida,lnovak"] {
+        let ranked = site("rank", &["--user", names]);
+        let of_names = ids(&ranked["jobs"]);
+        let cycle = site("cycle", &["--user", names]);
+        let explained = site("explain", &["--user", names]);
+        assert_eq!(ids(&explained["jobs"]), of_names, "{names}");
+        for list in ["started", "reserved", "waiting"] {
+            let is_of_names = |id: &&str| {
+                of_names.iter().any(|of| {
+                    of == id || of.split_once("[]").is_some_and(|(array, _)| id.starts_with(&format!("{array}[")))
+                })
+            };
+            let expected: Vec<&str> = ids(&whole[list]).into_iter().filter(is_of_names).collect();
+            assert_eq!(ids(&cycle[list]), expected, "{names} {list}");
+        }
+        assert!(!ids(&cycle["waiting"]).is_empty() && ids(&cycle["waiting"]).len() < ids(&whole["waiting"]).len());
+    }
+}
+
+#[test]
+fn the_headline_is_about_the_entities_that_are_asked_for() {
+    let queue = Queue::new(JOBS, STRICT);
+    assert_eq!(queue.headline(&["--user", "dot"]), "No job of dot starts now; 1 job waits.");
+    assert_eq!(queue.headline(&["--user", "cy,dot"]), "3.vm starts now; 1 job of cy or dot waits.");
+    assert_eq!(queue.headline(&["--user", "ada"]), "No job of ada starts now; 0 jobs wait.");
+    assert!(queue.headline(&["--user", "dot", "--job", "4,2"]).starts_with("4.vm waits: not enough processors;"));
+    let output = queue.run(&["--processors", "8", "--at", "2000", "--user", "dot", "--job", "2"]);
+    assert!(success(&output).starts_with("No job of dot starts now; 0 jobs wait."), "{}", stdout(&output));
+    assert!(stderr(&output).contains("no job matches all of the filters"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_moment_is_also_on_the_clock_of_qstat() {
+    // 1795197902 is 18:05:02 in UTC: the clock is ahead by five hours and a half
+    let sample = r#"{"id":"1.vm","entity":"ada","queue":"workq","qtime":"Fri Nov 20 23:35:02 2026","queue_rank":1795197902290033}"#;
+    let at = |jobs: &str, time: &str| {
+        let output = Queue::new(jobs, STRICT).run(&["--processors", "8", "--format", "json", "--at", time]);
+        success(&output);
+        (json(&output)["at"].clone(), stderr(&output))
+    };
+    for time in ["Fri Nov 20 23:36:02 2026", "1795197962", "2026-11-20T18:06:02Z", "Fri Nov 20 18:06:02 UTC 2026"] {
+        let (moment, messages) = at(sample, time);
+        assert_eq!((moment, messages.contains("time zone")), (json!(1_795_197_962), false), "{time}: {messages}");
+    }
+    let (moment, messages) = at(JOBS, "Fri Nov 20 18:06:02 2026");
+    assert_eq!(moment, json!(1_795_197_962));
+    assert!(
+        messages.contains("the time zone of the moment of the cycle is not known and taken to be UTC"),
+        "{messages}"
+    );
+    let refused = Queue::new(JOBS, STRICT).run(&["--processors", "8", "--at", "Fri Nov 31 18:06:02 2026"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("or `qstat -f`"), "{}", stderr(&refused));
+}
+
 #[test]
 fn a_formula_that_does_not_work_ends_with_1() {
     let queue = Queue::new(JOBS, STRICT);

@@ -31,6 +31,13 @@ fn site() -> SmallSite {
 }
 
 #[test]
+fn a_described_job_has_one_entity() {
+    let output = jsf(&["explain", "ncpus", "--site", "examples/site", "--as", "ncpus=3", "--user", "ida,lnovak"]);
+    assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""));
+    assert!(stderr(&output).contains("a described job (--as) has one entity (--entity)"), "{}", stderr(&output));
+}
+
+#[test]
 fn what_is_not_requested_comes_from_the_queue_then_the_server_then_their_limits() {
     for (described, value) in [
         // the default queue

@@ -24,6 +24,10 @@ fn nothing_that_exists_is_exit_code_2_and_something_is_a_warning_for_the_rest() 
         (compare, "--entity", "nkapoor", no_entity),
         (compare, "--queue-name", "workq", "no job is in queue `nope`"),
         (&["explain"], "--job", "184598", no_job),
+        (&["explain"], "--entity", "ida", no_entity),
+        (&["explain"], "--user", "nkapoor", no_entity),
+        (&["cycle"], "--job", "184598", no_job),
+        (&["cycle"], "--user", "ida", no_entity),
         (&["trajectory"], "--job", "184598", no_job),
         (&["shares"], "--entity", "ida", "the tree has no `nope`"),
     ] {

@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{FormulaArgs, SiteArgs, TextArgs, moment};
+use jsf_openpbs::wall_clock::Time;
+
+use super::{EntityArgs, FormulaArgs, SiteArgs, TextArgs, moment_or_wall_time};
 
 /// `jsf cycle`
 #[derive(Debug, Args)]
@@ -41,12 +43,15 @@ pub struct CycleArgs {
     /// brackets; separate several by commas, or repeat the option
     #[arg(long = "job", value_name = "ID", value_delimiter = ',', value_parser = super::listed_name)]
     pub jobs: Vec<String>,
+    /// Whose jobs are shown.
+    #[command(flatten)]
+    pub entities: EntityArgs,
     /// The moment of the cycle
     ///
-    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it [default: that of the
-    /// document of jobs, else that of the capture]
-    #[arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true)]
-    pub at: Option<i64>,
+    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it, or as `qstat -f`
+    /// prints times, on the clock of its host [default: that of the document of jobs, else that of the capture]
+    #[arg(long, value_name = "TIME", value_parser = moment_or_wall_time, allow_negative_numbers = true)]
+    pub at: Option<Time>,
     /// The number of processors, instead of the nodes
     #[arg(long, value_name = "N", value_parser = super::log::processors, allow_negative_numbers = true)]
     pub processors: Option<u32>,

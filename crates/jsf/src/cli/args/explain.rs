@@ -16,7 +16,7 @@ const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 /// `jsf explain`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For each job of the queue (--job), or for one that is only described (--as): why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
+For each job of the queue that is asked for (--job, --user), or for one that is only described (--as): why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
 terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
 root of the fair-share tree to its entity; the five jobs ahead and the five behind, and what decides: the terms that \
 differ most, or the criterion that orders jobs of equal value; and which change of a single input would give a better \
@@ -36,7 +36,7 @@ Examples:
       --site examples/site --job 184598,184127 --format json
   jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor + ncpus' \\
       --site examples/site --as 'queue=workq,ncpus=12,walltime=4h' --entity mquispe",
-group(ArgGroup::new("explained").args(["job", "described"]).required(true).multiple(true)))]
+group(ArgGroup::new("explained").args(["job", "described", "entity"]).required(true).multiple(true)))]
 pub struct ExplainArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -51,9 +51,12 @@ pub struct ExplainArgs {
     /// not request it has by the defaults of its queue and the server
     #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
     pub described: Option<DescribedJob>,
-    /// The fair-share entity for --as
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_parser = listed_name, requires = "described")]
-    pub entity: Option<String>,
+    /// The entity whose jobs to explain
+    ///
+    /// The jobs of this fair-share entity, or of all entities below this group; separate several by commas, or repeat the
+    /// option; with --as the entity of the described job
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
+    pub entity: Vec<String>,
     /// Also say when the job reaches rank N
     ///
     /// If all considered jobs keep waiting and nothing else changes
