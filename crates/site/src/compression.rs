@@ -9,8 +9,10 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use super::quoted_mail::unquoted_stream;
+
 /// How many bytes at the start of a document show that it is compressed.
-const MAGIC: usize = 7;
+pub(super) const MAGIC: usize = 7;
 
 /// A stream that can be passed to another thread.
 pub(super) type Stream<'s> = Box<dyn Read + Send + 's>;
@@ -74,17 +76,17 @@ impl Compression {
     }
 }
 
-/// The content of a stream: decompressed if it is compressed.
+/// The content of a stream: decompressed if it is compressed, and without the marks of a mail that quotes it.
 ///
 /// # Errors
 /// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this build does not decompress.
 pub(super) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
     let (head, compression) = Compression::detect_at_start(&mut stream)?;
     let whole = Cursor::new(head).chain(stream);
-    match compression {
-        None => Ok(Box::new(whole)),
-        Some(compression) => decoder(compression, whole),
-    }
+    unquoted_stream(match compression {
+        None => Box::new(whole),
+        Some(compression) => decoder(compression, whole)?,
+    })
 }
 
 /// A document of at most this many bytes when decompressed is accepted, however small it was when compressed.

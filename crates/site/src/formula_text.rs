@@ -1,8 +1,10 @@
 //! The text of a formula and its source.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::Need;
+use jsf_json::decode_utf8;
 use jsf_openpbs::files::formula_source::{
     NoFormula, formula_in, formula_of_partition, formulas_of_others, other_directive, pasted,
 };
@@ -12,6 +14,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 
 use super::SiteError;
 use super::files::SiteFiles;
+use super::quoted_mail::unquoted;
 use super::role::Role;
 use super::source::FileSource;
 
@@ -63,6 +66,10 @@ impl FormulaText {
     /// The text is another directive, such as one that sets `job_sort_formula_threshold`.
     pub fn new(text: impl Into<String>) -> Result<Self, SiteError> {
         let given = text.into();
+        let given = match unquoted(given.as_bytes()) {
+            Cow::Owned(text) => decode_utf8(&text).into_owned(),
+            Cow::Borrowed(_) => given,
+        };
         if let Some(directive) = other_directive(&given) {
             return Err(SiteError::Content(directive.into()));
         }

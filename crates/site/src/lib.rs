@@ -28,6 +28,7 @@ mod placement;
 mod policy;
 mod printed_fairshare;
 mod python;
+mod quoted_mail;
 mod rank;
 mod reach_rank;
 mod replay;

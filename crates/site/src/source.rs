@@ -13,6 +13,7 @@ use jsf_slurm::conf::SlurmConf;
 use super::SiteError;
 use super::compression::{Compression, decompressed};
 use super::file_kind::FileKind;
+use super::quoted_mail::may_be_quoted;
 use super::role::Role;
 
 /// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
@@ -26,7 +27,8 @@ const MAX_KEPT_JOBS: u64 = 4 << 30;
 
 /// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read before.
 ///
-/// A file that gzip or zstd has compressed is decompressed.
+/// A file that gzip or zstd has compressed is decompressed. Of a text whose lines all begin with `>`, as a mail quotes it, these
+/// marks are removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileSource {
@@ -266,7 +268,7 @@ impl JobDocument {
                     reader.read_stream(limited(source, file)?)
                 }
             }
-            FileSource::Bytes { bytes, .. } if Compression::detect(bytes).is_none() => reader.read(bytes),
+            FileSource::Bytes { bytes, .. } if is_read_as_it_is(bytes) => reader.read(bytes),
             FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
         };
         read.map_err(|error| match source.head().map(|head| (FileKind::detect(&head), head)) {
@@ -285,14 +287,19 @@ impl JobDocument {
     }
 }
 
-/// Whether the file is a regular one that is not compressed. Leaves a regular file at its start.
+/// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file at its start.
 fn is_plain(file: &mut File) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Ok(false);
     }
-    let (_, compression) = Compression::detect_at_start(file)?;
+    let (head, _) = Compression::detect_at_start(file)?;
     file.rewind()?;
-    Ok(compression.is_none())
+    Ok(is_read_as_it_is(&head))
+}
+
+/// Whether a document that begins with these bytes is neither compressed nor quoted.
+fn is_read_as_it_is(head: &[u8]) -> bool {
+    Compression::detect(head).is_none() && !may_be_quoted(head)
 }
 
 /// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.

@@ -5,6 +5,7 @@ mod archives;
 mod capture;
 mod implausible_usage;
 mod python;
+mod quoted_mail;
 mod schedulers;
 mod snapshots;
 mod sort_keys;
