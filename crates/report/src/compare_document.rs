@@ -14,7 +14,7 @@ use crate::groups::group_sections;
 use crate::rule_facts::is_policy_of_others;
 use crate::shares_document::tree_section;
 use crate::verdict::{brief_findings, brief_findings_of_sides, capitalised, verdict_sentence};
-use crate::words::{count, grouped, signed_significant, significant};
+use crate::words::{count, grouped, grouped_count, signed_significant, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
@@ -128,7 +128,7 @@ fn moves_fact(report: CompareReport<'_>) -> Option<Fact> {
     (comparison.moved() > 0 && has_effect(report)).then(|| Fact::new("moves", text))
 }
 
-/// `12 up by 15.6 places, 21 down by 8.9 places`: the mean of those that gain, and of those that lose.
+/// `of 33 jobs, 12 up by 15.6 places, 21 down by 8.9 places`: the mean of those that gain, and of those that lose.
 fn moves_words(comparison: &Comparison) -> String {
     let mut gained = 0;
     let mut lost = 0;
@@ -137,7 +137,8 @@ fn moves_words(comparison: &Comparison) -> String {
         lost += new.saturating_sub(old);
     }
     let sides = [mean_move(comparison.up, "up", gained), mean_move(comparison.down, "down", lost)];
-    sides.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let sides: Vec<String> = sides.into_iter().flatten().collect();
+    format!("of {}, {}", grouped_count(comparison.jobs, "job"), sides.join(", "))
 }
 
 fn mean_move(jobs: usize, way: &str, places: usize) -> Option<String> {
@@ -225,19 +226,29 @@ fn agreement_sentence(comparison: &Comparison) -> String {
 /// What ties may add to the part of all places by which jobs move.
 const TIES: f64 = 0.1;
 
-/// Who gains and who loses most, by the mean place of a job.
+/// Who gains and who loses most, by the mean place of a job, and how many with too few jobs for a mean move farther.
 fn who_moves(comparison: &Comparison) -> Option<String> {
-    let who = moving_groups(comparison);
-    let gains = who
-        .first()
-        .filter(|who| who.gain > 0.0)
-        .map(|who| format!("{} gains most ({})", who.words(), who.places(comparison)));
-    let loses = who
-        .last()
-        .filter(|who| who.gain < 0.0)
-        .map(|who| format!("{} loses most ({})", who.words(), who.places(comparison)));
+    let (who, few_jobs): (Vec<_>, Vec<_>) = groups_by_gain(comparison).partition(|who| who.change.jobs >= MIN_JOBS);
+    let best = who.first().filter(|who| who.gain > 0.0);
+    let worst = who.last().filter(|who| who.gain < 0.0);
+    let gains = best.map(|who| format!("{} gains most ({})", who.words(), who.places()));
+    let loses = worst.map(|who| format!("{} loses most ({})", who.words(), who.places()));
     let clauses: Vec<String> = gains.into_iter().chain(loses).collect();
-    (!clauses.is_empty()).then(|| format!("{}.", capitalised(&clauses.join(", "))))
+    let range = worst.map_or(0.0, |who| who.gain)..=best.map_or(0.0, |who| who.gain);
+    let farther = few_jobs.iter().filter(|who| !range.contains(&who.gain)).count();
+    let s = if farther == 1 { "s" } else { "" };
+    match (clauses.is_empty(), farther) {
+        (true, 0) => None,
+        (true, _) => {
+            let verb = if farther == 1 { "does" } else { "do" };
+            Some(format!("No entity, group or queue with {MIN_JOBS} jobs moves; {farther} with fewer {verb}."))
+        }
+        (false, 0) => Some(format!("{}.", capitalised(&clauses.join(", ")))),
+        (false, _) => {
+            let most = capitalised(&clauses.join(", "));
+            Some(format!("{most}; {farther} with fewer than {MIN_JOBS} jobs move{s} farther."))
+        }
+    }
 }
 
 /// An entity, a group or a queue, and how its jobs move on average.
@@ -256,32 +267,32 @@ impl Who<'_> {
         format!("{}`{}`", self.kind, self.name)
     }
 
-    fn places(&self, comparison: &Comparison) -> String {
+    fn places(&self) -> String {
         let OldNew { old, new } = self.mean;
-        let jobs = grouped(&format!("{} of {} jobs", self.change.jobs, comparison.jobs));
+        let jobs = grouped_count(self.change.jobs, "job");
         format!("{jobs}, mean place {} → {}", significant(old), significant(new))
     }
 }
 
-/// The entities, groups and queues with enough jobs to speak of a mean; those that gain most come first.
-fn moving_groups(comparison: &Comparison) -> Vec<Who<'_>> {
+/// The entities, groups and queues; those that gain most come first.
+fn groups_by_gain(comparison: &Comparison) -> impl Iterator<Item = Who<'_>> {
     let kinds = [("", &comparison.entities), ("group ", &comparison.groups), ("queue ", &comparison.queues)];
     let changes = kinds.into_iter().flat_map(|(kind, changes)| changes.iter().map(move |change| (kind, change)));
-    let changes = changes.filter(|(_, change)| !change.name.is_empty() && change.jobs >= MIN_JOBS);
-    let who = changes.filter_map(|(kind, change)| {
+    let named = changes.filter(|(_, change)| !change.name.is_empty());
+    let who = named.filter_map(|(kind, change)| {
         let mean = change.mean_rank()?;
         let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
         Some(Who { kind, name, change, mean, gain: change.gain() })
     });
     let mut who: Vec<Who<'_>> = who.collect();
     who.sort_by(|left, right| right.gain.total_cmp(&left.gain));
-    who
+    who.into_iter()
 }
 
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.
 fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
-    let mut who = moving_groups(report.comparison);
-    who.retain(|who| who.gain != 0.0);
+    let who = groups_by_gain(report.comparison).filter(|who| who.change.jobs >= MIN_JOBS && who.gain != 0.0);
+    let who: Vec<Who<'_>> = who.collect();
     let has_first = report.comparison.jobs > FIRST;
     let mut columns = vec![
         Column::text("who gains and loses", 9),

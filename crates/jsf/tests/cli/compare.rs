@@ -418,3 +418,39 @@ fn what_decides_each_side_is_what_decides_its_ranking() {
         assert_eq!(compared["decides"]["new"], ranked(new, &tree), "{more:?}");
     }
 }
+
+#[test]
+fn the_headline_counts_who_moves_farther_with_fewer_jobs() {
+    // the old order is that of the letters, the new one that of the numbers
+    let compared = |jobs: &[(&str, i32)], format: &str| {
+        let line = |(row, (entity, new)): (usize, &(&str, i32))| {
+            let old = 100 - row;
+            format!("{{\"id\":\"{row}\",\"entity\":\"{entity}\",\"inputs\":{{\"x\":{old},\"y\":{new}}}}}\n")
+        };
+        let jobs: String = jobs.iter().enumerate().map(line).collect();
+        let arguments = ["compare", "--old", "x", "--new", "y", "--queue", "-", "--format", format];
+        let output = jsf_with_input(&arguments, &jobs);
+        success(&output).replace('\n', " ")
+    };
+    let three = [("ada", 50), ("ada", 49), ("ada", 48), ("bob", 60), ("bob", 59), ("bob", 58)];
+    let of_three = "`bob` gains most (3 jobs, mean place 5 → 2), `ada` loses most (3 jobs, mean place 2 → 5)";
+    for format in ["human", "markdown"] {
+        assert!(compared(&three, format).contains(&format!("{of_three}.")), "{format}");
+    }
+    // `cy` loses 7 places, `dot` gains 7
+    let one = [&[("cy", 1)][..], &three, &[("dot", 99)]].concat();
+    let of_three = "`bob` gains most (3 jobs, mean place 6 → 3), `ada` loses most (3 jobs, mean place 3 → 6)";
+    for format in ["human", "markdown"] {
+        let text = compared(&one, format);
+        assert!(text.contains(&format!("{of_three}; 2 with fewer than 3 jobs move farther.")), "{text}");
+    }
+    // `eve` gains one place, less than `bob`
+    let less = [&three[..], &[("dot", 2), ("eve", 3)]].concat();
+    let text = compared(&less, "human");
+    assert!(text.contains("mean place 2 → 5).") && !text.contains("fewer than 3 jobs"), "{text}");
+    let farther = [&[("cy", 1)][..], &three].concat();
+    let text = compared(&farther, "human");
+    assert!(text.contains("; 1 with fewer than 3 jobs moves farther."), "{text}");
+    let text = compared(&[("ada", 1), ("bob", 2)], "human");
+    assert!(text.contains("No entity, group or queue with 3 jobs moves; 2 with fewer do."), "{text}");
+}
