@@ -6,7 +6,6 @@ mod columnar;
 mod decimal;
 mod dependencies;
 mod fairshare;
-mod grammar;
 mod links;
 mod lint;
 mod live_table;

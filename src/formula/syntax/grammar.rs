@@ -9,16 +9,10 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::{number_with_unit, word_operator};
 use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
-use parser::FormulaParser;
-pub(super) use parser::Rule;
 
-/// What `#[derive(pest_derive::Parser)]` makes of `grammar/formula.pest`: to build the generator takes a C compiler.
-#[allow(dead_code, clippy::all)]
-mod parser {
-    pub(super) struct FormulaParser;
-
-    include!("../../../grammar/parser.rs");
-}
+#[derive(pest_derive::Parser)]
+#[grammar = "../grammar/formula.pest"]
+struct FormulaParser;
 
 /// Parses `text` and passes the pairs to `build`; `None` if a limit of pest is reached, such as that of its calls, which any program
 /// may set for all.
