@@ -39,10 +39,11 @@ if ! cmp -s tests/browser/requirements.txt "$environment/requirements.txt"; then
 fi
 
 # the module of `jsf page`, where its target can be had; without it, the tests of that page are skipped
-module=${JSF_PAGE_MODULE:-target/wasm/job_sort_formula.wasm}
+export JSF_PAGE_MODULE="${JSF_PAGE_MODULE:-target/wasm/job_sort_formula.wasm}"
 if rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then
     bindings/wasm/build.sh
-elif [ ! -e "$module" ]; then
+elif [ ! -e "$JSF_PAGE_MODULE" ]; then
+    unset JSF_PAGE_MODULE
     echo "THE TESTS OF \`jsf page\` ARE NOT RUN: Rust has no target wasm32-unknown-unknown here" >&2
 fi
 cargo build --quiet --package jsf

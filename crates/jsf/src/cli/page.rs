@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let Some(module) = MODULE else {
         return Err(CliError::usage(
             "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
-             sources, after `rustup target add wasm32-unknown-unknown`, `cargo build --release` makes a jsf that has it",
+             sources, `bindings/wasm/build.sh` builds it and says how to build a jsf that carries it",
         ));
     };
     let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;

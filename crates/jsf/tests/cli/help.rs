@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::command::{command, jsf, stdout, success};
+use crate::command::{command, jsf, stderr, stdout, success};
 
 /// The names of all commands.
 fn commands() -> Vec<String> {
@@ -60,6 +60,14 @@ fn the_examples_run_as_they_stand() {
         let is_silent = example.contains('>') || example.contains("--check") || example.contains("--out");
         assert!(is_silent || !stdout(&output).is_empty(), "{example}: {message}");
     }
+}
+
+#[test]
+fn the_version_lists_the_page_if_this_build_can_write_it() {
+    let has_page = success(&jsf(&["--version"])).contains("features: page");
+    let output = jsf(&["page", "ncpus", "--site", "examples/site", "--out", "-"]);
+    let says_how = stderr(&output).contains("bindings/wasm/build.sh");
+    assert_eq!((output.status.code() == Some(0), says_how), (has_page, !has_page), "{}", stderr(&output));
 }
 
 /// The lines of `-h` where a line has so many characters.
