@@ -34,7 +34,7 @@ fn describe_build(has_page: bool) {
     let is_glibc =
         ["OS", "ENV"].map(|part| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default()) == ["linux", "gnu"];
     let difference =
-        if is_glibc { "" } else { "; without glibc, so the last place of `log`, `sin` and others may differ" };
+        if is_glibc { "" } else { "; without glibc, so the last place of `**`, `log`, `sin` and others may differ" };
     println!("cargo::rustc-env=JSF_BUILD={commit}{target}{features}{difference}");
 }
 

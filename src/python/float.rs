@@ -1,6 +1,6 @@
 //! Operators on doubles, with Python's errors and signs of zero.
 
-use crate::python::{BinaryOperator, Raised, c_math};
+use crate::python::{BinaryOperator, Raised};
 
 /// `x op y`, with the bits of Python's floats; `None` for an operator that floats do not implement.
 ///
@@ -75,7 +75,7 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
 
 /// The C library's `pow`, except that `1 ** y` and `x ** 0` are 1 also for a signaling nan, as in CPython.
 pub(super) fn library_power(x: f64, y: f64) -> f64 {
-    if x == 1.0 || y == 0.0 { 1.0 } else { c_math::pow(x, y) }
+    if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
 }
 
 /// `x ** y`.

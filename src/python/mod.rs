@@ -5,7 +5,6 @@
 //! last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the same trait, [`Arithmetic`].
 //! [`vector_math`] computes some functions of `math` on whole columns, with the same bits.
 
-pub mod c_math;
 mod column_view;
 mod complex;
 mod conversion;

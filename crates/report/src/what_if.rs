@@ -12,7 +12,6 @@ use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity,
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
-use job_sort_formula::python::c_math::may_differ;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_for;
@@ -338,23 +337,37 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     }
 }
 
-/// A sentence for each function in a formula whose last digit differs from that of the scheduler's C library.
+/// A sentence for each function in a formula whose last digits may differ from those of the scheduler, which has glibc.
 fn differences(text: &str) -> Vec<String> {
-    let Ok(formula) = Formula::parse(text) else { return Vec::new() };
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        return Vec::new();
+    }
+    let sentence = |name| format!("The last digits of `{name}` may differ in a browser from the scheduler's.");
+    of_the_c_library(text).into_iter().map(sentence).collect()
+}
+
+/// The functions in a formula that the C library computes, not exactly, and the operator.
+fn of_the_c_library(text: &str) -> BTreeSet<&'static str> {
+    const FUNCTIONS: [&str; 28] = [
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "dist", "erf", "erfc", "exp",
+        "exp2", "expm1", "gamma", "hypot", "lgamma", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan",
+        "tanh", "**",
+    ];
+    let mut found = BTreeSet::new();
+    let Ok(formula) = Formula::parse(text) else { return found };
     let nodes = formula.expr().nodes();
-    let called = nodes.iter().filter_map(|node| match &node.kind {
-        ExprKind::Call { callee, .. } => match &nodes[callee.index()].kind {
-            ExprKind::Name(name) => Some(&**name),
-            _ => None,
-        },
-        _ => None,
-    });
-    let functions: BTreeSet<&str> = called.collect();
-    let sentences = functions.into_iter().filter_map(|name| {
-        let how_often = may_differ(name)?;
-        Some(format!("The last digit of `{name}` differs in a browser from the scheduler's {how_often}."))
-    });
-    sentences.collect()
+    for node in nodes {
+        let name = match &node.kind {
+            ExprKind::Binary { op: BinaryOperator::Power, .. } => "**",
+            ExprKind::Call { callee, .. } => match &nodes[callee.index()].kind {
+                ExprKind::Name(name) => name,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        found.extend(FUNCTIONS.into_iter().find(|function| *function == name));
+    }
+    found
 }
 
 /// The numbers in a formula, in the order of the text.
@@ -460,6 +473,13 @@ mod tests {
             ("2", LiteralRole::Other, "number"),
         ];
         assert_eq!(shown, expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned())));
+    }
+
+    #[test]
+    fn functions_of_the_c_library_are_named() {
+        let named = of_the_c_library("sqrt(x) ** 2 + log(exp(y)) + log(abs(z)) - floor(x) / 3");
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), ["**", "exp", "log"]);
+        assert!(of_the_c_library("min(x, 2) * fabs(y) // 7 % 3 if sqrt(x) > 1 else fmod(x, y)").is_empty());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Elementary functions of doubles: bit for bit those of the C library, with the exceptions of Python's `math`.
 //!
-//! Most call the C library, by methods of `f64` or by [`c_math`](crate::python::c_math), which does not depend on the
-//! platform. Where Rust's own implementation differs from glibc's in the last bits, the function is implemented here: `cbrt`
+//! Most call the C library, by methods of `f64`; without glibc, their last bits may differ from the scheduler's. Where Rust's own implementation differs from glibc's in the last bits, the function is implemented here: `cbrt`
 //! with glibc's published algorithm, and the inverse hyperbolic functions with the formulas of fdlibm.
 
 use std::f64::consts::{LN_2, PI};
@@ -9,7 +8,7 @@ use std::hint::black_box;
 
 use crate::python::functions::special;
 use crate::python::value::{Integer, Number};
-use crate::python::{Function, PythonVersion, Raised, Value, c_math, conversion, float, float_parts};
+use crate::python::{Function, PythonVersion, Raised, Value, conversion, float, float_parts};
 
 /// What an infinite result for a finite argument means.
 #[derive(Clone, Copy)]
@@ -32,7 +31,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
     match function {
         F::Sqrt => checked(x, x.sqrt(), InfiniteResult::Domain),
-        F::Exp => checked(x, c_math::exp(x), InfiniteResult::Range),
+        F::Exp => checked(x, x.exp(), InfiniteResult::Range),
         F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
         F::Fabs => Ok(x.abs()),
         F::Degrees => Ok(x * (180.0 / PI)),
@@ -51,7 +50,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
 fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
     use Function as F;
     match function {
-        F::Exp2 => (c_math::exp2(x), InfiniteResult::Range),
+        F::Exp2 => (x.exp2(), InfiniteResult::Range),
         F::Expm1 => (x.exp_m1(), InfiniteResult::Range),
         F::Log1p => (x.ln_1p(), InfiniteResult::Domain),
         F::Cbrt => (cbrt(x), InfiniteResult::Domain),
@@ -62,8 +61,8 @@ fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
         F::Acos => (x.acos(), InfiniteResult::Domain),
         F::Atan => (x.atan(), InfiniteResult::Domain),
         F::Sinh => (x.sinh(), InfiniteResult::Range),
-        F::Cosh => (c_math::cosh(x), InfiniteResult::Range),
-        F::Tanh => (c_math::tanh(x), InfiniteResult::Domain),
+        F::Cosh => (x.cosh(), InfiniteResult::Range),
+        F::Tanh => (x.tanh(), InfiniteResult::Domain),
         F::Asinh => (asinh(x), InfiniteResult::Domain),
         F::Acosh => (acosh(x), InfiniteResult::Domain),
         F::Atanh => (atanh(x), InfiniteResult::Domain),
@@ -179,9 +178,9 @@ fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
 
 fn c_logarithm(function: Function, x: f64) -> f64 {
     match function {
-        Function::Log2 => c_math::log2(x),
-        Function::Log10 => c_math::log10(x),
-        _ => c_math::ln(x),
+        Function::Log2 => x.log2(),
+        Function::Log10 => x.log10(),
+        _ => x.ln(),
     }
 }
 
@@ -246,9 +245,9 @@ fn asinh(x: f64) -> f64 {
         return x;
     }
     let result = if is_above(a, LARGE) {
-        c_math::ln(a) + LN_2
+        a.ln() + LN_2
     } else if is_above(a, 2.0) {
-        c_math::ln(2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a))
+        (2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a)).ln()
     } else {
         let square = a * a;
         (a + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
@@ -263,10 +262,10 @@ fn acosh(x: f64) -> f64 {
     } else if x == f64::INFINITY || x.is_nan() {
         x
     } else if x >= LARGE {
-        c_math::ln(x) + LN_2
+        x.ln() + LN_2
     } else if x > 2.0 {
         let square = x * x;
-        c_math::ln(2.0 * x - 1.0 / (x + (square - 1.0).sqrt()))
+        (2.0 * x - 1.0 / (x + (square - 1.0).sqrt())).ln()
     } else {
         let excess = x - 1.0;
         (excess + (2.0 * excess + excess * excess).sqrt()).ln_1p()

@@ -8,7 +8,7 @@
 
 use std::f64::consts::PI;
 
-use crate::python::{Function, Raised, c_math};
+use crate::python::{Function, Raised};
 
 /// The free parameter `g` of Lanczos's approximation.
 const G: f64 = 6.024680040776729583740234375;
@@ -117,21 +117,21 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
         if magnitude > G_MINUS_HALF { (base - magnitude) - G_MINUS_HALF } else { (base - G_MINUS_HALF) - magnitude };
     let correction = rounding_error * G / base;
     if x < 0.0 {
-        let mut result = -PI / sin_pi(magnitude) / magnitude * c_math::exp(base) / lanczos(magnitude);
+        let mut result = -PI / sin_pi(magnitude) / magnitude * base.exp() / lanczos(magnitude);
         result -= correction * result;
         if magnitude < GAMMA_LARGE {
-            result / c_math::pow(base, magnitude - 0.5)
+            result / base.powf(magnitude - 0.5)
         } else {
-            let half_power = c_math::pow(base, magnitude / 2.0 - 0.25);
+            let half_power = base.powf(magnitude / 2.0 - 0.25);
             result / half_power / half_power
         }
     } else {
-        let mut result = lanczos(magnitude) / c_math::exp(base);
+        let mut result = lanczos(magnitude) / base.exp();
         result += correction * result;
         if magnitude < GAMMA_LARGE {
-            result * c_math::pow(base, magnitude - 0.5)
+            result * base.powf(magnitude - 0.5)
         } else {
-            let half_power = c_math::pow(base, magnitude / 2.0 - 0.25);
+            let half_power = base.powf(magnitude / 2.0 - 0.25);
             result * half_power * half_power
         }
     }
@@ -150,12 +150,12 @@ pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
     }
     let magnitude = x.abs();
     if magnitude < GAMMA_SMALL {
-        return Ok(-c_math::ln(magnitude));
+        return Ok(-magnitude.ln());
     }
-    let mut result = c_math::ln(lanczos(magnitude)) - G;
-    result += (magnitude - 0.5) * (c_math::ln(magnitude + G - 0.5) - 1.0);
+    let mut result = lanczos(magnitude).ln() - G;
+    result += (magnitude - 0.5) * ((magnitude + G - 0.5).ln() - 1.0);
     if x < 0.0 {
-        result = LN_PI - c_math::ln(sin_pi(magnitude).abs()) - c_math::ln(magnitude) - result;
+        result = LN_PI - sin_pi(magnitude).abs().ln() - magnitude.ln() - result;
     }
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result) }
 }
@@ -309,8 +309,8 @@ fn erfc_tail(x: f64, far_start_bits: u64) -> f64 {
     let inverse = 1.0 / (x * x);
     let approximation = if x.to_bits() >> 32 < far_start_bits { ERFC_MIDDLE } else { ERFC_FAR };
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
-    let leading_factor = c_math::exp(-upper * upper - 0.5625);
-    leading_factor * c_math::exp((upper - x) * (upper + x) + ratio(approximation, inverse)) / x
+    let leading_factor = (-upper * upper - 0.5625).exp();
+    leading_factor * ((upper - x) * (upper + x) + ratio(approximation, inverse)).exp() / x
 }
 
 /// `erf(x)`.
@@ -361,7 +361,7 @@ pub(super) fn own_error_function(function: Function, x: f64) -> Result<f64, Rais
 fn erf_by_series(x: f64) -> f64 {
     let square = x * x;
     let sum = (0..25).fold(0.0, |sum, term| 2.0 + square * sum / (25.5 - f64::from(term)));
-    sum * x * c_math::exp(-square) / SQRT_PI
+    sum * x * (-square).exp() / SQRT_PI
 }
 
 fn erfc_by_fraction(x: f64) -> f64 {
@@ -379,7 +379,7 @@ fn erfc_by_fraction(x: f64) -> f64 {
         (numerator, numerator_before) = (b * numerator - a * numerator_before, numerator);
         (denominator, denominator_before) = (b * denominator - a * denominator_before, denominator);
     }
-    numerator / denominator * x * c_math::exp(-square) / SQRT_PI
+    numerator / denominator * x * (-square).exp() / SQRT_PI
 }
 
 /// `erfc(x)`.

@@ -13,7 +13,6 @@
 
 use std::f64::consts::{LN_2, LOG2_E};
 
-use crate::python::c_math;
 use crate::python::vector_math::kernel_driver::Kernel;
 use crate::python::vector_math::ziv_rounding::{Approximation, EXP_MARGIN, LOG_MARGIN, is_positive_normal, rounded};
 
@@ -84,7 +83,7 @@ impl Kernel<1> for Exp {
     }
 
     fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        c_math::exp(x)
+        x.exp()
     }
 }
 
@@ -100,7 +99,7 @@ impl Kernel<1> for Exp2 {
     }
 
     fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        c_math::exp2(x)
+        x.exp2()
     }
 }
 
@@ -217,7 +216,7 @@ impl Kernel<1> for Ln {
     }
 
     fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        c_math::ln(x)
+        x.ln()
     }
 }
 

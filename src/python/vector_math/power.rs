@@ -8,7 +8,6 @@
 
 use std::hint::black_box;
 
-use crate::python::c_math;
 use crate::python::vector_math::exp_log::{exp, fine_log};
 use crate::python::vector_math::kernel_driver::Kernel;
 use crate::python::vector_math::ziv_rounding::{
@@ -25,7 +24,7 @@ fn exp_of_product((high, low): (f64, f64), exponent: f64) -> Approximation {
 
 /// The C library's `pow`.
 fn library_power(base: f64, exponent: f64) -> f64 {
-    c_math::pow(black_box(base), black_box(exponent))
+    black_box(base).powf(black_box(exponent))
 }
 
 /// A column to the power of a column.

@@ -8,7 +8,7 @@ use crate::formula::program::columnar::vector::{
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, Python, Raised, UnaryOperator, Value, c_math,
+    Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, Python, Raised, UnaryOperator, Value,
 };
 use crate::simd::{Level, has_fused_multiply_add};
 
@@ -320,7 +320,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             (Broadcast::Each(x), Broadcast::Each(y)) => VectorMath::new().pow(x, y, &mut lanes),
             (Broadcast::Each(x), Broadcast::Same(y)) => VectorMath::new().pow_scalar_exponent(x, y, &mut lanes),
             (Broadcast::Same(x), Broadcast::Each(y)) => VectorMath::new().pow_scalar_base(x, y, &mut lanes),
-            (Broadcast::Same(x), Broadcast::Same(y)) => lanes.fill(c_math::pow(x, y)),
+            (Broadcast::Same(x), Broadcast::Same(y)) => lanes.fill(x.powf(y)),
         }
         self.fall_back_unless_finite(&lanes);
         Vector::from_floats(lanes)
