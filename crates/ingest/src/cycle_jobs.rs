@@ -381,7 +381,7 @@ impl AttributeReader<'_, '_> {
                 .fold(0, |sum: u32, state| sum.saturating_add(self.subjobs_in(state).unwrap_or(0))),
             is_topjob_eligible: !self.text(CycleKey::TopjobIneligible).is_some_and(is_true),
             hold_types: self.text(CycleKey::Holds).filter(|holds| *holds != "n").unwrap_or_default().into(),
-            placed: self.text(CycleKey::ExecVnode).map(|text| self.placed(text)).unwrap_or_default(),
+            placed: self.placed(),
             ..QueuedJob::default()
         }
     }
@@ -461,8 +461,9 @@ impl AttributeReader<'_, '_> {
         chunk
     }
 
-    /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`.
-    fn placed(&self, text: &str) -> Vec<PlacedChunk> {
+    /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`. `exec_vnode` is also the name of a resource that OpenPBS declares.
+    fn placed(&self) -> Vec<PlacedChunk> {
+        let text = self.text(CycleKey::ExecVnode).or(self.resource("exec_vnode")).unwrap_or_default();
         let parts = split_unquoted(text, '+').into_iter().map(|part| part.trim().trim_matches(['(', ')']));
         let parts = parts.filter_map(|part| {
             let node = part.split(':').next().filter(|node| !node.is_empty())?;

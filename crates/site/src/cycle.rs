@@ -1,6 +1,6 @@
 //! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each other one waits.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
@@ -11,12 +11,15 @@ use job_sort_formula::rank::{Ranking, Scores};
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, Limit, LimitKind, Refusal, Reservation};
+use jsf_openpbs::cycle::{
+    Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, Refusal, Request, Reservation, Shortage,
+};
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::wall_clock::Time;
 
-use super::cycle_machine::{CycleMachine, amount_in_words};
+use super::cycle_machine::CycleMachine;
+use super::cycle_shortage::{ChunkWords, amount_in_words, counted_in_words, resource_in_words};
 use super::role::Role;
 use super::simulation_rules::{LeftOut, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
@@ -166,7 +169,7 @@ impl Site {
         let scores = ordered.ranking.scores();
         let queue = OrderedQueue { order, scores, table: &table, charges };
         let mut subjobs = machine.subjobs();
-        let mut decided = Decided::new(&table, &cycle.jobs);
+        let mut decided = Decided { short: Some(HashMap::new()), ..Decided::new(&table, &cycle.jobs) };
         let rows = decided.set_aside(self, &ordered, &subjobs, |queue| machine.reservations.not_begun(queue, at));
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
         let AskedJobs { jobs: asked, unmatched } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
@@ -360,6 +363,8 @@ struct Decided<'t> {
     reserved: Vec<(u32, ReservedJob)>,
     /// In the order in which the scheduler looks at them.
     refused: Vec<(u32, Refusal)>,
+    /// By row, what was short of those for which too little was free; `None` if nobody asks.
+    short: Option<HashMap<usize, Shortage>>,
     /// The waiting jobs that it does not look at, and why.
     set_aside: Vec<(usize, String)>,
     /// By row: whether the job was found eligible.
@@ -377,6 +382,7 @@ impl<'t> Decided<'t> {
             started: Vec::new(),
             reserved: Vec::new(),
             refused: Vec::new(),
+            short: None,
             set_aside: Vec::new(),
             eligible: vec![None; count],
             begun: vec![0; count],
@@ -459,11 +465,17 @@ impl<'t> Decided<'t> {
         let refused = self.refused.iter().map(|(row, refusal)| {
             let row = *row as usize;
             let reason = match refusal {
-                Refusal::TooLarge => machine.reason_too_large(row, &self.jobs[row], site),
-                Refusal::NotEnoughFree(lacking) => not_enough(*lacking, &machine.amounts),
+                Refusal::TooLarge => ChunkWords { site, machine, job: &self.jobs[row] }.too_large(row),
+                Refusal::NotEnoughFree => {
+                    let words = ChunkWords { site, machine, job: &self.jobs[row] };
+                    self.short
+                        .as_ref()
+                        .and_then(|short| short.get(&row))
+                        .map_or_else(String::new, |shortage| words.not_enough(*shortage))
+                }
                 Refusal::Limit(limit) => {
                     let limit = machine.limits.get(*limit);
-                    limit.map_or_else(String::new, |limit| limit_in_words(limit, machine, row, &self.jobs[row]))
+                    limit.map_or_else(String::new, |limit| limit_in_words(site, limit, machine, row, &self.jobs[row]))
                 }
                 Refusal::DelaysReservation(delayed) => {
                     let reserved = self.reserved.iter().find(|(row, _)| row == delayed);
@@ -522,6 +534,12 @@ impl CycleObserver for Decided<'_> {
         }
     }
 
+    fn short(&mut self, job: u32, machine: &Machine, request: &Request<'_>) {
+        if let (Some(short), Some(shortage)) = (&mut self.short, machine.shortage_of_free(request)) {
+            short.insert(job as usize, shortage);
+        }
+    }
+
     fn reserved(&mut self, Reservation { job, start }: Reservation) {
         let id = self.id_of_next(job as usize);
         self.reserved.push((job, ReservedJob { id, start }));
@@ -537,16 +555,8 @@ fn reason_not_considered(why: &NotConsidered) -> String {
     }
 }
 
-/// What there is not enough of.
-fn not_enough(lacking: Option<usize>, names: &[Box<str>]) -> String {
-    match lacking.and_then(|amount| names.get(amount)) {
-        Some(name) => format!("not enough {}", amount_in_words(name)),
-        None => "no room for a chunk on any host".to_owned(),
-    }
-}
-
 /// A limit that a job is at, in words.
-fn limit_in_words(limit: &Limit, machine: &CycleMachine, row: usize, job: &QueuedJob) -> String {
+fn limit_in_words(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize, job: &QueuedJob) -> String {
     let of = match limit.queue {
         None => "the server".to_owned(),
         Some(_) => format!("queue {}", job.queue),
@@ -560,7 +570,7 @@ fn limit_in_words(limit: &Limit, machine: &CycleMachine, row: usize, job: &Queue
             let most = job.max_run_subjobs.unwrap_or(0);
             return format!("max_run_subjobs: at most {} of the array may run at a time", subjobs(most));
         }
-        LimitKind::Available => return not_available(limit, machine, row, &of),
+        LimitKind::Available => return not_available(site, limit, machine, row, &of),
     };
     match limit.amount.and_then(|amount| machine.amounts.get(amount)) {
         None => format!("max_run of {of}: {whose} may run no more jobs"),
@@ -569,15 +579,17 @@ fn limit_in_words(limit: &Limit, machine: &CycleMachine, row: usize, job: &Queue
 }
 
 /// Why a job waits for a resource that the server or a queue has as a whole.
-fn not_available(limit: &Limit, machine: &CycleMachine, row: usize, owner: &str) -> String {
+fn not_available(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize, owner: &str) -> String {
     let amount = limit.amount.unwrap_or(0);
-    let name = amount_in_words(&machine.amounts[amount]);
-    let available = limit.generic.unwrap_or(0);
+    let name = &*machine.amounts[amount];
+    let most = limit.generic.unwrap_or(0);
     let asked = machine.counted(row, amount);
-    if asked > available {
-        return format!("can never run: it asks for {asked} {name}, and {owner} has {available} (resources_available)");
+    let available = amount_in_words(site, name, most);
+    if asked > most {
+        let asked = counted_in_words(site, name, asked);
+        return format!("can never run: it asks for {asked}, and {owner} has {available} (resources_available)");
     }
-    format!("not enough {name}: {owner} has {available} (resources_available)")
+    format!("not enough {}: {owner} has {available} (resources_available)", resource_in_words(name))
 }
 
 fn subjobs(count: u32) -> String {

@@ -5,7 +5,7 @@ use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
-use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement, Request,
@@ -92,7 +92,7 @@ impl CycleMachine {
     ) -> Result<Self, SiteError> {
         let queues: Vec<Box<str>> = table.queues().iter().map(|queue| (&**queue).into()).collect();
         let reservations = Reservations::read(site, cycle, at)?;
-        let pools = Pools::new(site, cycle.timestamp, processors, &reservations)?;
+        let pools = Pools::new(site, cycle, processors, &reservations)?;
         let mut amounts = pools.names.clone();
         amounts.extend(site.limited_resources(&queues).into_iter().filter(|name| !pools.names.contains(name)));
         let mut pool_lists = PoolLists::new(site, &pools, &queues);
@@ -159,25 +159,6 @@ impl CycleMachine {
     /// How often each job can be started.
     pub(super) fn subjobs(&self) -> Vec<u32> {
         self.jobs.0.iter().map(|job| job.subjobs).collect()
-    }
-
-    /// Why a job can never run, as it asks for more than there is.
-    pub(super) fn reason_too_large(&self, row: usize, job: &QueuedJob, site: &Site) -> String {
-        let wanted = self.pools.wanted(site, job);
-        if let Some((name, value)) = wanted.iter().find(|wanted| !self.pools.is_anywhere(site, wanted)) {
-            return format!("can never run: no node has `{name}={value}`");
-        }
-        let request = self.jobs.job(row as u32).request;
-        let counted = self.pools.names.iter().enumerate();
-        let lacking = counted.filter(|(amount, _)| request.total(*amount) > self.machine.total(*amount));
-        match lacking.map(|(amount, name)| (amount, amount_in_words(name))).next() {
-            Some((amount, name)) => format!(
-                "can never run: it asks for {} {name}, and the machine has {}",
-                request.total(amount),
-                self.machine.total(amount)
-            ),
-            None => "can never run: a chunk of it asks for more than any host has".to_owned(),
-        }
     }
 
     /// What a job asks for in all of an amount that a limit counts.
@@ -338,11 +319,13 @@ fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
     RequestedJob { counts, amounts, ..RequestedJob::default() }
 }
 
-/// What a job asks for in all of a resource.
+/// What a job asks for in all of a resource; what its chunks ask for where the document has no sum of them.
 fn total_of(job: &QueuedJob, name: &str) -> i64 {
+    let of_chunk = |chunk: &Chunk| amount_of(&chunk.amounts, name).saturating_mul(chunk.count.into());
+    let of_chunks = || job.chunks.iter().map(of_chunk).fold(0, i64::saturating_add);
     match name {
         PROCESSORS => job.ncpus.unwrap_or(0),
-        name => job.amounts.get(name).copied().unwrap_or(0),
+        name => job.amounts.get(name).copied().unwrap_or_else(of_chunks),
     }
 }
 
@@ -360,9 +343,4 @@ fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
     let arrays = jobs.iter().zip(0..).filter_map(|(job, row)| Some((row, job.max_run_subjobs?.into())));
     let named: HashMap<u32, i64> = arrays.collect();
     (!named.is_empty()).then(|| Limit::of_subjobs(named))
-}
-
-/// A resource in a sentence.
-pub(super) fn amount_in_words(name: &str) -> &str {
-    if name == PROCESSORS { "processors" } else { name }
 }

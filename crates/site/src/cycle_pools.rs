@@ -1,9 +1,11 @@
 //! The nodes of a site as the pools of a scheduling cycle, and on which of them each chunk of a job may be placed.
 
+use std::collections::BTreeSet;
+
 use hashbrown::{HashMap, HashSet};
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
-use jsf_ingest::{Chunk, QueuedJob};
+use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{Part, Placement};
 use jsf_openpbs::files::nodes::{Node, Nodes};
@@ -41,10 +43,10 @@ pub(super) struct Pools {
 type WantedValue = (Box<str>, Box<str>);
 
 impl Pools {
-    /// The pools, beside jobs of which the document is of this time.
+    /// The pools for the jobs of a document.
     pub(super) fn new(
         site: &Site,
-        written: Option<i64>,
+        jobs: &CycleJobs,
         processors: Option<u32>,
         reservations: &Reservations,
     ) -> Result<Self, SiteError> {
@@ -58,11 +60,13 @@ impl Pools {
         let other_attributes = nodes.other_attributes().map(Into::into).collect();
         let mut made = Self { names, other_attributes, ..Self::default() };
         made.names.extend(site.counted_resources()?);
+        made.names.extend(on_no_node(site, jobs, &made.names));
         let is_usable = |node: &Node| node.is_usable || node.is_resv_exclusive && reservations.have(node);
         for (host, node) in by_host(nodes_of(&nodes, site.partition.as_deref(), is_usable)) {
             made.add(host, node);
         }
-        let are_apart = nodes.timestamp().zip(written).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
+        let are_apart =
+            nodes.timestamp().zip(jobs.timestamp).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
         if are_apart {
             made.in_use.clear();
         } else {
@@ -144,10 +148,19 @@ impl Pools {
         job.chunks.iter().flat_map(|chunk| wanted(site, chunk)).collect()
     }
 
-    /// Whether a node has a value.
-    pub(super) fn is_anywhere(&self, site: &Site, wanted: &WantedValue) -> bool {
-        self.nodes.is_empty() || self.nodes.iter().any(|node| has(site, node, wanted))
+    /// A value that a chunk of a job asks for and no node has.
+    pub(super) fn on_no_node(&self, site: &Site, job: &QueuedJob) -> Option<WantedValue> {
+        let mut all = self.wanted(site, job).into_iter();
+        all.find(|wanted| !self.nodes.is_empty() && !self.nodes.iter().any(|node| has(site, node, wanted)))
     }
+}
+
+/// The resources of nodes that chunks ask for and no node has: these are 0, but for those that nodes report by themselves.
+fn on_no_node(site: &Site, jobs: &CycleJobs, on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
+    let chunks = jobs.jobs.iter().flat_map(|job| &job.chunks);
+    let names = chunks.flat_map(|chunk| &chunk.amounts).map(|(name, _)| name);
+    let unknown = names.filter(|name| site.is_checked(name) && !on_nodes.contains(name));
+    unknown.filter(|name| !matches!(&***name, "mem" | "vmem")).cloned().collect()
 }
 
 /// The nodes in their order, each with the number of its host; those of a host follow each other.
@@ -164,7 +177,7 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
 
 /// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`, and of the resources in
 /// the line `resources` of `sched_config`.
-fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
+pub(super) fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
     chunk.others.iter().filter(|wanted| is_compared(site, wanted)).cloned().collect()
 }
 

@@ -15,6 +15,7 @@ mod compression;
 mod cycle;
 mod cycle_machine;
 mod cycle_pools;
+mod cycle_shortage;
 mod described_job;
 mod documents;
 mod explain;

@@ -42,11 +42,11 @@ fn alone(select: &str) -> String {
 fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
     for (select, expected) in [
         ("1:ncpus=4:fast=True", "starts"),
-        ("2:ncpus=4:fast=True", "can never run: a chunk of it asks for more than any host has"),
+        ("2:ncpus=4:fast=True", "can never run: it asks for 8 processors with fast=True, and these nodes have 4"),
         // the others do not have it, or have not set it
         ("2:ncpus=4:fast=False", "starts"),
         ("3:ncpus=4:fast=False", "starts"),
-        ("4:ncpus=4:fast=False", "can never run: a chunk of it asks for more than any host has"),
+        ("4:ncpus=4:fast=False", "can never run: it asks for 16 processors with fast=False, and these nodes have 12"),
         ("1:ncpus=4:color=blue", "starts"),
         ("1:ncpus=4:color=red+1:ncpus=4:color=green", "starts"),
         ("1:ncpus=1:color=purple", "can never run: no node has `color=purple`"),
@@ -54,12 +54,13 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ("1:ncpus=1:shape=round", "starts"),
         ("1:ncpus=4:host=n1", "starts"),
         ("1:ncpus=8:host=h2", "starts"),
-        ("1:ncpus=5:vnode=v2", "can never run: a chunk of it asks for more than any host has"),
+        ("1:ncpus=5:vnode=v2", "can never run: it asks for 5 processors with vnode=v2, and these nodes have 4"),
         ("1:ncpus=1:vnode=H2", "can never run: no node has `vnode=H2`"),
         ("1:ncpus=1:host=nowhere", "can never run: no node has `host=nowhere`"),
         // the two nodes of one host
         ("1:ncpus=8", "starts"),
-        ("1:ncpus=9", "can never run: a chunk of it asks for more than any host has"),
+        ("1:ncpus=9", "can never run: a chunk asks for 9 processors, and no host has more than 8"),
+        ("1:ncpus=4:color=blue:host=n1", "can never run: queue workq has no node with color=blue:host=n1"),
     ] {
         assert_eq!(alone(select), expected, "{select}");
     }
@@ -71,11 +72,118 @@ fn a_job_waits_for_the_nodes_that_have_the_value() {
     let jobs = running + &waiting(2, "1:ncpus=2:color=red", "") + &waiting(3, "1:ncpus=2", "");
     let document = on_nodes(&jobs, &format!("{STRICT}{CHECKED}"), NODES);
     assert_eq!(document["reserved"], json!([{"id": "2.vm", "start": 4600}]));
-    assert_eq!(document["waiting"], json!([{"id": "2.vm", "reason": "not enough processors"}]));
+    assert_eq!(
+        document["waiting"],
+        json!([{"id": "2.vm", "reason": "not enough processors on nodes with color=red: asks for 2, 1 free"}])
+    );
     assert_eq!(document["started"], json!(["3.vm"]));
     // one for a value that no node has is never promised a start
     let jobs = jobs.replace("1:ncpus=2:color=red", "1:ncpus=2:color=purple");
     assert_eq!(on_nodes(&jobs, &format!("{STRICT}{CHECKED}"), NODES)["reserved"], json!([]));
+}
+
+/// Two nodes of 8 processors, of which only the first one has a licence.
+const WITH_GPUS: &str = "n0\n     Mom = h\n     state = free\n     resources_available.ncpus = 8\n     resources_available.mem = 64gb\n     \
+    resources_available.ngpus = 4\n     resources_available.fpga = 2\n     resources_available.scratch = 100gb\n     resources_available.color = red\n\n\
+    n1\n     Mom = h\n     state = free\n     resources_available.ncpus = 8\n     resources_available.mem = 32gb\n     \
+    resources_available.ngpus = 4\n     resources_available.host = n1\n     resources_available.fast = True\n";
+
+/// Why a job with this `select` waits beside a running one with another, on the nodes with GPUs.
+fn beside(running: &str, placed: &str, select: &str) -> String {
+    let running = waiting(1, running, &format!(",\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"{placed}\""));
+    let config = "resources: \"ncpus, mem, ngpus, fpga, scratch, color, host, licence\"\nfair_share: False ALL\n";
+    let queue = Queue::new(&(running + &waiting(2, select, "")), config);
+    let resources = RESOURCES.to_owned()
+        + "ngpus type=long flag=hn\nfpga type=long flag=hn\nscratch type=size flag=hn\nlicence type=long flag=hn\n";
+    let [nodes, resources] =
+        [("nodes", WITH_GPUS), ("resourcedef", &*resources)].map(|(name, text)| queue.file(name, text));
+    let output = queue.run(&["--nodes", &nodes, "--resources", &resources, "--at", "2000", "--format", "json"]);
+    success(&output);
+    json(&output)["waiting"][0]["reason"].as_str().unwrap_or("starts").to_owned()
+}
+
+#[test]
+fn the_reason_names_what_is_short() {
+    let gpus = ("1:ncpus=1:ngpus=4+1:ncpus=1:ngpus=2", "(n0:ncpus=1:ngpus=4)+(n1:ncpus=1:ngpus=2)");
+    let memory = ("1:ncpus=1:mem=48gb", "(n0:ncpus=1:mem=48gb)");
+    let red = ("1:ncpus=7", "(n0:ncpus=7)");
+    let both = ("2:ncpus=6", "(n0:ncpus=6)+(n1:ncpus=6)");
+    for ((running, placed), select, expected) in [
+        // processors
+        (both, "1:ncpus=5", "not enough processors"),
+        (both, "1:ncpus=3", "not enough processors on one host: a chunk asks for 3, at most 2 free"),
+        (both, "2:ncpus=2", "starts"),
+        (both, "1:ncpus=9", "can never run: a chunk asks for 9 processors, and no host has more than 8"),
+        (both, "3:ncpus=8", "can never run: it asks for 24 processors, and the machine has 16"),
+        // memory
+        (memory, "1:ncpus=1:mem=50gb", "not enough mem: asks for 50gb, 48gb free"),
+        (memory, "1:ncpus=1:mem=40gb", "not enough mem on one host: a chunk asks for 40gb, at most 32gb free"),
+        (memory, "1:ncpus=1:mem=65gb", "can never run: a chunk asks for 65gb mem, and no host has more than 64gb"),
+        (memory, "4:ncpus=1:mem=25gb", "can never run: it asks for 100gb mem, and the machine has 96gb"),
+        // GPUs
+        (gpus, "1:ncpus=1:ngpus=4", "not enough ngpus: asks for 4, 2 free"),
+        (gpus, "3:ncpus=1:ngpus=1", "not enough ngpus: asks for 3, 2 free"),
+        (gpus, "1:ncpus=1:ngpus=5", "can never run: a chunk asks for 5 ngpus, and no host has more than 4"),
+        (
+            ("2:ngpus=2", "(n0:ngpus=2)+(n1:ngpus=2)"),
+            "1:ngpus=3",
+            "not enough ngpus on one host: a chunk asks for 3, at most 2 free",
+        ),
+        // what a site has added to its nodes
+        (("1:fpga=2", "(n0:fpga=2)"), "1:ncpus=1:fpga=1", "not enough fpga: asks for 1, 0 free"),
+        (red, "1:ncpus=1:fpga=3", "can never run: it asks for 3 fpga, and the machine has 2"),
+        (("1:scratch=60gb", "(n0:scratch=60gb)"), "1:scratch=40960mb", "starts"),
+        (("1:scratch=60gb", "(n0:scratch=60gb)"), "1:scratch=40961mb", "not enough scratch: asks for 40gb, 40gb free"),
+        (red, "1:ncpus=1:licence=1", "can never run: it asks for 1 licence, and the machine has 0"),
+        // each somewhere
+        (red, "1:ncpus=2:fpga=1", "no host has 2 processors and 1 fpga free at once"),
+        (both, "1:ncpus=8:mem=40gb:ngpus=1", "not enough processors"),
+        (
+            red,
+            "1:ncpus=1:mem=48gb:fast=True",
+            "can never run: it asks for 48gb mem with fast=True, and these nodes have 32gb",
+        ),
+        // the nodes that have a value
+        (red, "1:ncpus=2:color=red", "not enough processors on nodes with color=red: asks for 2, 1 free"),
+        (red, "1:ncpus=2:host=n0", "not enough processors on nodes with host=n0: asks for 2, 1 free"),
+        (red, "1:ncpus=2:host=n1", "starts"),
+        (
+            ("1:ncpus=7", "(n1:ncpus=7)"),
+            "1:ncpus=2:fast=True",
+            "not enough processors on nodes with fast=True: asks for 2, 1 free",
+        ),
+        (gpus, "1:ncpus=1:ngpus=3:fast=True", "not enough ngpus on nodes with fast=True: asks for 3, 2 free"),
+        (red, "1:ncpus=1:fast=True:color=red", "can never run: queue workq has no node with fast=True:color=red"),
+    ] {
+        assert_eq!(beside(running, placed, select), expected, "{running} {select}");
+    }
+}
+
+#[test]
+fn the_reason_names_the_limit_of_running_jobs() {
+    let running =
+        waiting(1, "1:ncpus=1", r#","user":"ada","state":"R","stime":1000,"resources":{"ncpus":1,"ngpus":2}"#);
+    let jobs = running + &waiting(2, "1:ncpus=1", r#","user":"ada","resources":{"ncpus":1,"ngpus":1}"#);
+    for (limit, expected) in [
+        ("set server max_run = \"[u:PBS_GENERIC=1]\"", "max_run of the server: user ada may run no more jobs"),
+        (
+            "set queue workq max_run = \"[o:PBS_ALL=1]\"",
+            "max_run of queue workq: all users together may run no more jobs",
+        ),
+        ("set server max_run_res.ngpus = \"[u:ada=2]\"", "max_run_res.ngpus of the server: user ada may use no more"),
+        (
+            "set queue workq max_run_res.ncpus = \"[o:PBS_ALL=1]\"",
+            "max_run_res.ncpus of queue workq: all users together may use no more",
+        ),
+    ] {
+        let queue = Queue::new(&jobs, CHECKED);
+        let server = queue.file("server", &format!("create queue workq\n{limit}\n"));
+        let resources = queue.file("resourcedef", "ngpus type=long flag=hn\n");
+        let options =
+            ["--queues", &*server, "--resources", &resources, "--processors", "20", "--at", "2000", "--format", "json"];
+        let document = json(&queue.run(&options));
+        assert_eq!(document["waiting"], json!([{"id": "2.vm", "reason": expected}]), "{limit}");
+    }
 }
 
 #[test]

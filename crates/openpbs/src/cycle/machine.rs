@@ -31,6 +31,38 @@ pub struct Machine {
 #[derive(Debug, Clone)]
 pub struct Unexplained(Vec<i64>);
 
+/// What is short of what a job asks for. The chunk is the first one that is concerned, by its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// All pools in which chunks like this one may be placed have less of an amount than the job asks for there.
+    InAll {
+        /// The chunk.
+        chunk: usize,
+        /// The amount.
+        amount: usize,
+        /// What is asked for.
+        asked: i64,
+        /// What there is.
+        available: i64,
+    },
+    /// No host has as much of an amount as the chunk asks for.
+    OnHost {
+        /// The chunk.
+        chunk: usize,
+        /// The amount.
+        amount: usize,
+        /// What is asked for.
+        asked: i64,
+        /// The most that a host has.
+        available: i64,
+    },
+    /// Hosts have each amount, but none has all that the chunk asks for.
+    Together {
+        /// The chunk.
+        chunk: usize,
+    },
+}
+
 /// Where a job runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
@@ -216,17 +248,52 @@ impl Machine {
         self.place(&self.total, request).is_some()
     }
 
-    /// The first amount of which the pools of a chunk together have less free than is asked for.
-    pub(super) fn lacking(&self, request: &Request<'_>) -> Option<usize> {
-        (0..self.amounts).find(|&amount| {
-            let mut lists = request.pool_lists.iter();
-            lists.any(|&list| self.free_in(list, amount) < request.total_of(list, amount))
+    /// What is short of what a job asks for, of all that there is; `None` if it has room.
+    pub fn shortage(&self, request: &Request<'_>) -> Option<Shortage> {
+        self.shortage_in(&self.total, request)
+    }
+
+    /// What is short of what a job asks for, of what is free; `None` if it has room.
+    pub fn shortage_of_free(&self, request: &Request<'_>) -> Option<Shortage> {
+        self.shortage_in(&self.free, request)
+    }
+
+    fn shortage_in(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
+        self.lacking(available, request).or_else(|| {
+            let mut available = available.to_vec();
+            let chunk = self.place_chunks(&mut available, request).err()?;
+            Some(self.shortage_of_chunk(&available, chunk, &request.chunks().nth(chunk)?))
         })
     }
 
-    /// What is free of an amount in a list of pools.
-    fn free_in(&self, pool_list: u32, amount: usize) -> i64 {
-        self.pool_list(pool_list).iter().map(|&pool| self.of_pool(&self.free, pool)[amount]).sum()
+    /// The first amount of which the pools of a chunk together have less than is asked for.
+    pub(super) fn lacking(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
+        let lists = || request.pool_lists.iter().enumerate();
+        let wanted = (0..self.amounts).flat_map(|amount| lists().map(move |(chunk, &list)| (amount, chunk, list)));
+        wanted
+            .map(|(amount, chunk, list)| {
+                let available = self.available_in(available, self.pool_list(list), amount);
+                Shortage::InAll { chunk, amount, asked: request.total_of(list, amount), available }
+            })
+            .find(|shortage| matches!(shortage, Shortage::InAll { asked, available, .. } if available < asked))
+    }
+
+    /// What is short for a chunk for which no host has room.
+    fn shortage_of_chunk(&self, available: &[i64], chunk: usize, wanted: &Chunk<'_>) -> Shortage {
+        let pools = self.pool_list(wanted.pool_list);
+        for (amount, &asked) in wanted.amounts.iter().enumerate() {
+            let hosts = pools.chunk_by(|&left, &right| self.is_same_host(left, right));
+            let most = hosts.map(|host| self.available_in(available, host, amount)).max().unwrap_or(0);
+            if most < asked {
+                return Shortage::OnHost { chunk, amount, asked, available: most };
+            }
+        }
+        Shortage::Together { chunk }
+    }
+
+    /// What pools have of an amount.
+    fn available_in(&self, available: &[i64], pools: &[u32], amount: usize) -> i64 {
+        pools.iter().map(|&pool| self.of_pool(available, pool)[amount].max(0)).sum()
     }
 
     /// Places a job where this much is available: each chunk on the first host, in the order of the pools, that has room.
@@ -235,14 +302,18 @@ impl Machine {
             let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), request.amounts);
             return self.pool_list(pool_list).iter().find(has_room).map(|&pool| Placement::Whole(pool));
         }
-        let mut available = available.to_vec();
+        self.place_chunks(&mut available.to_vec(), request).ok()
+    }
+
+    /// Takes from what is available what a job asks for, chunk by chunk; the error is the index of a chunk that has no room.
+    fn place_chunks(&self, available: &mut [i64], request: &Request<'_>) -> Result<Placement, usize> {
         let mut parts: Vec<Part> = Vec::new();
-        for Chunk { mut count, amounts, pool_list } in request.chunks() {
+        for (index, Chunk { mut count, amounts, pool_list }) in request.chunks().enumerate() {
             for host in self.pool_list(pool_list).chunk_by(|&left, &right| self.is_same_host(left, right)) {
                 while count > 0
-                    && let Some(mut placed) = self.place_chunk(&available, host, amounts)
+                    && let Some(mut placed) = self.place_chunk(available, host, amounts)
                 {
-                    let copies = self.copies(&available, &placed).min(count);
+                    let copies = self.copies(available, &placed).min(count);
                     count -= copies;
                     for Part { pool, amounts } in &mut placed {
                         amounts.iter_mut().for_each(|amount| *amount *= copies);
@@ -252,10 +323,10 @@ impl Machine {
                 }
             }
             if count > 0 {
-                return None;
+                return Err(index);
             }
         }
-        Some(Placement::Parts(parts.into()))
+        Ok(Placement::Parts(parts.into()))
     }
 
     /// Places a chunk on a host: of each amount as much as there is in its pools, one after the other.
@@ -361,7 +432,8 @@ impl Machine {
         each_part(placement, request, |pool, held| take(&mut free[self.range(pool)], held));
     }
 
-    fn pool_list(&self, index: u32) -> &[u32] {
+    /// The pools in which a chunk may be placed, by the index of their list.
+    pub fn pool_list(&self, index: u32) -> &[u32] {
         self.pool_lists.get(index as usize).or(self.pool_lists.last()).map_or(&[], Vec::as_slice)
     }
 

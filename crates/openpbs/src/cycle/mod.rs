@@ -17,7 +17,7 @@ mod tests;
 
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
-pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Unexplained};
+pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Shortage, Unexplained};
 
 use reservations::Reservations;
 use totals::Totals;
@@ -105,8 +105,8 @@ pub enum Decision {
 pub enum Refusal {
     /// It asks for more than the machine has.
     TooLarge,
-    /// Too little is free, of the amount with this index; `None`: enough in all, but not where a chunk has room.
-    NotEnoughFree(Option<usize>),
+    /// Too little is free, see [`CycleObserver::short`].
+    NotEnoughFree,
     /// A limit, by its index, see [`Limits::get`].
     Limit(usize),
     /// It would delay this job, which was promised a start, or run into this advance reservation.
@@ -129,6 +129,9 @@ pub trait CycleObserver {
     /// A job was considered. `is_eligible` tells whether it is eligible (`accrue_type` 2): no limit of its user, its group or
     /// its project holds it back, even if the jobs before it ran.
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool);
+
+    /// Before it is decided that a job waits for too little that is free: what [`Machine::shortage_of_free`] it is can be asked.
+    fn short(&mut self, _job: u32, _machine: &Machine, _request: &Request<'_>) {}
 
     /// A job was promised a start.
     fn reserved(&mut self, _reservation: Reservation) {}
@@ -188,6 +191,9 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                     observer.decided(index, Decision::Starts, true);
                 }
                 Err(refusal) => {
+                    if refusal == Refusal::NotEnoughFree {
+                        observer.short(index, self.machine, &job.request);
+                    }
                     let is_eligible = self.is_eligible(&job, refusal);
                     observer.decided(index, Decision::Waits(refusal), is_eligible);
                     if self.rules.strict_ordering
@@ -231,15 +237,14 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         if !has_room && !self.machine.can_ever_run(&job.request) {
             return Err(Refusal::TooLarge);
         }
-        let lacking = if has_room { None } else { self.machine.lacking(&job.request) };
-        if lacking.is_some() {
-            return Err(Refusal::NotEnoughFree(lacking));
+        if !has_room && self.machine.lacking(free, &job.request).is_some() {
+            return Err(Refusal::NotEnoughFree);
         }
         if let Some(limit) = self.reservations.passed_limit(self, job, self.now, self.limits.running()) {
             return Err(Refusal::Limit(limit));
         }
         if !has_room {
-            return Err(Refusal::NotEnoughFree(None));
+            return Err(Refusal::NotEnoughFree);
         }
         let placement = self.reservations.place(self.machine, job, self.now, free);
         placement

@@ -160,7 +160,7 @@ fn limit(kind: LimitKind, most: i64) -> Limit {
 }
 
 // the job that a refusal names is counted after the running ones
-const NOT_ENOUGH: Refusal = Refusal::NotEnoughFree(Some(0));
+const NOT_ENOUGH: Refusal = Refusal::NotEnoughFree;
 
 #[test]
 fn a_job_that_ends_as_a_reserved_one_starts_does_not_delay_it() {
@@ -220,7 +220,7 @@ fn chunks_are_placed_on_hosts_one_by_one() {
     assert_eq!(one(hosts(), chunks(1, 5)), Some(Refusal::TooLarge));
     assert_eq!(one(hosts(), chunks(3, 3)), Some(Refusal::TooLarge));
     // 6 are free, but 3 on one host only
-    assert_eq!(one(hosts().running_in(0, job(2, 100)), chunks(2, 3)), Some(Refusal::NotEnoughFree(None)));
+    assert_eq!(one(hosts().running_in(0, job(2, 100)), chunks(2, 3)), Some(Refusal::NotEnoughFree));
     assert_eq!(one(hosts().running_in(0, job(3, 100)), chunks(2, 3)), Some(NOT_ENOUGH));
     let mixed = Job { counts: vec![1, 3], amounts: vec![4, 1], ..job(0, 10) };
     assert_eq!(one(hosts(), mixed.clone()), None);
@@ -242,7 +242,7 @@ fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
     // 8 are free, 3 and 1 on the first host and 4 on the second one
     let partly = || vnodes([4, 4, 2, 2]).running_in(0, job(1, 100)).running_in(1, job(3, 100));
     assert_eq!(refusal(partly(), job(4, 10)), None);
-    assert_eq!(refusal(partly(), job(5, 10)), Some(Refusal::NotEnoughFree(None)));
+    assert_eq!(refusal(partly(), job(5, 10)), Some(Refusal::NotEnoughFree));
     // twice 3 do not fit in a host of 4, and three times 2 fit: two on the first host, of which one is split
     let chunks = |count: u32, processors: i64| Job { counts: vec![count], amounts: vec![processors], ..job(0, 10) };
     assert_eq!(refusal(partly(), chunks(3, 3)), Some(NOT_ENOUGH));
@@ -273,7 +273,33 @@ fn chunks_are_placed_in_their_lists_of_pools() {
     assert_eq!(place(&[2], &[3], &[1]), None);
     // nothing has what the chunk asks for
     assert_eq!(place(&[1], &[0], &[2]), None);
-    assert_eq!(machine.lacking(&Request { counts: &[2], amounts: &[3], pool_lists: &[1] }), Some(0));
+    let short = Shortage::InAll { chunk: 0, amount: 0, asked: 6, available: 4 };
+    assert_eq!(machine.shortage(&Request { counts: &[2], amounts: &[3], pool_lists: &[1] }), Some(short));
+}
+
+#[test]
+fn what_is_short_is_the_amount_that_no_host_has() {
+    // two hosts with processors and GPUs, of which the second one has two pools
+    let machine = Machine::new(&[vec![8, 1], vec![2, 2], vec![2, 2]]).with_hosts(vec![0, 1, 1]);
+    let shortage = |counts: &[u32], amounts: &[i64]| {
+        machine.shortage(&Request { counts, amounts, pool_lists: &vec![0; counts.len()] })
+    };
+    assert_eq!(shortage(&[1], &[8, 1]), None);
+    assert_eq!(shortage(&[1], &[4, 4]), None);
+    let in_all = |chunk, amount, asked, available| Some(Shortage::InAll { chunk, amount, asked, available });
+    assert_eq!(shortage(&[1], &[1, 6]), in_all(0, 1, 6, 5));
+    assert_eq!(shortage(&[1, 2], &[1, 0, 6, 0]), in_all(0, 0, 13, 12));
+    let on_host = |chunk, amount, asked, available| Some(Shortage::OnHost { chunk, amount, asked, available });
+    assert_eq!(shortage(&[1], &[9, 0]), on_host(0, 0, 9, 8));
+    assert_eq!(shortage(&[1], &[1, 5]), on_host(0, 1, 5, 4));
+    // the first chunk takes the processors of the first host
+    assert_eq!(shortage(&[1, 1], &[6, 0, 5, 0]), on_host(1, 0, 5, 4));
+    assert_eq!(shortage(&[1], &[5, 2]), Some(Shortage::Together { chunk: 0 }));
+    // what running jobs hold beyond what a pool has is not missing elsewhere
+    let mut machine = Machine::new(&[vec![4, 0], vec![4, 2]]);
+    machine.start(0, &Request { counts: &[1], amounts: &[8, 0], pool_lists: &[0] }, Placement::Whole(0), 100);
+    let request = Request { counts: &[1], amounts: &[4, 3], pool_lists: &[0] };
+    assert_eq!(machine.shortage_of_free(&request), in_all(0, 1, 3, 2));
 }
 
 #[test]
@@ -290,7 +316,7 @@ fn all_amounts_of_a_job_must_be_free() {
     let with_gpus = |processors: i64, gpus: i64| Job { amounts: vec![processors, gpus], ..job(0, 10) };
     let site = site(&[vec![8, 2]]).running(with_gpus(2, 2));
     let decided = site.cycle(&[with_gpus(1, 3), with_gpus(1, 1), with_gpus(4, 0)]);
-    assert_eq!(decided.waiting, [(0, Refusal::TooLarge), (1, Refusal::NotEnoughFree(Some(1)))]);
+    assert_eq!(decided.waiting, [(0, Refusal::TooLarge), (1, Refusal::NotEnoughFree)]);
     assert_eq!(decided.started, [2]);
 }
 
@@ -420,7 +446,7 @@ fn a_limit_counts_before_the_room_of_a_chunk_on_a_host() {
     let hosts = site(&[vec![4], vec![4]]).limits(vec![limit(LimitKind::User, 2)]);
     let hosts = hosts.running_in(0, job(2, 100)).running_in(1, job(2, 100));
     let decided = hosts.cycle(&[job(3, 10), job(3, 10).of_user(1)]);
-    assert_eq!(decided.waiting, [(0, Refusal::Limit(0)), (1, Refusal::NotEnoughFree(None))]);
+    assert_eq!(decided.waiting, [(0, Refusal::Limit(0)), (1, Refusal::NotEnoughFree)]);
     assert_eq!(decided.not_eligible, [0]);
 }
 
