@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use jsf_json::clipped;
+use jsf_openpbs::check::counted;
 
 /// The most lines of one kind that are named; the others are counted.
 const MAX_NAMED: usize = 10;
@@ -21,6 +22,8 @@ pub enum LeftOutReason {
     Running,
     /// A job was moved to another server.
     Moved,
+    /// A subjob of an array of which the log lists the array only.
+    Unlisted,
     /// A job was submitted before the time in which the log is complete.
     Incomplete,
     /// A job was submitted outside the time that is simulated.
@@ -39,11 +42,12 @@ pub enum LeftOutReason {
 
 impl LeftOutReason {
     /// All reasons.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Cancelled,
         Self::Waiting,
         Self::Running,
         Self::Moved,
+        Self::Unlisted,
         Self::Incomplete,
         Self::Outside,
         Self::Rerun,
@@ -60,6 +64,7 @@ impl LeftOutReason {
             Self::Waiting => "waiting",
             Self::Running => "running",
             Self::Moved => "moved",
+            Self::Unlisted => "unlisted",
             Self::Incomplete => "incomplete",
             Self::Outside => "outside",
             Self::Rerun => "rerun",
@@ -71,12 +76,15 @@ impl LeftOutReason {
     }
 
     /// What is said behind a number.
-    pub fn words(self) -> &'static str {
+    pub fn words(self, number: usize) -> &'static str {
         match self {
+            Self::Rerun if number == 1 => "execution before a rerun",
+            Self::Reservation if number == 1 => "reservation",
             Self::Cancelled => "cancelled before they ran",
             Self::Waiting => "still waiting at the end of the log",
             Self::Running => "still running at the end of the log",
             Self::Moved => "moved to another server",
+            Self::Unlisted => "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)",
             Self::Incomplete => "submitted before the log is complete",
             Self::Outside => "submitted outside the time that is simulated",
             Self::Rerun => "executions before a rerun",
@@ -198,7 +206,8 @@ impl Faults {
         for ((name, _), kind) in self.kinds.iter().filter(|((_, reason), _)| reason.is_fault()) {
             messages.extend(kind.named.iter().cloned());
             if kind.count > kind.named.len() {
-                messages.push(format!("and {} more lines: {name}", kind.count - kind.named.len()));
+                let more = counted(kind.count - kind.named.len(), "more line", "more lines");
+                messages.push(format!("and {more}: {name}"));
             }
         }
         messages
@@ -206,7 +215,10 @@ impl Faults {
 
     /// What is left out, in words; `None` if nothing is. `others` counts what else is left out.
     pub fn summary(&self, others: impl IntoIterator<Item = (usize, &'static str)>) -> Option<String> {
-        let own = LeftOutReason::ALL.into_iter().map(|reason| (self.of(reason), reason.words()));
+        let own = LeftOutReason::ALL.into_iter().map(|reason| {
+            let count = self.of(reason);
+            (count, reason.words(count))
+        });
         let parts = own.chain(others).filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts.map(|(count, words)| format!("{count} {words}")).collect();
         (!parts.is_empty()).then(|| parts.join(", "))

@@ -1,7 +1,8 @@
 //! Reads what `qstat -x -f -F json` prints: the finished jobs that the server remembers.
 //!
 //! A finished job is read as the accounting record of its end would be. Its times are those of the clock of the host of qstat.
-//! A job that has not finished is counted by its state.
+//! A job that has not finished is counted by its state, and the subjobs of an array that are not listed by that of the array:
+//! qstat lists subjobs only with `-t`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -63,53 +64,95 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
-        let mut limits = HashMap::new();
+        let mut arrays = HashMap::new();
         while let Some(key) = entries.next_key::<String>()? {
             match &mut self {
                 Self::Document(builder) if key == JOBS => entries.next_value_seed(Object::Jobs(builder))?,
                 Self::Document(_) => _ = entries.next_value::<IgnoredAny>()?,
                 Self::Jobs(builder) => {
                     let mut job: Value = entries.next_value()?;
-                    inherit_limit(&key, &mut job, &mut limits);
+                    if is_array(&key) {
+                        arrays.insert(key, Array::new(&job));
+                        continue;
+                    }
+                    if let Some(array) = array_and_index(&key).and_then(|(array, _)| arrays.get_mut(&array)) {
+                        array.list(&mut job);
+                    }
                     if let Err(fault) = read_job(&key, &job, builder) {
                         builder.faults().add(fault, || format!("job `{key}`"));
                     }
                 }
             }
         }
+        if let Self::Jobs(builder) = self {
+            arrays.iter().for_each(|(id, array)| array.count_unlisted(id, builder));
+        }
         Ok(())
     }
 }
 
-/// Gives a subjob the limit of its array, which `qstat -t` lists before it.
-fn inherit_limit(id: &str, job: &mut Value, limits: &mut HashMap<String, Value>) {
-    let Some(job) = job.as_object_mut() else { return };
-    if is_array(id) {
-        limits.extend(job.get(MAX_RUN_SUBJOBS).map(|limit| (id.to_owned(), limit.clone())));
-    } else if let Some(limit) = array_and_index(id).and_then(|(array, _)| limits.get(&array)) {
-        job.entry(MAX_RUN_SUBJOBS).or_insert_with(|| limit.clone());
+/// An array, which `qstat -t` lists before its subjobs.
+struct Array {
+    state: String,
+    /// How many subjobs it has; `None` if the document does not say.
+    subjobs: Option<usize>,
+    listed: usize,
+    max_run_subjobs: Value,
+}
+
+impl Array {
+    fn new(job: &Value) -> Self {
+        // `Queued:3 Running:2 Exiting:0 Expired:5`
+        let states = text(&job["array_state_count"]);
+        let counts = states.split_whitespace().map(|state| state.split_once(':')?.1.parse::<usize>().ok());
+        let subjobs = counts.sum::<Option<usize>>().filter(|subjobs| *subjobs > 0);
+        Self { state: text(&job["job_state"]), subjobs, listed: 0, max_run_subjobs: job[MAX_RUN_SUBJOBS].clone() }
+    }
+
+    /// Counts a subjob, which has the limit of its array.
+    fn list(&mut self, subjob: &mut Value) {
+        self.listed += 1;
+        if let Some(subjob) = subjob.as_object_mut().filter(|_| !self.max_run_subjobs.is_null()) {
+            subjob.entry(MAX_RUN_SUBJOBS).or_insert_with(|| self.max_run_subjobs.clone());
+        }
+    }
+
+    /// Counts the subjobs that are not listed.
+    fn count_unlisted(&self, id: &str, builder: &mut WorkloadBuilder) {
+        let unlisted = self.subjobs.unwrap_or(1.max(self.listed)).saturating_sub(self.listed);
+        if unlisted == 0 {
+            return;
+        }
+        // of one that begins, some subjobs have finished
+        let fault = match unfinished(&self.state) {
+            Some(fault) if fault.reason != LeftOutReason::Running => fault,
+            _ => Fault::new(LeftOutReason::Unlisted, "the subjobs of the array are not listed"),
+        };
+        builder.faults().add(fault.of_jobs(unlisted), || format!("job `{id}`"));
     }
 }
 
 /// Adds a job if it has finished.
 fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
-    if is_array(id) {
-        return Ok(());
-    }
-    match text(&job["job_state"]).as_str() {
-        // a subjob of an array that is over is in the state X
-        "F" | "X" => {}
-        "M" => return Err(Fault::new(LeftOutReason::Moved, "the job was moved to another server")),
-        "R" | "E" | "S" | "U" | "B" => {
-            return Err(Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"));
-        }
-        "" => return Err("no `job_state`".into()),
-        _ => return Err(Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log")),
+    if let Some(fault) = unfinished(&text(&job["job_state"])) {
+        return Err(fault);
     }
     let attributes = attributes(job);
     let attributes = attributes.iter().map(|(name, value)| (&**name, &**value));
     let record = Record::new(attributes, builder);
     read_end(id, &record, builder)
+}
+
+/// Why a job in this state is left out; `None` if it has finished.
+fn unfinished(state: &str) -> Option<Fault> {
+    Some(match state {
+        // a subjob of an array that is over is in the state X
+        "F" | "X" => return None,
+        "M" => Fault::new(LeftOutReason::Moved, "the job was moved to another server"),
+        "R" | "E" | "S" | "U" | "B" => Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"),
+        "" => "no `job_state`".into(),
+        _ => Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log"),
+    })
 }
 
 /// The attributes of the accounting record of the job's end.

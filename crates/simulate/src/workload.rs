@@ -739,7 +739,8 @@ impl WorkloadBuilder {
         let all = jobs.len();
         jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
         if jobs.len() < all {
-            self.faults.add(Fault::new(reason, reason.words()).of_jobs(all - jobs.len()), String::new);
+            let left_out = all - jobs.len();
+            self.faults.add(Fault::new(reason, reason.words(left_out)).of_jobs(left_out), String::new);
         }
     }
 }

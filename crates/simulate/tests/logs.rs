@@ -448,7 +448,7 @@ fn one_job_is_the_same_in_every_log() {
     let of_qstat = read(&qstat);
     assert_eq!(described(&of_qstat), described(&read(accounting)));
     assert_eq!(of_qstat.jobs()[0].started(), Some(1_771_830_000));
-    assert_eq!(left_out(&of_qstat), [("waiting", 1), ("running", 1), ("moved", 1), ("damaged", 1)]);
+    assert_eq!(left_out(&of_qstat), [("waiting", 1), ("running", 1), ("moved", 1), ("unlisted", 1), ("damaged", 1)]);
     // what follows a fault is not read, and that is said
     let cut = read(&qstat[..qstat.find("\"9.vm").expect("a job") + 20]);
     assert_eq!((cut.jobs().len(), left_out(&cut)), (1, vec![("running", 1), ("damaged", 1)]));
@@ -474,4 +474,33 @@ fn one_job_is_the_same_in_every_log() {
     assert_eq!(described(&of_alcf), ["7.vm 123 45 a,b 1771824044 5 7200 4"]);
     assert_eq!((of_alcf.jobs()[0].started(), left_out(&of_alcf)), (Some(1_771_830_000), vec![("cancelled", 1)]));
     assert_eq!(read_by(alcf, ALLOCATED).jobs()[0].processors, 64);
+}
+
+#[test]
+fn subjobs_that_qstat_does_not_list_are_counted() {
+    let array = |state: &str, more: &str| format!("\"7[].vm\":{{\"job_state\":\"{state}\"{more}}}");
+    let finished = "\"job_state\":\"X\",\"euser\":\"ada\",\"Resource_List\":{\"ncpus\":4},\"ctime\":\"Mon Feb 23 05:20:44 2026\",\
+        \"stime\":\"Mon Feb 23 07:00:00 2026\",\"resources_used\":{\"walltime\":\"00:00:05\"}";
+    let subjob = |index: u32| format!("\"7[{index}].vm\":{{{finished}}}");
+    let states = |queued: u32, running: u32, expired: u32| {
+        format!(",\"array_state_count\":\"Queued:{queued} Running:{running} Exiting:0 Expired:{expired} \"")
+    };
+    let read = |jobs: &[String]| read(&format!("{{\"Jobs\":{{\"1.vm\":{{{finished}}},{}}}}}", jobs.join(",")));
+    for (jobs, expected) in [
+        (vec![array("F", "")], vec![("unlisted", 1)]),
+        (vec![array("F", &states(0, 0, 10))], vec![("unlisted", 10)]),
+        // of one that runs, some subjobs have finished
+        (vec![array("B", &states(3, 2, 5))], vec![("unlisted", 10)]),
+        (vec![array("Q", &states(10, 0, 0))], vec![("waiting", 10)]),
+        (vec![array("H", "")], vec![("waiting", 1)]),
+        (vec![array("M", &states(10, 0, 0))], vec![("moved", 10)]),
+        (vec![array("F", &states(0, 0, 2)), subjob(0), subjob(1)], vec![]),
+        (vec![array("F", ""), subjob(0)], vec![]),
+        (vec![array("F", &states(0, 0, 2)), subjob(0)], vec![("unlisted", 1)]),
+    ] {
+        let workload = read(&jobs);
+        assert_eq!((workload.jobs().len(), left_out(&workload)), (jobs.len(), expected), "{jobs:?}");
+    }
+    let words = "10 in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)";
+    assert_eq!(read(&[array("F", &states(0, 0, 10))]).faults().summary([]).as_deref(), Some(words));
 }
