@@ -24,7 +24,8 @@ pub fn few_of_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<
         if is_listed { few.push(message) } else { more += 1 }
     }
     if more > 0 {
-        few.push(format!("and {more} more of these kinds").into());
+        let kinds = if more == 1 { "this kind" } else { "these kinds" };
+        few.push(format!("and {more} more of {kinds}").into());
     }
     few
 }
@@ -49,6 +50,7 @@ mod tests {
         assert_eq!(few.len(), 12);
         assert_eq!(few[10..], ["another", "and 1990 more of these kinds"]);
         assert_eq!(few_of_each_kind(lines(10)).len(), 10);
+        assert_eq!(few_of_each_kind(lines(11)).last().map(String::as_str), Some("and 1 more of this kind"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use jsf_openpbs::qmgr_validation::AnsweredBy;
 
 use crate::document::{Document, DrawingStyle, Fact, Section};
 use crate::exchange_rates::{WORTH, rates_line};
-use crate::finding::{FormulaSource, draw_finding, few_of_each_code};
+use crate::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
 use crate::verdict::{brief_finding, verdict_sentence};
 use crate::words::count;
 
@@ -47,7 +47,7 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         let drawn = move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
         Section::new("").drawn(drawn).in_brief(brief_finding(found, ""))
     });
-    let more = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
+    let more = others.into_iter().map(|(code, count)| more_findings(count, code));
     let mut sections: Vec<_> = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
     let rates = rates_line(&checked.rates, "at the medians of the queue");
     if !rates.is_empty() {

@@ -681,6 +681,10 @@ mod tests {
             }
         }
         assert_eq!(agreement(-0.09), agreement(0.09));
+        for tau in [0.1, 0.35, 0.8, 0.95, 1.0] {
+            let mirrored = agreement(tau).replace("the old one", "the reverse of the old");
+            assert_eq!(agreement(-tau), mirrored, "{tau}");
+        }
     }
 
     #[test]

@@ -78,8 +78,11 @@ pub(super) fn decides_section<'a>(sides: OldNew<&[SummandAgreement]>) -> Option<
 /// What decides the new order: the summand that agrees with it, and one that does not.
 fn decides_heading(summands: &[SummandAgreement]) -> String {
     let sorted: Vec<&SummandAgreement> = by_agreement(summands).collect();
-    let [first, .., last] = sorted[..] else { return "what decides".to_owned() };
-    let [most, least] = [first, last].map(|summand| summand.tau.unwrap_or(0.0));
+    let [_, .., last] = sorted[..] else { return "what decides".to_owned() };
+    // one that orders the jobs the other way round decides nothing
+    let tau = |summand: &SummandAgreement| summand.tau.unwrap_or(0.0);
+    let first = sorted.iter().fold(sorted[0], |best, other| if tau(other) > tau(best) { other } else { best });
+    let [most, least] = [first, last].map(tau);
     match (most >= MOST, least.abs() < HARDLY) {
         (true, true) => format!("what decides: `{}`; `{}` hardly counts", first.text, last.text),
         (true, false) => format!("what decides: most of all `{}`", first.text),
@@ -117,4 +120,30 @@ fn by_agreement(summands: &[SummandAgreement]) -> impl Iterator<Item = &SummandA
     let mut sorted: Vec<&SummandAgreement> = summands.iter().collect();
     sorted.sort_by(|left, right| right.tau.unwrap_or(0.0).abs().total_cmp(&left.tau.unwrap_or(0.0).abs()));
     sorted.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_agrees_with_the_order_and_not_with_its_reverse() {
+        let summand = |text: &str, tau: f64| SummandAgreement {
+            span: job_sort_formula::diagnostic::Span { start: 0, end: 1 },
+            text: text.to_owned(),
+            low: 0.0,
+            high: 1.0,
+            tau: Some(tau),
+        };
+        for (taus, heading) in [
+            ([0.9, 0.05], "what decides: `a`; `b` hardly counts"),
+            ([0.05, 0.9], "what decides: `b`; `a` hardly counts"),
+            ([0.7, -0.9], "what decides: most of all `a`"),
+            ([-0.9, 0.7], "what decides: most of all `b`"),
+            ([-0.9, 0.05], "what decides: none of the summands alone"),
+            ([0.5, 0.5], "what decides: none of the summands alone"),
+        ] {
+            assert_eq!(decides_heading(&[summand("a", taus[0]), summand("b", taus[1])]), heading, "{taus:?}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::document::wrapped;
 use crate::printable::{printable, printable_in_place};
+use crate::words;
 
 /// The most findings of one code that are shown as text; the others are counted.
 const MAX_OF_A_CODE: usize = 10;
@@ -30,6 +31,11 @@ pub fn few_of_each_code<'f>(
     }
     let others = counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE);
     (few, others.map(|(code, count)| (code, count - MAX_OF_A_CODE)).collect())
+}
+
+/// What follows the findings of a code that are shown, if there are so many more.
+pub fn more_findings(count: usize, code: &str) -> String {
+    format!("and {} {code}", words::count(count, "more finding"))
 }
 
 /// A formula in its document, to draw findings on it.
@@ -114,7 +120,8 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     let help = finding.help.as_ref().map(|help| clipped(&help.to_string()).into_owned());
     let help = help.map(|help| in_lines(help.into(), line_width, gutter + HELP_INDENT));
     if labels.len() > drawn.len() {
-        group = group.element(Level::NOTE.message(format!("and {} more places", labels.len() - drawn.len())));
+        group = group
+            .element(Level::NOTE.message(format!("and {}", words::count(labels.len() - drawn.len(), "more place"))));
     }
     if let Some(help) = &help {
         group = group.element(Level::HELP.message(&**help));
@@ -271,4 +278,15 @@ pub(super) fn clamped(text: &str, span: Span) -> Range<usize> {
         (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
     });
     start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::more_findings;
+
+    #[test]
+    fn more_findings_are_counted_in_their_number() {
+        let counted = [1, 2].map(|count| more_findings(count, "JSF301"));
+        assert_eq!(counted, ["and 1 more finding JSF301", "and 2 more findings JSF301"]);
+    }
 }

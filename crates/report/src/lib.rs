@@ -61,7 +61,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 pub use check::{CheckFormat, CheckJson, CheckReport, check_document, stopped_by_threshold};
-pub use finding::{FormulaSource, draw_finding, few_of_each_code};
+pub use finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
 pub use printable::{printable, printable_lines};
 pub use rank_csv::Csv;
 pub use rank_document::{RankPageParts, rank_document};

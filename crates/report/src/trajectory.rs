@@ -162,7 +162,10 @@ impl<'a> TrajectoryReport<'a> {
         let places: Vec<String> = ranks.map(|(id, rank)| format!("`{id}` is still {rank}")).collect();
         match places.len().saturating_sub(MAX_PLACES) {
             0 => places.join(", "),
-            more => format!("{}, and {more} more keep their places", places[..MAX_PLACES].join(", ")),
+            more => {
+                let keep = if more == 1 { "keeps its place" } else { "keep their places" };
+                format!("{}, and {more} more {keep}", places[..MAX_PLACES].join(", "))
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use std::mem;
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
 use jsf_json::clipped;
+use jsf_openpbs::check::counted;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
@@ -28,7 +29,8 @@ pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
     }
     if problems.total() > warnings.len() {
         let more = problems.total() - warnings.len();
-        warnings.push(format!("`{source_name}`: and {more} more problems of these kinds").into());
+        let more = counted(more, "more problem of this kind", "more problems of these kinds");
+        warnings.push(format!("`{source_name}`: and {more}").into());
     }
     if problems.skipped() > 0 {
         let skipped = problems.skipped();

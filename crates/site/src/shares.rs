@@ -6,6 +6,7 @@ use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, PolicyRules, S
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::check::counted;
 use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
 use serde_json::{Map, Value};
 
@@ -393,7 +394,8 @@ fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
     let first = beside.next()?;
     let parent = tree.parent(first)?;
     let others = beside.count();
-    let others = if others > 0 { format!(" and {others} more users") } else { String::new() };
+    let others =
+        if others > 0 { format!(" and {}", counted(others, "more user", "more users")) } else { String::new() };
     let message = format!(
         "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
          nowhere",
@@ -442,7 +444,7 @@ mod tests {
             };
             let note = note.expect("a note").to_string();
             assert!(note.starts_with(&format!("weighted-walk leaves out `{first}` of ")), "{note}");
-            let others = format!(" and {} more users: ", beside.len() - 1);
+            let others = format!(" and {}: ", counted(beside.len() - 1, "more user", "more users"));
             assert_eq!(note.contains(&others), beside.len() > 1, "{note} {beside:?}");
         }
     }

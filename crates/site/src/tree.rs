@@ -9,6 +9,7 @@ use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::nearest;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
+use jsf_openpbs::check::counted;
 use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
@@ -292,7 +293,8 @@ fn read_resource_group(
     let negative = negative_shares(&lines).map(|line| format!("`{name}`: {line}"));
     warnings.extend(few_of_each_kind(rejected.chain(wrapped).chain(negative)));
     if lines.not_listed > 0 {
-        warnings.push(format!("`{name}`: {} more lines are not valid", lines.not_listed));
+        let lines = counted(lines.not_listed, "more line is", "more lines are");
+        warnings.push(format!("`{name}`: {lines} not valid"));
     }
     Ok(lines)
 }

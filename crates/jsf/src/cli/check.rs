@@ -4,7 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
-use jsf_openpbs::check::Checked;
+use jsf_openpbs::check::{Checked, counted};
 use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
@@ -138,7 +138,7 @@ fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
     let (few, others) = few_of_each_code(applied.iter().copied());
     few.into_iter().for_each(|found| report_fix(formula, found));
     for (code, count) in others {
-        report("fixed", format_args!("{code}: and {count} more places"));
+        report("fixed", format_args!("{code}: and {}", counted(count, "more place", "more places")));
     }
 }
 

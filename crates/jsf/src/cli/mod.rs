@@ -43,7 +43,7 @@ pub use help::parse;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, few_of_each_kind};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::{FormulaSource, draw_finding, few_of_each_code, printable, printable_lines};
+use jsf_report::{FormulaSource, draw_finding, few_of_each_code, more_findings, printable, printable_lines};
 use jsf_site::Site;
 use jsf_site::{FormulaText, SiteError};
 use need::{in_options, with_options};
@@ -313,7 +313,7 @@ fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
     let (few, others) = few_of_each_code(findings);
     few.into_iter().for_each(|found| draw(source, found));
     for (code, count) in others {
-        warn(format_args!("and {count} more findings {code}"));
+        warn(more_findings(count, code));
     }
 }
 

@@ -9,7 +9,7 @@ use jsf_openpbs::qmgr::object_or_server;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::document::{Document, GENERATOR};
 use jsf_report::what_if::WhatIfPage;
-use jsf_report::{draw_finding, few_of_each_code};
+use jsf_report::{draw_finding, few_of_each_code, more_findings};
 use jsf_site::Site;
 use jsf_site::{FormulaText, PolicyShares, Role, SharesRequest, SiteError};
 
@@ -103,7 +103,7 @@ pub(super) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, fin
         let found = submitted.in_source(found.clone()).worded(in_options);
         draw_finding(&formula_source(source), &found, false, Some(WIDTH))
     });
-    few.chain(others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"))).collect()
+    few.chain(others.into_iter().map(|(code, count)| more_findings(count, code))).collect()
 }
 
 /// The WebAssembly module of the page, if this build has it.

@@ -3,7 +3,7 @@
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
-use jsf_openpbs::check::FAILURE_CODES;
+use jsf_openpbs::check::{FAILURE_CODES, counted};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_report::{JobFilter, RankedRow};
 use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError};
@@ -158,7 +158,8 @@ pub(super) fn none_exists(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);
     if more > 0 {
-        unknown.push(format!("and {more} more names that do not exist"));
+        let names = counted(more, "more name that does not exist", "more names that do not exist");
+        unknown.push(format!("and {names}"));
     }
     SiteError::Missing(unknown.join("; ").into())
 }

@@ -431,7 +431,7 @@ pub(super) fn whole_span(expr: &Expr) -> Span {
 }
 
 /// `1 job`, `2 jobs`.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 

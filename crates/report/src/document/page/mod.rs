@@ -293,6 +293,7 @@ fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
     }
     let omitted = match table.len().saturating_sub(rows.len()) {
         0 => String::new(),
+        1 => "1 more row is left out; --format json has all.".to_owned(),
         more => format!("{} more rows are left out; --format json has all.", grouped_number(more)),
     };
     let words = [heading, table.summary].into_iter().filter(|words| !words.is_empty());
