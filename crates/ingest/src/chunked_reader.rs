@@ -15,7 +15,7 @@ use memchr::memmem::FinderRev;
 use crate::chunks::{Chunks, FindCut, ParsedChunk};
 use crate::error::ReadErrorKind;
 use crate::fast_reader::FastReader;
-use crate::json_scanner::{PADDING, Scanner};
+use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::reference_reader::{read_entry, read_line};
 use crate::table_builder::TableBuilder;
@@ -49,7 +49,7 @@ pub(super) fn last_line_end(text: &[u8]) -> Option<usize> {
 fn parse_lines(chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) {
     let text = std::mem::take(&mut chunk.text);
     let end = chunk.end;
-    let mut scanner = Scanner::for_lines(&text[..end + PADDING], end);
+    let mut scanner = Scanner::for_lines(&text[..end]);
     while scanner.at < end {
         let start = scanner.at;
         scanner.space();
@@ -89,7 +89,7 @@ impl DocumentLayout {
     /// Detects the layout from the start of a document; `None` unless the start contains one job and the beginning of the
     /// next, or all jobs.
     pub(super) fn detect(start: &[u8]) -> Option<Self> {
-        let mut scanner = Scanner::new(start, start.len());
+        let mut scanner = Scanner::new(start);
         scanner.space();
         scanner.take(b'{')?;
         scanner.space();
@@ -212,7 +212,7 @@ fn parse_entries(
     chunk: &mut ParsedChunk,
     reader: &mut FastReader<'_>,
 ) -> Option<()> {
-    let mut scanner = Scanner::new(&text[..chunk.end + PADDING], chunk.end);
+    let mut scanner = Scanner::new(&text[..chunk.end]);
     if chunk.is_first {
         scanner.at = layout.first_job;
         scanner.space();

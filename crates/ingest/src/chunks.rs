@@ -9,7 +9,6 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use crate::fast_reader::FastReader;
-use crate::json_scanner::PADDING;
 use crate::options::ReadOptions;
 use crate::table_builder::TableBuilder;
 
@@ -41,7 +40,7 @@ impl<'s> Chunks<'s> {
         Self { source, find_cut, rest: start, size: size.max(1), is_over: false }
     }
 
-    /// Writes the next chunk with its padding to the start of `buffer`, and returns its length; `None` at the end. The
+    /// Writes the next chunk to the start of `buffer`, and returns its length; `None` at the end. The
     /// buffer grows as necessary and is never cleared.
     ///
     /// # Errors
@@ -53,15 +52,14 @@ impl<'s> Chunks<'s> {
         let mut capacity = self.size;
         let mut filled = 0;
         loop {
-            if let Some(more) = (capacity + PADDING).checked_sub(buffer.len()) {
+            if let Some(more) = capacity.checked_sub(buffer.len()) {
                 buffer.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
-                buffer.resize(capacity + PADDING, 0);
+                buffer.resize(capacity, 0);
             }
             filled += self.read(&mut buffer[filled..capacity])?;
             let end = if self.is_over { Some(filled) } else { (self.find_cut)(&buffer[..filled]) };
             if let Some(end) = end {
                 self.rest.splice(..0, buffer[end..filled].iter().copied());
-                buffer[end..end + PADDING].fill(0);
                 return Ok((end > 0).then_some(end));
             }
             if capacity >= MAX_CHUNK {
@@ -125,7 +123,7 @@ impl<'s> Chunks<'s> {
 /// A chunk, the jobs in it that the fast reader has parsed, and the places of the others. Its buffers are used again.
 #[derive(Debug, Default)]
 pub(super) struct ParsedChunk {
-    /// The text, then its padding, then unused bytes.
+    /// The text, then unused bytes.
     pub text: Vec<u8>,
     /// Where the text ends.
     pub end: usize,

@@ -14,9 +14,8 @@ use crate::attribute_values::{FormulaAmount, input, integer};
 use crate::job_key::JobKey;
 use crate::json_scanner::{Scalar, Scanner};
 use crate::key_dispatch::{DispatchedKey, Index, KeyDispatch};
-use crate::key_predictor::{KeyPredictor, Next};
+use crate::object_keys::{Next, ObjectKeys};
 use crate::options::ReadOptions;
-use crate::skipped_objects::ObjectSkipper;
 use crate::table_builder::MAX_ENTRIES;
 
 /// An object of this many bytes may have more entries than a job may have.
@@ -24,16 +23,15 @@ const LONG: usize = MAX_ENTRIES * 5;
 /// The most unknown keys that are skipped once they are reported.
 const MAX_SKIPPED_UNKNOWN: usize = 256;
 
-/// Parses jobs, and predicts their keys from those of the previous job.
+/// Parses jobs; the meaning of a key is looked up.
 #[derive(Debug)]
 pub(super) struct FastReader<'a> {
     options: &'a ReadOptions<'a>,
     source: AmountSource,
     dispatch: KeyDispatch<'a>,
-    top: KeyPredictor<DispatchedKey>,
-    resources: KeyPredictor<Option<Index>>,
-    inputs: KeyPredictor<Index>,
-    skipper: ObjectSkipper,
+    top: ObjectKeys<DispatchedKey>,
+    resources: ObjectKeys<Option<Index>>,
+    inputs: ObjectKeys<Index>,
     /// The kinds that undeclared names look like in the current job, if they did not before.
     new_kinds: Vec<(Index, InputType)>,
     /// The unknown keys of the current job that have a value and are not skipped yet.
@@ -65,10 +63,9 @@ impl<'a> FastReader<'a> {
             options,
             source,
             dispatch: KeyDispatch::new(options, source),
-            top: KeyPredictor::new(),
-            resources: KeyPredictor::new(),
-            inputs: KeyPredictor::new(),
-            skipper: ObjectSkipper::default(),
+            top: ObjectKeys::new(),
+            resources: ObjectKeys::new(),
+            inputs: ObjectKeys::new(),
             new_kinds: Vec::new(),
             unknown: Vec::new(),
             skipped_unknown: 0,
@@ -141,24 +138,20 @@ impl<'a> FastReader<'a> {
         mut job: JobAttributes<'d>,
     ) -> Option<JobAttributes<'d>> {
         scanner.take(b'{')?;
-        self.top.start();
-        self.skipper.start();
+        let mut is_first = true;
         loop {
             let dispatch = &mut self.dispatch;
-            let Next::Value(key) = self.top.next(scanner, |name| dispatch.dispatch(name))? else { return Some(job) };
+            let next = self.top.next(scanner, is_first, |name| dispatch.dispatch(name))?;
+            let Next::Value(key) = next else { return Some(job) };
+            is_first = false;
             match key.key {
-                JobKey::Unused => {
-                    self.skipper.skip(scanner)?;
-                    // Unused keys mostly follow each other, so that no numbers come next.
-                    continue;
-                }
+                JobKey::Unused => scanner.skip_value()?,
                 JobKey::Unknown => {
                     // A key whose value is null is not reported.
                     if scanner.peek() != b'n' {
                         self.unknown.push(key.index);
                     }
-                    self.skipper.skip(scanner)?;
-                    continue;
+                    scanner.skip_value()?;
                 }
                 JobKey::Resource => self.read_amount(key.index, scanner, batch)?,
                 JobKey::Special(_) => self.read_special(key.index, scanner, batch)?,
@@ -173,48 +166,34 @@ impl<'a> FastReader<'a> {
                 }
                 key => job.read(key, scanner)?,
             }
-            let dispatch = &self.dispatch;
-            self.top.read_run(
-                scanner,
-                |key| dispatch.small_integer_key(key),
-                |column, amount| batch.put_integer(column, InputPrecedence::Job, amount),
-            );
         }
     }
 
     fn read_resources(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let start = scanner.at;
         scanner.take(b'{')?;
-        self.resources.start();
+        let mut is_first = true;
         loop {
             let dispatch = &mut self.dispatch;
-            self.resources.read_run(
-                scanner,
-                |index| dispatch.small_integer_resource(index?),
-                |column, amount| batch.put_integer(column, InputPrecedence::Job, amount),
-            );
-            match self.resources.next(scanner, |name| dispatch.add_resource(name))? {
+            match self.resources.next(scanner, is_first, |name| dispatch.add_resource(name))? {
                 Next::End => return (scanner.at - start < LONG).then_some(()),
                 Next::Value(None) => scanner.skip_value()?,
                 Next::Value(Some(index)) => self.read_amount(index, scanner, batch)?,
             }
+            is_first = false;
         }
     }
 
     fn read_inputs(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         scanner.take(b'{')?;
-        self.inputs.start();
+        let mut is_first = true;
         loop {
             let dispatch = &mut self.dispatch;
-            self.inputs.read_run(
-                scanner,
-                |index| dispatch.small_integer_input(index),
-                |column, integer| batch.put_integer(column, InputPrecedence::Input, integer),
-            );
-            match self.inputs.next(scanner, |name| dispatch.add_input(name))? {
+            match self.inputs.next(scanner, is_first, |name| dispatch.add_input(name))? {
                 Next::End => return Some(()),
                 Next::Value(index) => self.read_input(index, scanner, batch)?,
             }
+            is_first = false;
         }
     }
 

@@ -7,10 +7,6 @@ use std::borrow::Cow;
 
 use jsf_json::JsonScalar;
 
-use crate::swar;
-
-/// How many zero bytes should follow the text of a [`Scanner`], so that it can load whole words at its end.
-pub(super) const PADDING: usize = 128;
 /// The deepest nesting that is skipped.
 const MAX_DEPTH: u32 = 64;
 
@@ -42,8 +38,6 @@ impl Scalar<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct Scanner<'d> {
     bytes: &'d [u8],
-    /// The length of the text, without its padding.
-    end: usize,
     /// The position of the next byte.
     pub at: usize,
     /// Whether a line end ends the text instead of being white space.
@@ -51,24 +45,18 @@ pub(super) struct Scanner<'d> {
 }
 
 impl<'d> Scanner<'d> {
-    /// A scanner of the first `end` bytes; [`PADDING`] may follow them.
-    pub(super) fn new(bytes: &'d [u8], end: usize) -> Self {
-        Self { bytes, end, at: 0, is_line: false }
+    pub(super) fn new(bytes: &'d [u8]) -> Self {
+        Self { bytes, at: 0, is_line: false }
     }
 
     /// A scanner for which a line end is the end of the text.
-    pub(super) fn for_lines(bytes: &'d [u8], end: usize) -> Self {
-        Self { is_line: true, ..Self::new(bytes, end) }
-    }
-
-    /// All bytes, including the padding.
-    pub(super) fn bytes(&self) -> &'d [u8] {
-        self.bytes
+    pub(super) fn for_lines(bytes: &'d [u8]) -> Self {
+        Self { is_line: true, ..Self::new(bytes) }
     }
 
     /// Whether the end of the text is reached.
     pub(super) fn is_at_end(&self) -> bool {
-        self.at >= self.end || (self.is_line && self.peek() == b'\n')
+        self.at >= self.bytes.len() || (self.is_line && self.peek() == b'\n')
     }
 
     /// The next byte, 0 at the end.
@@ -83,30 +71,11 @@ impl<'d> Scanner<'d> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
-    #[inline]
-    fn word(&self) -> Option<u64> {
-        let rest = self.bytes.get(self.at..)?;
-        rest.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
-    }
-
     /// Skips white space.
     #[inline]
     pub(super) fn space(&mut self) {
-        if self.peek() <= b' ' {
-            self.spaces();
-        }
-    }
-
-    fn spaces(&mut self) {
-        loop {
-            match self.peek() {
-                b' ' | b'\t' | b'\r' => self.at += 1,
-                b'\n' if !self.is_line => self.at += 1,
-                _ => return,
-            }
-            while self.word() == Some(swar::splat(b' ')) {
-                self.at += 8;
-            }
+        while matches!(self.peek(), b' ' | b'\t' | b'\r') || (self.peek() == b'\n' && !self.is_line) {
+            self.at += 1;
         }
     }
 
@@ -114,25 +83,23 @@ impl<'d> Scanner<'d> {
     pub(super) fn key(&mut self) -> Option<&'d str> {
         self.take(b'"')?;
         let key = str::from_utf8(self.plain()?).ok()?;
+        self.colon()?;
+        Some(key)
+    }
+
+    /// Skips the colon after a key, up to the value.
+    #[inline]
+    pub(super) fn colon(&mut self) -> Option<()> {
         self.space();
         self.take(b':')?;
         self.space();
-        Some(key)
+        Some(())
     }
 
     /// Reads the rest of a string of ASCII without escapes, from after its opening quote to after its closing one.
     #[inline]
     pub(super) fn plain(&mut self) -> Option<&'d [u8]> {
         let start = self.at;
-        while let Some(word) = self.word() {
-            let special = swar::special(word) | swar::non_ascii(word);
-            if special == 0 {
-                self.at += 8;
-                continue;
-            }
-            self.at += special.trailing_zeros() as usize / 8;
-            break;
-        }
         while matches!(self.peek(), b' '..=b'!' | b'#'..=b'[' | b']'..=b'\x7f') {
             self.at += 1;
         }
@@ -172,9 +139,14 @@ impl<'d> Scanner<'d> {
     /// Reads an integer of one to seven digits without sign, fraction or exponent.
     #[inline]
     pub(super) fn small(&mut self) -> Option<u32> {
-        let (small, end) = swar::small_integer_at(self.bytes, self.at)?;
-        self.at = end;
-        Some(small)
+        let rest = self.bytes.get(self.at..)?;
+        let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let has_leading_zero = length > 1 && rest[0] == b'0';
+        if !(1..=7).contains(&length) || has_leading_zero || matches!(rest.get(length), Some(b'.' | b'e' | b'E')) {
+            return None;
+        }
+        self.at += length;
+        Some(rest[..length].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')))
     }
 
     /// Reads a scalar other than a boolean.
@@ -220,7 +192,9 @@ impl<'d> Scanner<'d> {
         }
     }
 
-    fn literal(&mut self, word: &[u8]) -> Option<()> {
+    /// Skips these bytes; `None` if others come next.
+    #[inline]
+    pub(super) fn literal(&mut self, word: &[u8]) -> Option<()> {
         self.bytes.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
     }
 }
@@ -299,10 +273,7 @@ impl Scanner<'_> {
     pub(super) fn skip_key(&mut self) -> Option<()> {
         self.take(b'"')?;
         self.skip_string()?;
-        self.space();
-        self.take(b':')?;
-        self.space();
-        Some(())
+        self.colon()
     }
 
     /// Skips the rest of any string, from after its opening quote to after its closing one.
@@ -311,28 +282,17 @@ impl Scanner<'_> {
     #[inline]
     fn skip_string(&mut self) -> Option<()> {
         loop {
-            match self.group().map(swar::first_special_in) {
-                Some(16) => {
-                    self.at += 16;
-                    continue;
-                }
-                first => self.at += first.unwrap_or(0),
+            let rest = self.bytes.get(self.at..)?;
+            let length = memchr::memchr2(b'"', b'\\', rest)?;
+            if rest[..length].iter().any(|&byte| byte < b' ') {
+                return None;
             }
-            match self.peek() {
-                b'"' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                b'\\' => self.skip_escape()?,
-                0..b' ' => return None,
-                _ => self.at += 1,
+            self.at += length;
+            if self.take(b'"').is_some() {
+                return Some(());
             }
+            self.skip_escape()?;
         }
-    }
-
-    #[inline]
-    fn group(&self) -> Option<&[u8; 16]> {
-        self.bytes.get(self.at..)?.first_chunk()
     }
 
     fn skip_escape(&mut self) -> Option<()> {

@@ -41,8 +41,6 @@ pub(super) struct Resource {
     pub plan: ResourcePlan,
     /// Whether the formula gets a small integer unchanged.
     pub keeps_small_integers: bool,
-    /// Whether a small integer only needs to be stored: the name is declared, or known to look like a count.
-    stores_directly: bool,
     /// The index among the names that no schema declares.
     pub undeclared: Option<Index>,
 }
@@ -143,9 +141,7 @@ impl<'a> KeyDispatch<'a> {
             }
             Some(_) => false,
         };
-        let is_known = undeclared.is_none_or(|name| self.is_known_as(name, InputType::Count));
-        let stores_directly = keeps_small_integers && is_known;
-        self.resources.push(Resource { plan, keeps_small_integers, stores_directly, undeclared });
+        self.resources.push(Resource { plan, keeps_small_integers, undeclared });
         Some(self.resources.len() as Index - 1)
     }
 
@@ -171,47 +167,10 @@ impl<'a> KeyDispatch<'a> {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
-    /// The column, if any, in which small integers of this resource are stored; `None` if they need more than to be
-    /// stored.
-    pub(super) fn small_integer_resource(&self, index: Index) -> Option<Option<usize>> {
-        let resource = self.resources.get(index as usize)?;
-        resource.stores_directly.then_some(resource.plan.column)
-    }
-
-    /// Like [`small_integer_resource`](Self::small_integer_resource), for a key at the top of a job.
-    pub(super) fn small_integer_key(&self, key: DispatchedKey) -> Option<Option<usize>> {
-        match key.key {
-            JobKey::Resource => self.small_integer_resource(key.index),
-            JobKey::Special(special) if !special.is_ratio() => match self.special.get(key.index as usize)?.1[..] {
-                [column] => Some(Some(column)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// Like [`small_integer_resource`](Self::small_integer_resource), for a ready-made input.
-    pub(super) fn small_integer_input(&self, index: Index) -> Option<Option<usize>> {
-        let input = self.inputs.get(index as usize)?;
-        if input.undeclared.is_some_and(|name| !self.is_known_as(name, InputType::Count)) {
-            return None;
-        }
-        match input.columns[..] {
-            [] => Some(None),
-            [(column, InputPrecedence::Input)] => Some(Some(column)),
-            _ => None,
-        }
-    }
-
     /// Records the kind that an undeclared name looks like.
     pub(super) fn record_undeclared(&mut self, undeclared: Index, kind: InputType) {
         if let Some(name) = self.undeclared.get_mut(undeclared as usize) {
             name.kinds |= bit(kind);
-        }
-        if kind == InputType::Count {
-            for resource in self.resources.iter_mut().filter(|resource| resource.undeclared == Some(undeclared)) {
-                resource.stores_directly = resource.keeps_small_integers;
-            }
         }
     }
 

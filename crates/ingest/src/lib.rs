@@ -13,27 +13,23 @@
 #![forbid(unsafe_code)]
 
 mod attribute_values;
-mod byte_pattern;
 mod chunked_reader;
 mod chunks;
 mod cycle_jobs;
 mod error;
 mod fast_reader;
 mod format;
-mod integer_run;
 mod job_key;
 mod json_scanner;
 mod key_dispatch;
-mod key_predictor;
 pub mod native_tree;
+mod object_keys;
 mod options;
 mod qstat_recovery;
 mod qstat_text;
 mod reader;
 mod reference_reader;
 mod requested_columns;
-mod skipped_objects;
-mod swar;
 mod table_builder;
 
 pub use crate::cycle_jobs::{ArrayIndices, Chunk, CycleJobs, PlacedChunk, QueuedJob};

@@ -86,9 +86,8 @@ fn roll(state: &mut u64, sides: usize) -> usize {
 }
 
 /// Whether the scanner skips the whole text as one value.
-fn is_value(text: &[u8], padding: usize) -> bool {
-    let padded = [text, &vec![0; padding]].concat();
-    let mut scanner = Scanner::new(&padded, text.len());
+fn is_value(text: &[u8]) -> bool {
+    let mut scanner = Scanner::new(text);
     scanner.space();
     let skipped = scanner.skip_value();
     scanner.space();
@@ -100,9 +99,7 @@ fn what_is_skipped_is_valid_json() {
     let mut valid = 0;
     for text in texts().take(200_000) {
         let expected = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
-        for padding in [0, PADDING] {
-            assert_eq!(is_value(&text, padding), expected, "{}", String::from_utf8_lossy(&text));
-        }
+        assert_eq!(is_value(&text), expected, "{}", String::from_utf8_lossy(&text));
         valid += usize::from(expected);
     }
     assert!(valid > 10_000, "{valid}");
@@ -112,7 +109,7 @@ fn what_is_skipped_is_valid_json() {
 fn deep_nesting_is_not_read() {
     for (depth, is_read) in [(64, true), (65, false)] {
         let nested = "[".repeat(depth) + &"]".repeat(depth);
-        assert_eq!(is_value(nested.as_bytes(), PADDING), is_read);
+        assert_eq!(is_value(nested.as_bytes()), is_read);
     }
 }
 
@@ -120,10 +117,10 @@ fn deep_nesting_is_not_read() {
 fn small_integers_are_read() {
     for number in (0..2000).chain((2000..9_999_999).step_by(977)) {
         let text = format!("{number},          ");
-        assert_eq!(Scanner::new(text.as_bytes(), text.len()).small(), Some(number));
+        assert_eq!(Scanner::new(text.as_bytes()).small(), Some(number));
     }
     for text in ["12345678", "01", "1.5", "1e5", "1E5", "-1", "", "x"] {
         let text = format!("{text},          ");
-        assert_eq!(Scanner::new(text.as_bytes(), text.len()).small(), None, "{text}");
+        assert_eq!(Scanner::new(text.as_bytes()).small(), None, "{text}");
     }
 }
