@@ -92,11 +92,11 @@ compile() {
     (
         cd "$source"
         target=$1-unknown-linux-gnu
-        cargo zigbuild --quiet --frozen --release --package jsf --target "$target.$glibc"
+        cargo zigbuild --quiet --frozen --profile dist --package jsf --target "$target.$glibc"
         # the wheel carries the command, which pip installs beside Python
         mkdir -p bindings/python/job_sort_formula.data/scripts
-        cp "$CARGO_TARGET_DIR/$target/release/jsf" bindings/python/job_sort_formula.data/scripts/jsf
-        maturin build --quiet --frozen --release --zig --compatibility manylinux2014 --target "$target" \
+        cp "$CARGO_TARGET_DIR/$target/dist/jsf" bindings/python/job_sort_formula.data/scripts/jsf
+        maturin build --quiet --frozen --profile dist --zig --compatibility manylinux2014 --target "$target" \
             --manifest-path bindings/python/Cargo.toml --out "$work/wheels" \
             --sbom-include "$source/bindings/python/job-sort-formula-python.cdx.json"
     )
@@ -118,7 +118,7 @@ refuse_paths() {
 make_share() {
     say "manual pages, completions and documents"
     rm -rf "$installed"
-    "$source/packaging/install.sh" "$work/target/$(uname -m)-unknown-linux-gnu/release/jsf" "$installed"
+    "$source/packaging/install.sh" "$work/target/$(uname -m)-unknown-linux-gnu/dist/jsf" "$installed"
 }
 
 # make_recipes: what Spack and EasyBuild make from the source archive
@@ -141,7 +141,7 @@ pack() {
     tree=$work/$name-$1-linux-gnu
     rm -rf "$tree"
     mkdir -p "$tree/bin"
-    cp "$work/target/$1-unknown-linux-gnu/release/jsf" "$tree/bin/jsf"
+    cp "$work/target/$1-unknown-linux-gnu/dist/jsf" "$tree/bin/jsf"
     cp -R "$installed/share" "$tree/share"
     chmod -R u=rwX,go=rX "$tree"
     find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
@@ -159,7 +159,7 @@ install_tools
 rm -rf "$dist"/job[-_]sort[-_]formula* "$dist/SHA256SUMS" "$work/wheels"
 make_source
 
-export CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=none
+export CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_DIST_STRIP=symbols CARGO_PROFILE_DIST_DEBUG=none
 export RUSTFLAGS="--remap-path-prefix=$source=/$name --remap-path-prefix=$CARGO_TARGET_DIR=/target"
 export JSF_PAGE_MODULE="$CARGO_TARGET_DIR/job_sort_formula.wasm"
 export ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig" CARGO_ZIGBUILD_CACHE_DIR="$work/zigbuild"
@@ -178,8 +178,8 @@ sh "$source/bindings/wasm/build.sh" >&2
 refuse_paths "$JSF_PAGE_MODULE"
 for machine in $machines; do
     compile "$machine"
-    refuse_paths "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/release/jsf"
-    python3 packaging/glibc_needs.py "$glibc" "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/release/jsf"
+    refuse_paths "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/dist/jsf"
+    python3 packaging/glibc_needs.py "$glibc" "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/dist/jsf"
 done
 installed=$work/installed
 make_share

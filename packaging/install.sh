@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs a built jsf with its manual pages, completions, environment module, documents and examples.
 #
-#     packaging/install.sh JSF PREFIX       JSF: a binary that runs here, such as target/release/jsf
+#     packaging/install.sh JSF PREFIX       JSF: a binary that runs here, such as target/dist/jsf
 #
 # The module file finds its prefix by itself, so that the folder may be moved: module use PREFIX/share/modulefiles
 set -eu

@@ -34,7 +34,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// What the packages are for that this workspace names itself.
-const PURPOSES: [(&str, &str); 40] = [
+const PURPOSES: [(&str, &str); 37] = [
     ("anstream", "colour only where the terminal has it"),
     ("anstyle", "colours"),
     ("annotate-snippets", "findings drawn under the formula, as the Rust compiler draws its own"),
@@ -46,8 +46,6 @@ const PURPOSES: [(&str, &str); 40] = [
     ("ctor", "the check before `main` whether standard output is open"),
     ("fearless_simd", "vector instructions of the processor that it runs on, without unsafe code"),
     ("flate2", "gzip: logs, archives, snapshots"),
-    ("hashbrown", "tables of names and ids, with a fast hash"),
-    ("itoa", "digits of integers"),
     ("jiff", "dates and time zones"),
     ("libm", "powers in fair-share policies, and remainders, the same on every system"),
     ("memchr", "the ends of lines and texts in large files"),
@@ -64,7 +62,6 @@ const PURPOSES: [(&str, &str); 40] = [
     ("ruzstd", "zstd: logs"),
     ("serde", "JSON and TOML into types, and back"),
     ("serde_json", "JSON"),
-    ("sha2", "the policy of a page: which script it may run"),
     ("signal-hook", "an interrupted command removes its temporary files"),
     ("similar", "the differences between two texts"),
     ("tar", "archives and snapshots"),

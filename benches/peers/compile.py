@@ -1,6 +1,6 @@
 """CPython's compile() against our parse and compile, on the same texts, interleaved in one run.
 
-    cargo build --release --example front_end_times
+    cargo build --profile dist --example front_end_times
     python3 benches/peers/compile.py [ROUNDS]
 
 Every round measures each text in CPython and at once in ours, for about the same short time, so that what else the
@@ -15,7 +15,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OURS = ROOT / "target/release/examples/front_end_times"
+OURS = ROOT / "target/dist/examples/front_end_times"
 FORMULAS = ROOT / "examples/formulas"
 LONGEST = 64 * 1024
 SPELL = 1e6  # nanoseconds

@@ -45,8 +45,8 @@ def jsf(path):
     """The binary at `path`, or the one of this tree, built anew."""
     if path is None:
         say("building jsf")
-        call("cargo", "build", "--quiet", "--release", "--bin", "jsf", cwd=ROOT)
-        path = ROOT / "target/release/jsf"
+        call("cargo", "build", "--quiet", "--profile", "dist", "--bin", "jsf", cwd=ROOT)
+        path = ROOT / "target/dist/jsf"
     return pathlib.Path(path).resolve()
 
 

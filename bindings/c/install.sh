@@ -11,7 +11,7 @@ usage() { echo "usage: $0 PREFIX" >&2; exit 2; }
 [ $# -eq 1 ] || usage
 case $1 in '' | -*) usage ;; /*) prefix=$1 ;; *) prefix=$PWD/$1 ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
-profile=${PROFILE:-release}
+profile=${PROFILE:-dist}
 
 version=$(cd "$here" && cargo pkgid | sed 's/.*[@#]//')
 # as Cargo: the first number that is not 0 breaks compatibility

@@ -2,7 +2,7 @@
 # Builds the Python wheel and tests it in an environment of its own, with the packages that pip can get. Needs cargo and
 # python3; where pip cannot get maturin, pytest and the packages whose columns are tested, it says so and tests nothing, which is
 # a failure where CI is true.
-# JSF_WHEEL_PROFILE is a profile of Cargo: `release` for wheels that are measured.
+# JSF_WHEEL_PROFILE is a profile of Cargo: `dist` for wheels that are measured.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 profile=${JSF_WHEEL_PROFILE:-dev}

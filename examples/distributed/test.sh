@@ -19,7 +19,7 @@ if [ -z "${PYTHON:-}" ]; then
         "$PYTHON" -m pip install --quiet "$engine" || echo "pip does not install $engine" >&2
     done
     rm -rf "$work/wheel"
-    (cd "$root/bindings/python" && "$PYTHON" -m maturin build --quiet --release --interpreter "$PYTHON" --out "$work/wheel")
+    (cd "$root/bindings/python" && "$PYTHON" -m maturin build --quiet --interpreter "$PYTHON" --out "$work/wheel")
     "$PYTHON" -m pip install --quiet --force-reinstall --no-deps "$work"/wheel/*.whl
 fi
 if [ -z "${JSF:-}" ]; then

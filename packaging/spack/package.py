@@ -27,16 +27,16 @@ class JobSortFormula(CargoPackage):
         return f"file://{join_path(self.package_dir, f'job-sort-formula-{version}-source.tar.gz')}"
 
     def setup_build_environment(self, env):
-        env.set("CARGO_PROFILE_RELEASE_DEBUG", "none")
-        env.set("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+        env.set("CARGO_PROFILE_DIST_DEBUG", "none")
+        env.set("CARGO_PROFILE_DIST_STRIP", "symbols")
 
     def build(self, spec, prefix):
         with working_dir(self.build_directory):
-            cargo("build", "--release", "--frozen", "--package", "jsf", "-j", str(make_jobs))
+            cargo("build", "--profile", "dist", "--frozen", "--package", "jsf", "-j", str(make_jobs))
 
     def install(self, spec, prefix):
         with working_dir(self.build_directory):
-            Executable("packaging/install.sh")("target/release/jsf", prefix)
+            Executable("packaging/install.sh")("target/dist/jsf", prefix)
 
     def check(self):
         with working_dir(self.build_directory):

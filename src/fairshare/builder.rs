@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::iter;
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
 
 use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, check_shares, is_usage};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
 
 use crate::jobs::kept_rows::KeptRows;
 

@@ -3,9 +3,7 @@
 mod page;
 
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
+use std::collections::HashMap;
 
 use crate::jobs::kept_rows::KeptRows;
 use page::{PAGE_ROWS, Page};
@@ -18,14 +16,7 @@ use page::{PAGE_ROWS, Page};
 pub(super) struct Ids {
     pages: Vec<Page>,
     len: usize,
-    index: Option<Index>,
-}
-
-/// The rows by the hash of their id.
-#[derive(Debug, Clone, Default)]
-struct Index {
-    rows: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    index: Option<HashMap<Box<str>, u32>>,
 }
 
 impl Ids {
@@ -46,10 +37,7 @@ impl Ids {
     /// The row of an id; `None` if the list does not contain it.
     pub(super) fn row_of(&self, id: &str) -> Option<usize> {
         match &self.index {
-            Some(index) => {
-                let found = index.rows.find(index.hasher.hash_one(id), |&row| self.id_at(row as usize) == Some(id));
-                found.map(|&row| row as usize)
-            }
+            Some(index) => index.get(id).map(|&row| row as usize),
             None => self.binary_search(id),
         }
     }
@@ -81,20 +69,20 @@ impl Ids {
             self.append(id);
             return true;
         }
-        if self.index.is_none() {
-            let mut index = Index::default();
-            (0..self.len).for_each(|row| index.insert(row, self));
-            self.index = Some(index);
+        let mut index = self.index.take().unwrap_or_else(|| self.indexed());
+        let row = self.len as u32;
+        let is_new = !index.contains_key(id);
+        if is_new {
+            index.insert(id.into(), row);
+            self.append(id);
         }
-        if self.row_of(id).is_some() {
-            return false;
-        }
-        self.append(id);
-        if let Some(mut index) = self.index.take() {
-            index.insert(self.len - 1, self);
-            self.index = Some(index);
-        }
-        true
+        self.index = Some(index);
+        is_new
+    }
+
+    /// The rows by their ids.
+    fn indexed(&self) -> HashMap<Box<str>, u32> {
+        (0..self.len).filter_map(|row| Some((self.id_at(row)?.into(), row as u32))).collect()
     }
 
     /// Appends an id that the list does not contain, without entering it in the index.
@@ -137,8 +125,8 @@ impl Ids {
             runs.iter().for_each(|run| open.extend_from(&old[index], run.clone()));
         }
         self.len = kept.len();
-        if let Some(Index { rows, .. }) = &mut self.index {
-            rows.retain(|row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());
+        if let Some(index) = &mut self.index {
+            index.retain(|_, row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());
         }
     }
 
@@ -151,19 +139,6 @@ impl Ids {
             rows.map(move |row| page_index * PAGE_ROWS + row)
         })
     }
-}
-
-impl Index {
-    fn insert(&mut self, row: usize, ids: &Ids) {
-        let row = row as u32;
-        let Self { rows, hasher } = self;
-        rows.insert_unique(hash(hasher, ids, row), row, |&known| hash(hasher, ids, known));
-    }
-}
-
-#[inline]
-fn hash(hasher: &DefaultHashBuilder, ids: &Ids, row: u32) -> u64 {
-    hasher.hash_one(ids.id_at(row as usize).unwrap_or(""))
 }
 
 /// Compares ids by the number at their start, then byte by byte. Only identical ids are equal.

@@ -49,7 +49,6 @@ impl Value {
     /// Appends Python's `repr`.
     pub fn write_repr(&self, text: &mut String) {
         match self {
-            Self::Int(value) => text.push_str(itoa::Buffer::new().format(*value)),
             Self::Float(value) => write_float(*value, text),
             other => _ = write!(text, "{other}"),
         }

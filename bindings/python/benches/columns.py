@@ -1,5 +1,5 @@
 """Scores columns by a formula and by the same expression of numpy and polars, in one run. Needs a wheel of the profile
-`release`, numpy and polars.
+`dist`, numpy and polars.
 
 python3 columns.py [ROWS [ROUNDS]]
 

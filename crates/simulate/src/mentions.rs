@@ -1,6 +1,6 @@
 //! What logs say of jobs besides their ends: queued, started, queued again, deleted, moved.
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
 
 use super::left_out::{Fault, LeftOutReason};
 

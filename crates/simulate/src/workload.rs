@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use hashbrown::{HashMap, HashSet};
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
+use std::collections::{HashMap, HashSet};
 
 use super::complete::complete_from;
 use super::left_out::{Fault, Faults, LeftOutReason};

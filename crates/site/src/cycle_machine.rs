@@ -1,6 +1,5 @@
 //! The machine, the limits and the jobs of a site as a scheduling cycle needs them.
 
-use hashbrown::HashMap;
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
@@ -13,6 +12,7 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
+use std::collections::HashMap;
 
 use super::cycle_pools::{PoolLists, Pools, amount_of};
 use super::reservations::Reservations;

@@ -1,8 +1,7 @@
 //! The nodes of a site as the pools of a scheduling cycle, and on which of them each chunk of a job may be placed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use hashbrown::{HashMap, HashSet};
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::{Chunk, CycleJobs, QueuedJob};

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashbrown::HashMap;
 use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
+use std::collections::HashMap;
 
 use super::score::{GoalValue, Score};
 use super::simulator::{Part, Runs, Simulator};

@@ -2,7 +2,7 @@
 //! all may hold at the same time in a queue or at the server; how many subjobs of an array may run; and the resources that a
 //! queue or the server has as a whole.
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
 
 use super::CycleJob;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap as StdHashMap, VecDeque};
 
-use hashbrown::HashMap;
 use jsf_testing::random::Generator;
+use std::collections::HashMap;
 
 use super::*;
 

@@ -5,6 +5,7 @@
 
 mod difference;
 mod order;
+mod sha256;
 
 use std::io::{self, Write};
 
@@ -12,7 +13,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::{Environment, context};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::markdown::capitalised;
 use super::table::{Cell, Column, Fit, Table, Tone};
@@ -72,7 +72,7 @@ pub fn write_page(document: &Document<'_>, command_line: &str, out: &mut dyn Wri
 
 /// The hash by which a page's policy names a style or a script that it contains.
 pub(crate) fn content_hash(text: &str) -> String {
-    format!("sha256-{}", base64(&Sha256::digest(text)))
+    format!("sha256-{}", base64(&sha256::sha256(text)))
 }
 
 /// Bytes in base64.
