@@ -184,7 +184,7 @@ impl Site {
     /// What is doubtful about the files, one sentence each.
     #[getter]
     pub fn warnings(&self) -> Vec<String> {
-        self.site.warnings().iter().map(|warning| warning.worded(in_python)).collect()
+        worded(self.site.warnings())
     }
 
     /// The jobs in the order in which the scheduler considers them, and then those that it does not consider: rank, id, entity,
@@ -197,7 +197,7 @@ impl Site {
             let mut queue = self.ranked(&given, false)?;
             let checked = self.site.check_ranked(&FormulaSubmission::to_openpbs(&given.text), &queue);
             queue.warnings.extend(doubts(failures(&checked)));
-            ranking(&given, &queue, inputs)
+            ranking(&self.site, &given, &queue, inputs)
         })
     }
 
@@ -242,6 +242,7 @@ impl Site {
                 checked: None,
                 decides: &decides,
                 usage_unit: &explanations.usage_unit,
+                warnings: &worded(self.site.warnings_for(&given.parsed.names())),
             };
             written(|out| write_explanations(&report, out))
         });
@@ -281,6 +282,7 @@ impl Site {
                 eligible_times: &eligible_times(&queue.table, &trajectory),
                 trajectory: &trajectory,
                 rules: &[],
+                warnings: &worded(self.site.warnings_for(&given.parsed.names())),
             };
             written(|out| report.write_json(out))
         });
@@ -538,6 +540,11 @@ fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
     checked.findings.iter().filter(|found| FAILURE_CODES.contains(&found.code))
 }
 
+/// Messages that ask for what Python gives.
+fn worded(messages: &[Message]) -> Vec<String> {
+    messages.iter().map(|message| message.worded(in_python)).collect()
+}
+
 /// What findings give reason to doubt, one sentence each.
 pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
     let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
@@ -582,7 +589,7 @@ pub fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()
     String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Table> {
+fn ranking(site: &OpenedSite, given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Table> {
     let RankedQueue { table, ranking, not_considered, program, warnings, .. } = queue;
     let rows = RankedRow::all(ranking);
     let reasons: std::collections::HashMap<usize, _> = not_considered.iter().copied().collect();
@@ -624,6 +631,7 @@ fn ranking(given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Ta
         rules: &[],
         decides: &decides,
         checked: None,
+        warnings: &worded(site.warnings_for(&given.parsed.names())),
     };
     let document = written(|out| Json.write(&report, out))?;
     columns.finish(warnings, document)
@@ -670,6 +678,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
         decides: OldNew { old: &decides.old, new: &decides.new },
         checked: OldNew::default(),
+        warnings: &worded(site.warnings_for(&[old.parsed.names(), new.parsed.names()].concat())),
     };
     let document = written(|out| CompareJson.write(&report, out))?;
     columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted), document)
@@ -707,7 +716,9 @@ fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
             _ => columns.floats(name, values.map(|value| float(value?))),
         }
     }
-    let document = written(|out| write_shares(&[PolicyView { nodes: &[], ..view }], out))?;
+    let document = written(|out| {
+        write_shares(&[PolicyView { nodes: &[], ..view }], &worded(site.warnings_for(&["fairshare_factor"])), out)
+    })?;
     columns.finish(site.warnings().iter().chain(&shares.notes), document)
 }
 

@@ -11,6 +11,7 @@ use crate::document::{Document, DrawingStyle, Fact, Section};
 use crate::exchange_rates::{WORTH, rates_line};
 use crate::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
 use crate::verdict::{brief_finding, verdict_sentence};
+use crate::warnings;
 use crate::words::count;
 
 /// The most guessed names that are listed; the others are counted.
@@ -23,6 +24,8 @@ pub struct CheckReport<'a> {
     pub source: FormulaSource<'a>,
     /// The result of the check.
     pub checked: &'a Checked,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 /// A format that a checked formula can be written in.
@@ -68,6 +71,7 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         sections,
         read_on: "",
     }
+    .with_warnings(report.warnings)
 }
 
 /// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept, else its first error.
@@ -149,7 +153,6 @@ pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
 
 impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, &report.checked.document(report.source.text))?;
-        writeln!(out)
+        warnings::write_json(&report.checked.document(report.source.text), report.warnings, out)
     }
 }

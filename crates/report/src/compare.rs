@@ -29,6 +29,8 @@ pub struct CompareReport<'a> {
     pub decides: OldNew<&'a [SummandAgreement]>,
     /// The result of checking the formulas, for people.
     pub checked: OldNew<Option<&'a Checked>>,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 /// A format that a comparison can be written in.

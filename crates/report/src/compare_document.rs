@@ -85,6 +85,7 @@ pub fn compare_document<'a>(
         sections,
         read_on: "--report FILE.html, jsf simulate for waits",
     }
+    .with_warnings(report.warnings)
 }
 
 /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::compare::{CompareFormat, CompareReport};
 use super::decides::{DecidingSummand, decides_json};
+use super::warnings;
 
 /// One JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -98,8 +99,7 @@ impl CompareFormat for CompareJson {
             fairness: both_fairness(report),
             decides: OldNewSummands { old: decides_json(report.decides.old), new: decides_json(report.decides.new) },
         };
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        out.write_all(b"\n")
+        warnings::write_json(&document, report.warnings, out)
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::verdict::{brief_findings, verdict_sentence};
+use crate::warnings;
 use crate::without::{Without, without_json, without_most, without_words};
 use crate::words::{count, duration, moment};
 
@@ -30,6 +31,8 @@ pub struct CycleReport<'a> {
     pub entities: &'a [String],
     /// What is to be said of the formula, if there is one.
     pub checked: Option<&'a Checked>,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -108,8 +111,7 @@ impl<'a> CycleReport<'a> {
             rules: BTreeMap::from([("order", &*cycle.order), ("starts", &*cycle.backfilling)]),
             without: without_json(&cycle.left_out),
         };
-        serde_json::to_writer_pretty(&mut *out, &json)?;
-        out.write_all(b"\n")
+        warnings::write_json(&json, self.warnings, out)
     }
 
     /// The cycle as a document.
@@ -149,6 +151,7 @@ impl<'a> CycleReport<'a> {
             sections,
             read_on: if self.jobs.is_empty() { "jsf cycle --job ID" } else { "jsf explain --job ID" },
         }
+        .with_warnings(self.warnings)
     }
 
     fn starting_section(&self) -> Section<'a> {

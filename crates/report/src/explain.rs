@@ -35,6 +35,8 @@ pub struct ExplainReport<'a> {
     pub decides: &'a [SummandAgreement],
     /// The unit of fair-share usage.
     pub usage_unit: &'a str,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 impl<'a> ExplainReport<'a> {

@@ -51,6 +51,7 @@ pub mod sweep;
 pub mod trajectory;
 mod trajectory_svg;
 mod verdict;
+mod warnings;
 pub mod what_if;
 #[cfg(feature = "fit")]
 pub mod wish_fit;
@@ -110,6 +111,8 @@ pub struct RankReport<'a> {
     pub decides: &'a [SummandAgreement],
     /// The result of checking the formula, for people.
     pub checked: Option<&'a Checked>,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 /// The summands of a formula, with their values for each job.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::decides::{DecidingSummand, decides_json};
 use crate::ordered_writer::write_in_order;
-use crate::{Line, RankFormat, RankReport};
+use crate::{Line, RankFormat, RankReport, warnings};
 
 /// One JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -99,8 +99,7 @@ impl RankFormat for Json {
             summary: summary(report),
             decides: decides_json(report.decides),
         };
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        out.write_all(b"\n")
+        warnings::write_json(&document, report.warnings, out)
     }
 }
 

@@ -11,6 +11,8 @@ use jsf_site::UsageChange;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use crate::warnings::write_json as write_answer;
+
 /// The numbers of one policy.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyView<'a> {
@@ -57,15 +59,14 @@ impl<'a> PolicyView<'a> {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(views: &[PolicyView<'_>], warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
     match views {
-        [only] => serde_json::to_writer_pretty(&mut *out, &SharesJsonDocument(only))?,
+        [only] => write_answer(&SharesJsonDocument(only), warnings, out),
         all => {
             let documents: Vec<SharesJsonDocument<'_>> = all.iter().map(SharesJsonDocument).collect();
-            serde_json::to_writer_pretty(&mut *out, &BTreeMap::from([("policies", documents)]))?;
+            write_answer(&BTreeMap::from([("policies", documents)]), warnings, out)
         }
     }
-    out.write_all(b"\n")
 }
 
 /// The document of one policy, whose nodes are written one after the other.

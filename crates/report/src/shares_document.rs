@@ -27,6 +27,8 @@ pub struct SharesHead<'a> {
     pub policies: &'a [String],
     /// The unit of usage.
     pub usage_unit: &'a str,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest from their shares are.
@@ -68,6 +70,7 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
     }
     let headline = views.first().map_or_else(String::new, headline);
     Document { command: "jsf shares", title: "Fair share".to_owned(), headline, facts, sections, read_on: "" }
+        .with_warnings(head.warnings)
 }
 
 /// The entities that are farthest from their shares, or what the assumed usage changes.
@@ -691,7 +694,7 @@ mod tests {
                 assumed,
             };
             let mut text = Vec::new();
-            let document = shares_document(&[view], &SharesHead { policies: &[], usage_unit: "s" });
+            let document = shares_document(&[view], &SharesHead { policies: &[], usage_unit: "s", warnings: &[] });
             TerminalStyle { table_width: width, ..TerminalStyle::default() }.write(&document, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             text.lines().skip_while(|line| !line.starts_with("name ")).map(|line| format!("{line}\n")).collect()

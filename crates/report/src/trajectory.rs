@@ -12,6 +12,7 @@ use super::csv_writer::{guarded, write_csv};
 use super::document::{Cell, Column, Document, RowLimit, Section, Table};
 use super::printable;
 use super::rule_facts::rule_facts;
+use super::warnings;
 use super::words::{count, duration, grouped_number, ordinal, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
@@ -46,6 +47,8 @@ pub struct TrajectoryReport<'a> {
     pub trajectory: &'a Trajectory,
     /// What is shown above the text, such as the policy: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
 }
 
 /// The time that each of the jobs has waited now, in seconds.
@@ -75,8 +78,7 @@ impl<'a> TrajectoryReport<'a> {
             "jobs": self.jobs().map(|(job, eligible_time)| self.job_json(job, eligible_time)).collect::<Vec<Json>>(),
             "crossings": crossings.collect::<Vec<Json>>(),
         });
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        writeln!(out)
+        warnings::write_json(&document, self.warnings, out)
     }
 
     fn job_json(&self, job: &JobTrajectory, eligible_time: i64) -> Json {
@@ -129,6 +131,7 @@ impl<'a> TrajectoryReport<'a> {
             sections: ranks.into_iter().chain(self.overtakings()).chain([plot]).collect(),
             read_on: "",
         }
+        .with_warnings(self.warnings)
     }
 
     /// Which of several jobs moves most.

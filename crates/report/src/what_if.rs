@@ -143,6 +143,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         rules: queue.sides.as_ref().map(|side| &*side.rules),
         decides: decides.as_ref().map(Vec::as_slice),
         checked: OldNew { old: None, new: checked.as_ref() },
+        warnings: &[],
     };
     let mut sections = Vec::new();
     if shown.is_complete {
@@ -281,7 +282,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
     };
     let mut verdict = Vec::new();
     let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
-    let report = CheckReport { source, checked: &without_findings };
+    let report = CheckReport { source, checked: &without_findings, warnings: &[] };
     TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
     let sentence = verdict_sentence(checked, "this");
     let update = CheckUpdate {

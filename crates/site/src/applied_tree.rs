@@ -40,10 +40,10 @@ impl AppliedTree {
 
 impl Site {
     /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
-    pub(super) fn needs_shares(&self, inputs: &[Box<str>]) -> bool {
+    pub(super) fn needs_shares(&self, inputs: &[impl AsRef<str>]) -> bool {
         self.config.fair_share.prime
             || self.config.job_sort_key.prime.iter().any(|key| key.name == "fair_share_perc")
-            || inputs.iter().any(|input| FairshareInput::from_name(input).is_some())
+            || inputs.iter().any(|input| FairshareInput::from_name(input.as_ref()).is_some())
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if the numbers come from it.

@@ -87,6 +87,8 @@ pub struct CycledQueue {
     pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each.
     pub warnings: Vec<Message>,
+    /// The warning that jobs ask for amounts that are not counted, because only a number of processors is known.
+    pub not_counted: Option<Message>,
 }
 
 /// The processors of a machine.
@@ -204,6 +206,7 @@ impl Site {
             left_out,
             findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
             warnings,
+            not_counted: machine.pools.not_counted(self, &considered),
             table,
             schema,
             ranking: ordered.ranking,

@@ -49,6 +49,7 @@ mod what_if;
 mod workload_findings;
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -153,6 +154,8 @@ pub struct Site {
     tree: Option<SiteTree>,
     jobs: JobDocument,
     warnings: Vec<Message>,
+    /// Which warnings are about the order of the jobs; those about fair share follow.
+    warnings_of_order: Range<usize>,
 }
 
 impl Site {
@@ -182,6 +185,7 @@ impl Site {
         }
         warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
         of_files.extend(of_documents);
+        let first_of_order = of_files.len();
         let mut config = match files.first(Role::SchedConfig) {
             Some(source) => {
                 let bytes = source.read_expected(Role::SchedConfig)?;
@@ -209,6 +213,7 @@ impl Site {
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
         let mut warnings: Vec<Message> = of_files.into_iter().map(Message::from).collect();
+        let warnings_of_order = first_of_order..warnings.len();
         let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(Message::from));
         warnings.extend(few_of_each_kind(of_conf));
         warnings.extend(of_tree.into_iter().map(Message::from));
@@ -236,12 +241,20 @@ impl Site {
             tree,
             jobs,
             warnings,
+            warnings_of_order,
         })
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each.
     pub fn warnings(&self) -> &[Message] {
         &self.warnings
+    }
+
+    /// The warnings that say why values and places under a formula with these names may be wrong: those about the order of
+    /// the jobs and its settings, and those about fair share where the formula or the order uses it.
+    pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> &[Message] {
+        let Range { start, end } = self.warnings_of_order.clone();
+        if self.needs_shares(names) { &self.warnings[start..] } else { &self.warnings[start..end] }
     }
 
     /// The files of the site.

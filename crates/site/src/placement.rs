@@ -1,15 +1,36 @@
 //! What jobs and nodes ask of the placement of jobs that a scheduling cycle does without.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use job_sort_formula::diagnostic::Message;
+use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::{NodeSortKey, SortFirst};
 
 use super::Site;
 use super::cycle_pools::{Pools, amount_of};
-use super::simulation_rules::LeftOut;
+use super::role::Role;
+use super::simulate::few;
+use super::simulation_rules::{LeftOut, PROCESSORS};
+
+/// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
+const NOT_CONSUMED: [&str; 13] = [
+    "cpupercent",
+    "energy",
+    "file",
+    "hpm",
+    "mpiprocs",
+    "nchunk",
+    "nice",
+    "nodect",
+    "ompthreads",
+    "pcap_accelerator",
+    "pcap_node",
+    "pmem",
+    "pvmem",
+];
 
 impl Pools {
     /// What a cycle does without when it places jobs beside those that run, with the number of jobs that it concerns.
@@ -80,6 +101,23 @@ impl Pools {
         names
     }
 
+    /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a number of processors is all
+    /// that is known.
+    pub(super) fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
+        if !self.nodes.is_empty() {
+            return None;
+        }
+        let asked: Vec<BTreeSet<&str>> = jobs.iter().map(|job| site.consumed_by(job)).collect();
+        let asking = asked.iter().filter(|names| !names.is_empty()).count();
+        let names: BTreeSet<&str> = asked.into_iter().flatten().collect();
+        let ask = if asking == 1 { "job asks" } else { "jobs ask" };
+        let found = format!(
+            "the machine is a number of processors: {asking} waiting {ask} for {} too, which is not counted, so none waits for it",
+            few(names.into_iter())
+        );
+        (asking > 0).then(|| found.into())
+    }
+
     /// The values of `sharing` other than the default, each once.
     fn sharings(&self) -> Vec<&str> {
         let sharings = self.nodes.iter().map(|node| &*node.sharing);
@@ -87,6 +125,26 @@ impl Pools {
         sharings.sort_unstable();
         sharings.dedup();
         sharings
+    }
+}
+
+impl Site {
+    /// The amounts besides processors that a job takes from the nodes, by name. Without a `sched_config` any may be looked at.
+    fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
+        let has_config = self.files.has(Role::SchedConfig);
+        let is_consumed = |name: &str| {
+            let kind = self.schema.entry(name).map(|entry| entry.input_type);
+            let is_held = ["", &job.queue].into_iter().any(|owner| self.available(owner, name).is_some());
+            name != PROCESSORS
+                && kind != Some(InputType::Duration)
+                && !NOT_CONSUMED.contains(&name)
+                && (!has_config || self.is_checked(name))
+                && !is_held
+        };
+        let of_chunks = job.chunks.iter().flat_map(|chunk| &chunk.amounts).map(|(name, amount)| (&**name, *amount));
+        let of_job = job.amounts.iter().filter(|_| job.chunks.is_empty()).map(|(name, amount)| (&**name, *amount));
+        let asked = of_chunks.chain(of_job).filter(|(_, amount)| *amount > 0);
+        asked.map(|(name, _)| name).filter(|name| is_consumed(name)).collect()
     }
 }
 

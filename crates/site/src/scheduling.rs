@@ -91,7 +91,7 @@ impl Site {
 
     /// What the jobs of a queue, or with an empty name of the server, may hold together of a resource. Without an amount there
     /// is no bound; a time is not held.
-    fn available(&self, queue: &str, resource: &str) -> Option<i64> {
+    pub(super) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
         let kind = self.schema.entry(resource).map(|entry| entry.input_type);
         let is_held = self.is_checked(resource) && kind != Some(InputType::Duration);
         if is_held { self.queues.available(queue, resource, kind) } else { None }

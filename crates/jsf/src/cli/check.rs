@@ -9,16 +9,18 @@ use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_report::{
-    CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable_lines, stopped_by_threshold,
+    CheckFormat, CheckJson, CheckReport, Sarif, check_document, few_of_each_code, printable, printable_lines,
+    stopped_by_threshold,
 };
 use jsf_site::FormulaText;
 use jsf_site::{Role, Site};
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::document::{write_as_markdown, write_text};
+use super::warnings::Warnings;
 use super::{
     CliError, Outcome, Progress, draw_all, formula_source, in_options, open_site, parsed_formula, read_formula, report,
-    show_site, warn, warn_all,
+    show_site, warn,
 };
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
@@ -30,11 +32,12 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let site = open_site(&arguments.queue.site, &arguments.queue.formula, arguments.queue.threshold)?;
     let mut source = read_formula(&arguments.queue.formula, Some(&site))?;
     show_site(&arguments.queue.site, &site, arguments.format.is_document());
-    warn_all(site.warnings());
     let numbers = arguments.queue.site.numbers;
-    let mut shown = ShownCheck::new(&site, &source, numbers, &levels)?;
-    warn_all(&shown.checked.warnings);
     let fixes = arguments.fix || arguments.unsafe_fixes;
+    let mut warnings = Warnings::new(arguments.qmgr || arguments.format.is_document() && !fixes);
+    warnings.add_site(&site, site.warnings_for(&names(&source, numbers)));
+    let mut shown = ShownCheck::new(&site, &source, numbers, &levels)?;
+    warnings.show(&shown.checked.warnings);
     if fixes {
         for _ in 0..MAX_FIX_ROUNDS {
             let findings = &shown.checked.findings;
@@ -81,6 +84,9 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
                 // the way back takes the threshold that is in force, too
                 let in_force = if is_in_force { site.threshold() } else { None };
                 write_qmgr_commands(&source, arguments.queue.threshold.or(in_force), out)?;
+                // a fix may have written the name of an input
+                warnings.add(site.warnings_for(&names(&source, numbers)));
+                write_comments(&warnings.into_answer(), out)?;
             }
         }
         if obstacle.is_some() {
@@ -92,7 +98,8 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         writeln!(out, "{}", printable_formula(&source, source.text.trim(), formula, numbers)?)?;
     } else {
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
-        let report = CheckReport { source: formula_source(&source), checked: &checked };
+        let report =
+            CheckReport { source: formula_source(&source), checked: &checked, warnings: &warnings.into_answer() };
         write(arguments, report, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
@@ -122,6 +129,12 @@ impl ShownCheck {
         hidden.retain(|code| !left.contains(code));
         Ok(Self { checked, hidden, is_untried })
     }
+}
+
+/// The names in a formula; none of one that does not parse.
+fn names(source: &FormulaText, numbers: NumberMode) -> Vec<String> {
+    let submitted = source.submitted(numbers);
+    submitted.formula().map_or_else(|_| Vec::new(), |formula| formula.names().into_iter().map(str::to_owned).collect())
 }
 
 /// The codes of the findings that are errors, each once.
@@ -183,6 +196,14 @@ fn write_qmgr_commands(source: &FormulaText, threshold: Option<f64>, out: &mut i
     writeln!(out, "{command}")?;
     if let Some(threshold) = threshold {
         writeln!(out, "{}", set_threshold_command(&source.before, threshold))?;
+    }
+    Ok(())
+}
+
+/// Prints warnings as comments of a shell. A shell that is typed into may have no comments, and takes a text in quotes as it is.
+fn write_comments(warnings: &[String], out: &mut impl Write) -> Result<(), CliError> {
+    for warning in warnings {
+        writeln!(out, "# 'warning: {}'", printable(warning).replace('\'', r"'\''"))?;
     }
     Ok(())
 }

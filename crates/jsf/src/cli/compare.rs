@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Diagnostic;
-use job_sort_formula::diagnostic::{Message, Severity};
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
 use jsf_openpbs::submission::FormulaSubmission;
@@ -19,9 +19,10 @@ use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_std
 use super::document::{Shown, write_as_markdown, write_text};
 use super::queue::{draw_submitted, select_rows};
 use super::rank::report_errors;
+use super::warnings::Warnings;
 use super::{
     CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula_of, report,
-    show_site, warn_all,
+    show_site,
 };
 
 pub(super) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -42,12 +43,16 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let new = parsed_formula(&sources.new, &submitted.new);
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &old_site, arguments.format.is_document());
-    warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
+    let names = [old.names(), new.names()].concat();
+    let mut warnings = Warnings::new(arguments.format.is_document());
+    for site in [&old_site, new_site] {
+        warnings.add_site(site, site.warnings_for(&names));
+    }
     let request = CompareRequest { new_site: Some(new_site), ..CompareRequest::new(old, new) };
     let progress = Progress::start("reading the jobs");
     let mut jobs = old_site.read_for_comparison(request)?;
     drop(progress);
-    warn_all(&std::mem::take(&mut jobs.warnings));
+    warnings.show(&std::mem::take(&mut jobs.warnings));
     let mut findings = jobs.findings.clone();
     let progress = Progress::start("ranking the jobs");
     let compared = old_site.compare_read(request, jobs);
@@ -67,7 +72,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
         compared => compared?,
     };
-    warn_all(&compared.warnings);
+    warnings.show(&compared.warnings);
     let rows = rows(arguments, new_site, &compared)?;
     let OldNew { old, new } = &compared.sides;
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
@@ -88,6 +93,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
             old: checked.as_ref().map(|checked| &checked.old),
             new: checked.as_ref().map(|checked| &checked.new),
         },
+        warnings: &warnings.into_answer(),
     };
     let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };
     if let Some(path) = &arguments.report {
@@ -348,11 +354,6 @@ impl Drawn<'_> {
             draw_submitted(source, submitted, findings.iter().cloned());
         }
     }
-}
-
-/// The messages of both lists, each of them once.
-fn without_repetition(old: &[Message], new: &[Message]) -> Vec<Message> {
-    old.iter().chain(new.iter().filter(|message| !old.contains(message))).cloned().collect()
 }
 
 /// The rows to list.

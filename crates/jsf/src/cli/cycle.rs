@@ -13,12 +13,12 @@ use super::args::{CycleArgs, CycleFormatName};
 use super::document::{write_as_markdown, write_text};
 use super::queue::{draw_submitted, none_exists, outcome, select_rows};
 use super::rank::report_errors;
+use super::warnings::Warnings;
 use super::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(site.warnings());
     let has_formula = arguments.formula.is_given() || site.formula_text().is_ok();
     let source = if has_formula { Some(read_formula(&arguments.formula, Some(&site))?) } else { None };
     let submitted = source.as_ref().map(|source| source.submitted(arguments.site.numbers));
@@ -27,6 +27,9 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         let Some(formula) = parsed_formula(source, submitted) else { return Ok(Outcome::Findings) };
         request.formula = Some(formula);
     }
+    let names = request.formula.map(|formula| formula.names()).unwrap_or_default();
+    let mut warnings = Warnings::new(arguments.format.is_document());
+    warnings.add_site(&site, site.warnings_for(&names));
     request.asked.clone_from(&arguments.jobs);
     let mut cycle = match site.cycle(&request) {
         Err(SiteError::NotArithmetic) => {
@@ -37,7 +40,8 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         }
         cycle => cycle?,
     };
-    warn_all(&cycle.warnings);
+    warnings.show(&cycle.warnings);
+    warnings.add(cycle.not_counted.as_slice());
     if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
         return Err(none_exists(cycle.unknown).into());
     }
@@ -58,7 +62,9 @@ pub(super) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     let is_document = arguments.format.is_document();
     let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
     let formula = source.as_ref().map_or("", |source| &source.text);
-    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked: checked.as_ref() };
+    let warnings = warnings.into_answer();
+    let checked = checked.as_ref();
+    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked, warnings: &warnings };
     match arguments.format {
         CycleFormatName::Human => write_text(&report.document(), arguments.text, out)?,
         CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,

@@ -78,6 +78,11 @@ fn quoted(argument: std::ffi::OsString) -> String {
     }
 }
 
+/// Whether a terminal shows standard output.
+pub(super) fn is_on_screen() -> bool {
+    screen_height().is_some()
+}
+
 /// The lines that the answer may have: by the environment variable JSF_LINES, else those of a screen; `None` if standard output is
 /// not a terminal. LINES does not count, since shells export it to what is piped too.
 fn screen_height() -> Option<usize> {

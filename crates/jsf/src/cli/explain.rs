@@ -13,7 +13,7 @@ use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::document::{PIPED_WIDTH, Shown, write_as_markdown, write_text};
 use super::queue::{RankedByFormula, Wanted, outcome, select_rows, with_ranked_queue};
 use super::rank::report_errors;
-use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
@@ -39,7 +39,7 @@ pub(super) fn is_error(found: &Diagnostic) -> bool {
 }
 
 fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, submitted, queue, mut rows } = ranked;
+    let RankedByFormula { site, source, submitted, queue, warnings, mut rows } = ranked;
     let entities = entities(arguments);
     if !entities.is_empty() {
         let filter = JobFilter { jobs: &arguments.jobs.job, entities, ..JobFilter::default() };
@@ -59,7 +59,6 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     let progress = Progress::start("explaining the jobs");
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
-    warn_all(&queue.warnings);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     if arguments.described.is_some() {
         rules.extend(explanations.jobs.last().map(|job| ("described", described_words(&queue.table, job))));
@@ -76,6 +75,7 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
         checked: checked.as_ref(),
         decides: &decides,
         usage_unit: &explanations.usage_unit,
+        warnings: &warnings.into_answer(),
     };
     let draw = |job: &Explanation, style: DrawingStyle| {
         let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));

@@ -30,6 +30,7 @@ mod standard_output;
 mod sweep;
 mod trajectory;
 mod usage_file;
+mod warnings;
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};

@@ -9,6 +9,7 @@ use jsf_report::{JobFilter, RankedRow};
 use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError};
 
 use super::args::{FilterArgs, JobArgs, QueueArgs};
+use super::warnings::Warnings;
 use super::{
     CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
 };
@@ -22,6 +23,7 @@ pub(super) struct RankedByFormula<'a> {
     pub(super) source: &'a FormulaText,
     pub(super) submitted: &'a FormulaSubmission<'a>,
     pub(super) queue: RankedQueue,
+    pub(super) warnings: Warnings,
     /// The rows of the jobs that the command is about.
     pub(super) rows: Vec<usize>,
 }
@@ -42,7 +44,7 @@ pub(super) struct Wanted<'a> {
 }
 
 /// Ranks the jobs and passes the queue to `run`, unless the formula is not arithmetic. What is found in the jobs and the
-/// formula is shown before they are ranked; the warnings of the queue are the others.
+/// formula is shown before they are ranked.
 pub(super) fn with_ranked_queue(
     arguments: &QueueArgs,
     wanted: &Wanted<'_>,
@@ -53,12 +55,13 @@ pub(super) fn with_ranked_queue(
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, wanted.is_document);
-    warn_all(site.warnings());
+    let mut warnings = Warnings::new(wanted.is_document);
+    warnings.add_site(&site, site.warnings_for(&formula.names()));
     let request = RankRequest { record_origins: wanted.origins, ..RankRequest::from(formula) };
     let progress = Progress::start("reading the jobs");
     let mut jobs = site.read_for(&request)?;
     drop(progress);
-    warn_all(&std::mem::take(&mut jobs.warnings));
+    warnings.show(&std::mem::take(&mut jobs.warnings));
     let drawn = jobs.findings.iter().filter(|found| jobs.program.is_none() || (wanted.shown)(found));
     draw_submitted(&source, &submitted, drawn.cloned());
     if jobs.program.is_none() {
@@ -75,7 +78,8 @@ pub(super) fn with_ranked_queue(
     let progress = Progress::start("ranking the jobs");
     let queue = site.rank_read(jobs, wanted.limit)?;
     drop(progress);
-    run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, rows })
+    warnings.show(&queue.warnings);
+    run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, warnings, rows })
 }
 
 /// Warns if the formula is the number of a job, which was to be one more `--job`.

@@ -14,7 +14,7 @@ use jsf_site::{RankedQueue, Site};
 use super::args::{RankArgs, RankFormatName, note_idle};
 use super::document::{Shown, write_as_markdown, write_text};
 use super::queue::{RankedByFormula, Wanted, draw_submitted, outcome, select_rows, with_ranked_queue};
-use super::{CliError, NOT_A_TABLE, Outcome, page, report, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, page, report};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
@@ -32,8 +32,7 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
 }
 
 fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, submitted, queue: ranked, .. } = ranked;
-    warn_all(&ranked.warnings);
+    let RankedByFormula { site, source, submitted, queue: ranked, warnings, .. } = ranked;
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
     if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage(
@@ -59,6 +58,7 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
         rules: &rules,
         decides: &decides,
         checked: checked.as_ref(),
+        warnings: &warnings.into_answer(),
     };
     if let Some(path) = &arguments.report {
         let errors = shown_errors(&ranked, &rows);

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_report::shares::{Assumed, PolicyView, write_json};
@@ -16,6 +15,7 @@ use super::document::{write_as_markdown, write_text};
 use super::explain::is_error;
 use super::queue::{MAX_UNKNOWN, draw_submitted, none_exists, outcome};
 use super::rank::report_errors;
+use super::warnings::Warnings;
 use super::{CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -37,7 +37,8 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     note_idle(&[("--wide", arguments.text.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(site.warnings());
+    let mut warnings = Warnings::new(arguments.format.is_document() && !is_export);
+    warnings.add_site(&site, site.warnings_for(&["fairshare_factor"]));
     if is_export {
         return export(&site, arguments.format, out);
     }
@@ -50,9 +51,8 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
     require_known(&arguments.entity, &shares)?;
-    let notes: Vec<Message> = shares.iter().flat_map(|one| one.notes.clone()).collect();
-    warn_all(&notes);
-    let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
+    shares.iter().for_each(|one| warnings.show(&one.notes));
+    let Some(places) = places(&site, arguments, &request, &mut warnings)? else { return Ok(Outcome::Findings) };
     let outcome = places.as_ref().map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
     let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     // a table shows entities together with their paths
@@ -79,12 +79,14 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let is_of_others = site.files().has(Role::Tree);
     let mut shown = views.clone();
     shown.sort_by_key(|view| is_of_others && view.is_pbs);
-    let document = shares_document(&shown, &SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit });
+    let warnings = warnings.into_answer();
+    let head = SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit, warnings: &warnings };
+    let document = shares_document(&shown, &head);
     if let Some(path) = &arguments.report {
         page::write_document(path, &[&site], &arguments.formula_file, &document)?;
     }
     match arguments.format {
-        SharesFormatName::Json => write_json(&views, out)?,
+        SharesFormatName::Json => write_json(&views, &warnings, out)?,
         SharesFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
         SharesFormatName::Human | SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup => {
             write_text(&document, arguments.text, out)?;
@@ -115,7 +117,7 @@ fn places(
     site: &Site,
     arguments: &SharesArgs,
     request: &SharesRequest,
-    notes: &[Message],
+    warnings: &mut Warnings,
 ) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
     let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || !site.files().has(Role::Queue) {
@@ -139,9 +141,8 @@ fn places(
     };
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
-    let mut places = site.places(formula, request)?;
-    places.warnings.retain(|warning| !notes.contains(warning));
-    warn_all(&places.warnings);
+    let places = site.places(formula, request)?;
+    warnings.show(&places.warnings);
     draw_submitted(&source, &submitted, places.findings.new.iter().filter(|found| is_error(found)).cloned());
     let ranking = &places.sides.new.ranking;
     report_errors(arguments.site.on_error, "the formula", &places.table, ranking);

@@ -11,7 +11,7 @@ use super::args::{TrajectoryArgs, TrajectoryFormatName};
 use super::document::{write_as_markdown, write_text};
 use super::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
 use super::rank::report_errors;
-use super::{CliError, Outcome, Progress, report, warn_all};
+use super::{CliError, Outcome, Progress, report};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.queue.site.numbers == NumberMode::Decimal {
@@ -27,9 +27,8 @@ pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
 }
 
 fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, queue: ranked, mut rows, .. } = ranked;
+    let RankedByFormula { site, source, queue: ranked, warnings, mut rows, .. } = ranked;
     rows.sort_unstable();
-    warn_all(&ranked.warnings);
     let progress = Progress::start("following the jobs");
     let seconds = i64::from(arguments.hours);
     let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
@@ -52,6 +51,7 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
         eligible_times: &eligible_times,
         trajectory: &trajectory,
         rules: &rules,
+        warnings: &warnings.into_answer(),
     };
     match arguments.format {
         TrajectoryFormatName::Human | TrajectoryFormatName::Markdown | TrajectoryFormatName::Svg

@@ -336,6 +336,7 @@ fn with_report<T>(
         checked: None,
         decides: &[],
         usage_unit: &explanations.usage_unit,
+        warnings: &[],
     })
 }
 

@@ -1,5 +1,6 @@
 //! The command `jsf` as a user runs it.
 
+mod answer_warnings;
 mod checks;
 mod commands;
 mod compare;

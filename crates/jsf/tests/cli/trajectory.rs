@@ -78,8 +78,15 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     // enough for a part of the time
     let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
     let (table, considered) = (&ranked.table, ranked.ranking.order().len());
-    let report =
-        TrajectoryReport { formula, table, considered, eligible_times: &[29_310], trajectory: &trajectory, rules: &[] };
+    let report = TrajectoryReport {
+        formula,
+        table,
+        considered,
+        eligible_times: &[29_310],
+        trajectory: &trajectory,
+        rules: &[],
+        warnings: &[],
+    };
     let of = |format: &str| {
         let mut text = Vec::new();
         match format {

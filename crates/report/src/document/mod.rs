@@ -24,6 +24,9 @@ pub(crate) use table::{MAX_VALUE, star};
 pub use terminal::TerminalStyle;
 pub(crate) use terminal::{text_of, wrapped};
 
+/// The heading of the warnings about what an answer is computed from.
+pub(crate) const WARNINGS: &str = "warnings";
+
 /// The result of a command for people.
 #[derive(Debug)]
 pub struct Document<'a> {

@@ -35,6 +35,8 @@ enum Piece {
         /// How many rows are left out already.
         left_out: usize,
         leave_out: LeaveOut,
+        /// How many rows are kept, if there are as many.
+        least: usize,
     },
 }
 
@@ -115,10 +117,18 @@ fn chunk<'d>(style: TerminalStyle, section: &'d Section<'_>, height: usize) -> i
     for block in &section.blocks {
         match block {
             Block::Table(table) => pieces.extend(table_pieces(style, table, height)?),
+            Block::List(items) if !section.heading.is_empty() => pieces.push(list_piece(style, items)?),
             _ => pieces.push(Piece::Lines(style.lines(|out| style.write_block(block, out))?)),
         }
     }
     Ok(Chunk { heading: &section.heading, brief: &section.brief, pieces })
+}
+
+/// A list of sentences, whose last ones can be left out.
+fn list_piece(style: TerminalStyle, items: &[String]) -> io::Result<Piece> {
+    let rows = items.iter().map(|item| style.lines(|out| style.write_prose(item, out)));
+    let rows = rows.collect::<io::Result<Vec<_>>>()?;
+    Ok(Piece::Rows { is_kept: vec![false; rows.len()], rows, left_out: 0, leave_out: LeaveOut::Last, least: 1 })
 }
 
 /// The headings of a table, its rows, at most as many as there are lines, and perhaps the columns that do not fit.
@@ -136,14 +146,14 @@ fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> io::R
         false => Vec::new(),
     };
     let is_kept = (0..rows.len()).map(|row| left_out == 0 && table.kept.contains(&row)).collect();
-    Ok([Piece::Lines(heading), Piece::Rows { rows, is_kept, left_out, leave_out }, Piece::Lines(note)])
+    Ok([Piece::Lines(heading), Piece::Rows { rows, is_kept, left_out, leave_out, least: MIN_ROWS }, Piece::Lines(note)])
 }
 
 /// Leaves out rows, one after the other of the table that shows most, until the lines fit or all tables are short.
 fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
     while line_count(chunks) > most {
         let tables = chunks.iter_mut().flat_map(|chunk| &mut chunk.pieces).filter_map(|piece| match piece {
-            Piece::Rows { rows, is_kept, left_out, leave_out } if rows.len() > MIN_ROWS => {
+            Piece::Rows { rows, is_kept, left_out, leave_out, least } if rows.len() > *least => {
                 Some((rows, is_kept, left_out, leave_out))
             }
             _ => None,

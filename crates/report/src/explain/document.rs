@@ -62,6 +62,7 @@ pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>
         sections,
         read_on: "jsf trajectory --job ID",
     }
+    .with_warnings(report.warnings)
 }
 
 /// Why the first jobs have their places, a sentence each.

@@ -16,6 +16,7 @@ use crate::explain::{ExplainReport, path_view};
 use crate::printable::excerpt;
 use crate::rank_json::Error;
 use crate::shares::fields;
+use crate::warnings;
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_LISTED: usize = 10;
@@ -26,11 +27,8 @@ const MAX_LISTED: usize = 10;
 /// `out` cannot be written.
 pub fn write_json(report: &ExplainReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let jobs: Vec<Value> = report.explanations.jobs.iter().map(|explained| job(report, explained)).collect();
-    serde_json::to_writer_pretty(
-        &mut *out,
-        &json!({"formula": report.formula, "jobs": jobs, "decides": decides_json(report.decides)}),
-    )?;
-    out.write_all(b"\n")
+    let answer = json!({"formula": report.formula, "jobs": jobs, "decides": decides_json(report.decides)});
+    warnings::write_json(&answer, report.warnings, out)
 }
 
 fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {

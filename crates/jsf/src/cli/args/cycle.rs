@@ -53,6 +53,8 @@ pub struct CycleArgs {
     #[arg(long, value_name = "TIME", value_parser = moment_or_wall_time, allow_negative_numbers = true)]
     pub at: Option<Time>,
     /// The number of processors, instead of the nodes
+    ///
+    /// No job waits for anything else then, such as memory and GPUs: a warning names it.
     #[arg(long, value_name = "N", value_parser = super::log::processors, allow_negative_numbers = true)]
     pub processors: Option<u32>,
     /// Use X as the job_sort_formula_threshold

@@ -1,12 +1,12 @@
 //! What a page shows of a document, and in which order: the answer first, then what it rests on.
 
-use super::super::{Block, Medium, Section};
+use super::super::{Block, Medium, Section, WARNINGS};
 
 /// The table that is the answer of a comparison, by the heading of its first column.
 const ANSWER: &str = "who gains and loses";
 /// The sections of a comparison that come first, in this order.
-const FIRST_OF_COMPARISON: [&str; 7] =
-    [ANSWER, "what decides", "every job's place", "from where to where", "formula", "formulas", "findings"];
+const FIRST_OF_COMPARISON: [&str; 8] =
+    [WARNINGS, ANSWER, "what decides", "every job's place", "from where to where", "formula", "formulas", "findings"];
 /// The sections of a simulation that come after the tables and charts of waits, in this order.
 const LAST_OF_SIMULATION: [&str; 3] = ["use of the machine and waiting jobs over time", "use against shares", "jobs"];
 
