@@ -34,7 +34,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// What the packages are for that this workspace names itself.
-const PURPOSES: [(&str, &str); 37] = [
+const PURPOSES: [(&str, &str); 38] = [
     ("anstream", "colour only where the terminal has it"),
     ("anstyle", "colours"),
     ("annotate-snippets", "findings drawn under the formula, as the Rust compiler draws its own"),
@@ -46,6 +46,7 @@ const PURPOSES: [(&str, &str); 37] = [
     ("ctor", "the check before `main` whether standard output is open"),
     ("fearless_simd", "vector instructions of the processor that it runs on, without unsafe code"),
     ("flate2", "gzip: logs, archives, snapshots"),
+    ("itoa", "digits of integers"),
     ("jiff", "dates and time zones"),
     ("libm", "powers in fair-share policies, and remainders, the same on every system"),
     ("memchr", "the ends of lines and texts in large files"),

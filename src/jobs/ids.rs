@@ -71,9 +71,8 @@ impl Ids {
         }
         let mut index = self.index.take().unwrap_or_else(|| self.indexed());
         let row = self.len as u32;
-        let is_new = !index.contains_key(id);
+        let is_new = *index.entry(id.into()).or_insert(row) == row;
         if is_new {
-            index.insert(id.into(), row);
             self.append(id);
         }
         self.index = Some(index);

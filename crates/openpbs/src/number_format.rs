@@ -5,8 +5,6 @@
 
 /// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
 pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
-use std::fmt::Write as _;
-
 use job_sort_formula::rank::openpbs_logged;
 pub use job_sort_formula::rank::{decimals, fixed, openpbs_digits as resource, printed, read_amount as read_resource};
 
@@ -39,9 +37,11 @@ pub fn write_logged(value: f64, text: &mut String) {
     if is_negative {
         text.push('-');
     }
-    _ = write!(text, "{whole}");
+    text.push_str(itoa::Buffer::new().format(whole));
     if places > 0 {
-        _ = write!(text, ".{rest:0width$}", width = places as usize);
+        // a 1 is added before the digits, so that their leading zeros are formatted, and then skipped
+        text.push('.');
+        text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
     }
 }
 

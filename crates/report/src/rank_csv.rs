@@ -155,8 +155,9 @@ fn push_logged(logged: Logged, text: &mut Vec<u8>) {
     }
     push_number(logged.whole, text);
     if logged.places > 0 {
-        // the memory of a vector takes all
-        _ = write!(text, ".{:0width$}", logged.rest, width = logged.places as usize);
+        text.push(b'.');
+        // a leading one keeps the leading zeros
+        push_str(&itoa::Buffer::new().format(logged.rest + 10u64.pow(logged.places))[1..], text);
     }
 }
 
@@ -230,7 +231,7 @@ fn push_str(field: &str, text: &mut Vec<u8>) {
 
 #[inline]
 fn push_number(number: u64, text: &mut Vec<u8>) {
-    _ = write!(text, "{number}");
+    push_str(itoa::Buffer::new().format(number), text);
 }
 
 #[cfg(test)]

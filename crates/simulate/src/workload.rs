@@ -2,13 +2,12 @@
 //! long they run.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
-use std::collections::{HashMap, HashSet};
 
 use super::complete::complete_from;
 use super::left_out::{Fault, Faults, LeftOutReason};

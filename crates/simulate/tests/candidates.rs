@@ -1,10 +1,11 @@
 //! Candidates that are found without looking at every waiting job give the same schedule as those that are sorted.
 
+use std::collections::HashMap;
+
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Machine};
 use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
 use jsf_testing::random::Generator;
-use std::collections::HashMap;
 
 const QUEUES: [&str; 3] = ["short", "long", "gpu"];
 const USERS: [&str; 4] = ["ada", "bob", "cy", "dot"];

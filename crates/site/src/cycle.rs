@@ -467,14 +467,12 @@ impl<'t> Decided<'t> {
     fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
         let refused = self.refused.iter().map(|(row, refusal)| {
             let row = *row as usize;
+            let words = ChunkWords { site, machine, job: &self.jobs[row] };
             let reason = match refusal {
-                Refusal::TooLarge => ChunkWords { site, machine, job: &self.jobs[row] }.too_large(row),
+                Refusal::TooLarge => words.too_large(row),
                 Refusal::NotEnoughFree => {
-                    let words = ChunkWords { site, machine, job: &self.jobs[row] };
-                    self.short
-                        .as_ref()
-                        .and_then(|short| short.get(&row))
-                        .map_or_else(String::new, |shortage| words.not_enough(*shortage))
+                    let shortage = self.short.as_ref().and_then(|short| short.get(&row));
+                    shortage.map_or_else(String::new, |shortage| words.not_enough(*shortage))
                 }
                 Refusal::Limit(limit) => {
                     let limit = machine.limits.get(*limit);

@@ -1,5 +1,7 @@
 //! The machine, the limits and the jobs of a site as a scheduling cycle needs them.
 
+use std::collections::HashMap;
+
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
@@ -12,7 +14,6 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
-use std::collections::HashMap;
 
 use super::cycle_pools::{PoolLists, Pools, amount_of};
 use super::reservations::Reservations;
@@ -321,12 +322,18 @@ fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
 
 /// What a job asks for in all of a resource; what its chunks ask for where the document has no sum of them.
 fn total_of(job: &QueuedJob, name: &str) -> i64 {
-    let of_chunk = |chunk: &Chunk| amount_of(&chunk.amounts, name).saturating_mul(chunk.count.into());
-    let of_chunks = || job.chunks.iter().map(of_chunk).fold(0, i64::saturating_add);
     match name {
         PROCESSORS => job.ncpus.unwrap_or(0),
-        name => job.amounts.get(name).copied().unwrap_or_else(of_chunks),
+        name => job.amounts.get(name).copied().unwrap_or_else(|| total_of_chunks(&job.chunks, name)),
     }
+}
+
+fn total_of_chunks(chunks: &[Chunk], name: &str) -> i64 {
+    let mut total = 0_i64;
+    for chunk in chunks {
+        total = total.saturating_add(amount_of(&chunk.amounts, name).saturating_mul(chunk.count.into()));
+    }
+    total
 }
 
 /// The row of the array that a job is, or whose subjob it is.

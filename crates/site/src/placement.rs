@@ -131,20 +131,21 @@ impl Pools {
 impl Site {
     /// The amounts besides processors that a job takes from the nodes, by name. Without a `sched_config` any may be looked at.
     fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
-        let has_config = self.files.has(Role::SchedConfig);
-        let is_consumed = |name: &str| {
-            let kind = self.schema.entry(name).map(|entry| entry.input_type);
-            let is_held = ["", &job.queue].into_iter().any(|owner| self.available(owner, name).is_some());
-            name != PROCESSORS
-                && kind != Some(InputType::Duration)
-                && !NOT_CONSUMED.contains(&name)
-                && (!has_config || self.is_checked(name))
-                && !is_held
-        };
         let of_chunks = job.chunks.iter().flat_map(|chunk| &chunk.amounts).map(|(name, amount)| (&**name, *amount));
         let of_job = job.amounts.iter().filter(|_| job.chunks.is_empty()).map(|(name, amount)| (&**name, *amount));
         let asked = of_chunks.chain(of_job).filter(|(_, amount)| *amount > 0);
-        asked.map(|(name, _)| name).filter(|name| is_consumed(name)).collect()
+        asked.map(|(name, _)| name).filter(|name| self.is_consumed(&job.queue, name)).collect()
+    }
+
+    /// Whether jobs of a queue take an amount from the nodes, and not from the server or the queue as a whole.
+    fn is_consumed(&self, queue: &str, name: &str) -> bool {
+        let kind = self.schema.entry(name).map(|entry| entry.input_type);
+        let is_held = ["", queue].into_iter().any(|owner| self.available(owner, name).is_some());
+        name != PROCESSORS
+            && kind != Some(InputType::Duration)
+            && !NOT_CONSUMED.contains(&name)
+            && (!self.files.has(Role::SchedConfig) || self.is_checked(name))
+            && !is_held
     }
 }
 

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
 
+use jsf_json::strip_byte_order_mark;
+
 use super::compression::{MAGIC, Stream};
 
 /// The most bytes of a document that is searched for marks: no mail has more.
@@ -10,13 +12,13 @@ const MAX_QUOTED: u64 = 64 << 20;
 
 /// Whether a document that begins with these bytes may be quoted.
 pub(super) fn may_be_quoted(head: &[u8]) -> bool {
-    without_byte_order_mark(head).trim_ascii_start().starts_with(b">")
+    strip_byte_order_mark(head).trim_ascii_start().starts_with(b">")
 }
 
 /// A document without the marks of a quotation, as many as all of its lines have: `> ` once, `> > ` twice. A document with a
 /// line that has none is unchanged.
 pub(super) fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
-    let text = without_byte_order_mark(document);
+    let text = strip_byte_order_mark(document);
     if !may_be_quoted(text) || text.contains(&0) {
         return Cow::Borrowed(document);
     }
@@ -75,10 +77,6 @@ fn without_marks(line: &[u8], most: usize) -> &[u8] {
         }
     }
     rest
-}
-
-fn without_byte_order_mark(text: &[u8]) -> &[u8] {
-    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
 /// The content of a stream, unquoted. Only one that begins with a mark is read in advance.

@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind};
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
-use std::collections::HashMap;
 
 use super::Site;
 use super::role::Role;

@@ -1,6 +1,6 @@
 //! The machine and the rules of a simulation at a site.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use job_sort_formula::diagnostic::Need;
 use jsf_openpbs::array_id::array_and_index;
@@ -9,7 +9,6 @@ use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload};
-use std::collections::HashMap;
 
 use super::role::Role;
 use super::scheduling::{LimitedNames, QueuePlaces};

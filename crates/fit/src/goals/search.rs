@@ -1,12 +1,12 @@
 //! Searches the constants on the searched part of a log.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
-use std::collections::HashMap;
 
 use super::score::{GoalValue, Score};
 use super::simulator::{Part, Runs, Simulator};

@@ -298,8 +298,11 @@ fn moment(text: &str) -> Result<i64, String> {
 
 /// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
 fn moment_or_wall_time(text: &str) -> Result<Time, String> {
-    let wall = || seconds_of_ctime(text).map(Time::Wall);
-    moment(text).map(Time::Utc).or_else(|expected| wall().ok_or_else(|| format!("{expected}, or `qstat -f`")))
+    match (moment(text), seconds_of_ctime(text)) {
+        (Ok(seconds), _) => Ok(Time::Utc(seconds)),
+        (Err(_), Some(seconds)) => Ok(Time::Wall(seconds)),
+        (Err(expected), None) => Err(format!("{expected}, or `qstat -f`")),
+    }
 }
 
 /// Parses the name of the file for a page. Standard output has the results.

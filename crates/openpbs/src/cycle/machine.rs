@@ -268,14 +268,16 @@ impl Machine {
 
     /// The first amount of which the pools of a chunk together have less than is asked for.
     pub(super) fn lacking(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
-        let lists = || request.pool_lists.iter().enumerate();
-        let wanted = (0..self.amounts).flat_map(|amount| lists().map(move |(chunk, &list)| (amount, chunk, list)));
-        wanted
-            .map(|(amount, chunk, list)| {
+        for amount in 0..self.amounts {
+            for (chunk, &list) in request.pool_lists.iter().enumerate() {
+                let asked = request.total_of(list, amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
-                Shortage::InAll { chunk, amount, asked: request.total_of(list, amount), available }
-            })
-            .find(|shortage| matches!(shortage, Shortage::InAll { asked, available, .. } if available < asked))
+                if available < asked {
+                    return Some(Shortage::InAll { chunk, amount, asked, available });
+                }
+            }
+        }
+        None
     }
 
     /// What is short for a chunk for which no host has room.

@@ -1,9 +1,8 @@
 //! One rule at a time, on machines of a few processors; and what holds for random machines and jobs.
 
-use std::collections::{HashMap as StdHashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use jsf_testing::random::Generator;
-use std::collections::HashMap;
 
 use super::*;
 
@@ -586,7 +585,7 @@ fn promises_are_kept_where_every_job_takes_its_walltime() {
     let mut promises = 0;
     for _ in 0..500 {
         let case = random(&mut generator, 1);
-        let mut promised: StdHashMap<u32, i64> = StdHashMap::new();
+        let mut promised: HashMap<u32, i64> = HashMap::new();
         case.run(|now, decided, _| {
             for &(job, start) in &decided.reserved {
                 promises += 1;
