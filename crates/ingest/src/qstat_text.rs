@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::files::objects::split_unescaped;
 use jsf_openpbs::resource_amount::{AmountSource, number};
 
 use crate::error::ReadErrorKind;
@@ -232,22 +233,6 @@ fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d>
         job.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
     }
     job
-}
-
-/// The parts of a text between delimiters that have no `\` before them.
-fn split_unescaped<'d>(text: &'d str, delimiter: &str) -> Vec<&'d str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let mut from = 0;
-    while let Some(at) = text[from..].find(delimiter).filter(|_| !delimiter.is_empty()).map(|at| from + at) {
-        if !text[..at].ends_with('\\') {
-            parts.push(&text[start..at]);
-            start = at + delimiter.len();
-        }
-        from = at + delimiter.len();
-    }
-    parts.push(&text[start..]);
-    parts
 }
 
 /// An attribute of a job, up to the line that was read last.

@@ -5,6 +5,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_ingest::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs};
 use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resources::add_resources;
 use proptest::prelude::*;
@@ -364,15 +365,15 @@ proptest! {
     fn no_input_makes_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = try_read(&bytes);
         let text = String::from_utf8_lossy(&bytes);
-        let _ = Queues::read("q", &text);
-        let _ = add_resources("r", &text, &mut Schema::openpbs());
+        let _ = Queues::read("q", &Objects::read(&text));
+        let _ = add_resources("r", &Objects::read_resourcedef(&text), &mut Schema::openpbs());
     }
 
     #[test]
     fn no_document_makes_a_reader_panic(text in documents()) {
         let _ = try_read(text.as_bytes());
-        let _ = Queues::read("q", &text);
-        let _ = add_resources("r", &text, &mut Schema::openpbs());
+        let _ = Queues::read("q", &Objects::read(&text));
+        let _ = add_resources("r", &Objects::read_resourcedef(&text), &mut Schema::openpbs());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::number_format::logged;
@@ -266,7 +267,7 @@ fn documents_of_other_kinds() {
 
 #[test]
 fn every_form_of_the_queues_gives_the_same() {
-    let read = |name| Queues::read(name, &golden::text(name)).unwrap();
+    let read = |name| Queues::read(name, &Objects::read(&golden::text(name))).unwrap();
     let expected =
         [("alcf", Some(10)), ("express", Some(200)), ("high", Some(100)), ("low", Some(-50)), ("workq", None)];
     for name in ["openpbs/qstat/qstat_Qf.json", "openpbs/qstat/qstat_Qf.txt", "openpbs/qstat/qmgr_print_server.txt"] {
@@ -278,7 +279,12 @@ fn every_form_of_the_queues_gives_the_same() {
 fn every_form_of_the_resources_gives_the_same() {
     let read = |name: &str| {
         let mut schema = Schema::openpbs();
-        assert_eq!(add_resources(name, &golden::text(name), &mut schema), []);
+        let text = golden::text(name);
+        let objects = match name.ends_with("resourcedef") {
+            true => Objects::read_resourcedef(&text),
+            false => Objects::read(&text),
+        };
+        assert_eq!(add_resources(name, &objects, &mut schema), []);
         schema.iter().map(|(name, entry)| (name.to_owned(), *entry)).collect::<Vec<_>>()
     };
     let expected = read("openpbs/qstat/resourcedef");

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
 use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_testing::fuzz_targets::describe;
@@ -423,7 +424,7 @@ impl Site {
         }
         let queues =
             r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200},"queue1":{"Priority":-7},"queue2":{}}}"#;
-        Self { schema, queues: Queues::read("queues", queues).unwrap() }
+        Self { schema, queues: Queues::read("queues", &Objects::read(queues)).unwrap() }
     }
 
     /// Compares the readers on one document.

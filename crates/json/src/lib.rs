@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
 use std::fmt::{self, Write as _};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -264,59 +263,6 @@ impl<'d> Visitor<'d> for KeySeed {
     fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
         Ok(Cow::Owned(key.to_owned()))
     }
-}
-
-/// The keys that an object of a text has more than once, each once and with the keys that lead to it, such as
-/// `Queue.workq.Priority`. Of a text that is not valid JSON, those before the error.
-pub fn repeated_keys(text: &str) -> BTreeSet<String> {
-    let mut keys = RepeatedKeys::default();
-    // the reader of the document reports what is not valid JSON
-    let _ = keys.deserialize(&mut serde_json::Deserializer::from_str(text));
-    keys.repeated
-}
-
-#[derive(Default)]
-struct RepeatedKeys<'d> {
-    /// The keys that lead to the object that is being read.
-    path: Vec<Cow<'d, str>>,
-    repeated: BTreeSet<String>,
-}
-
-impl<'d> DeserializeSeed<'d> for &mut RepeatedKeys<'d> {
-    type Value = Shape;
-
-    fn deserialize<D: Deserializer<'d>>(self, source: D) -> Result<Shape, D::Error> {
-        source.deserialize_any(self)
-    }
-}
-
-impl<'d> Visitor<'d> for &mut RepeatedKeys<'d> {
-    type Value = Shape;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_map<M: MapAccess<'d>>(self, mut map: M) -> Result<Shape, M::Error> {
-        let mut given = HashSet::new();
-        while let Some(key) = map.next_key_seed(KeySeed)? {
-            self.path.push(key.clone());
-            if !given.insert(key) {
-                let path: Vec<Cow<'_, str>> = self.path.iter().map(|key| clipped(key)).collect();
-                self.repeated.insert(path.join("."));
-            }
-            map.next_value_seed(&mut *self)?;
-            self.path.pop();
-        }
-        Ok(Shape::Expected)
-    }
-
-    fn visit_seq<S: SeqAccess<'d>>(self, mut list: S) -> Result<Shape, S::Error> {
-        while list.next_element_seed(&mut *self)?.is_some() {}
-        Ok(Shape::Expected)
-    }
-
-    other_shapes!();
 }
 
 /// The bytes as text. A byte that is not UTF-8 becomes U+FFFD and its two hexadecimal digits, so that names that differ

@@ -9,6 +9,7 @@ use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, Schema, Value};
 use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::resource_amount::NumberMode;
@@ -65,7 +66,7 @@ impl Cluster {
     fn recorded() -> Self {
         Self {
             site: RecordedSite::open(),
-            server: ServerSettings::read(&golden::text("openpbs/qstat/qstat_Bf.json")),
+            server: ServerSettings::read(&Objects::read(&golden::text("openpbs/qstat/qstat_Bf.json")), None),
             queue: golden::text("openpbs/qstat/qstat_f.json"),
         }
     }

@@ -1,7 +1,6 @@
 //! Reads the files that describe the server, its queues and its resources, each of which may describe any of them, and the
 //! names in the formulas that the server has accepted.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use job_sort_formula::diagnostic::few_of_each_kind;
@@ -11,18 +10,18 @@ use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_json::clipped;
-use jsf_openpbs::files::formula_source::{
-    formula_in, formula_of_partition, formulas_of_schedulers, in_scheduler, sets_only_formulas,
-};
+use jsf_openpbs::files::formula_source::{SourceFormula, formula_in, sets_only_formulas};
+use jsf_openpbs::files::objects::{ObjectKind, Objects};
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::repeated::{repeated_attributes, repeated_resources};
-use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::repeated::repeated;
+use jsf_openpbs::files::resources::{add_resources, declared_names, is_name};
 use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
-use jsf_openpbs::files::schedulers::{self, ListedScheduler, of_scheduler, scheduler_of_partition};
+use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers};
 use jsf_openpbs::files::server::ServerSettings;
 
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
+use super::formula_text::formula_of_partition;
 use super::python::ServerPython;
 use super::role::Role;
 use super::source::FileSource;
@@ -43,37 +42,69 @@ pub(super) struct Documents {
     pub warnings: Vec<String>,
 }
 
-/// A document of the site, read and recognised once.
+/// A file of the site, read and recognised once.
 #[derive(Debug)]
-struct SiteDocument<'f> {
+struct SiteText<'f> {
     source: &'f FileSource,
     /// Its name in messages.
     name: String,
     text: String,
     kind: FileKind,
-    /// The formula of the server or of its default scheduler, if they wrote the document and have one.
+}
+
+impl<'f> SiteText<'f> {
+    /// Reads all files that describe the server, its queues or its resources, or have a formula.
+    fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
+        let mut texts: Vec<Self> = Vec::new();
+        for role in [Role::Server, Role::Queues, Role::Resources, Role::Formula, Role::SchedFormula] {
+            for source in files.all(role) {
+                if texts.iter().all(|known| known.source != source) {
+                    let read_as = if role == Role::SchedFormula { Role::Formula } else { role };
+                    let text = source.read_text(read_as)?;
+                    let kind = FileKind::detect(text.as_bytes());
+                    texts.push(Self { source, name: source.name(), text, kind });
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Whether it may be a `resourcedef` that only lists names, which looks like plain text.
+    fn is_list_of_names(&self) -> bool {
+        let text = self.text.trim_start_matches('\u{feff}');
+        let is_comment_or_name = |word: &str| word.starts_with('#') || is_name(word);
+        self.kind == FileKind::Text
+            && text.lines().all(|line| line.split_whitespace().count() <= 1)
+            && text.split_whitespace().all(is_comment_or_name)
+    }
+}
+
+/// A document of the site, parsed once.
+#[derive(Debug)]
+struct SiteDocument<'d> {
+    source: &'d FileSource,
+    name: &'d str,
+    kind: FileKind,
+    objects: Objects<'d>,
+    is_resourcedef: bool,
+    /// The formula of the server or of the scheduler whose jobs are ranked.
     formula: Option<String>,
 }
 
-impl<'f> SiteDocument<'f> {
-    fn read(source: &'f FileSource, role: Role, partition: Option<&str>) -> Result<Self, SiteError> {
-        let name = source.name();
-        let text = source.read_text(role)?;
-        let kind = FileKind::detect(text.as_bytes());
+impl<'d> SiteDocument<'d> {
+    fn new(read: &'d SiteText<'d>, partition: Option<&str>) -> Self {
+        let &SiteText { source, ref name, ref text, kind } = read;
+        let is_resourcedef = kind == FileKind::ResourceDef || read.is_list_of_names();
+        let objects = if is_resourcedef { Objects::read_resourcedef(text) } else { Objects::read(text) };
         let formula = match (kind, partition) {
-            (FileKind::Server | FileKind::Qmgr, Some(partition)) => {
-                formula_of_partition(&text, partition).map(|(_, formula)| formula)
+            (FileKind::Server | FileKind::Qmgr, Some(partition)) => formula_of_partition(&objects, partition),
+            // a `sched_formula` may lack the server's first line
+            (FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula | FileKind::Text, _) => {
+                formula_in(name, &objects).ok()
             }
-            (FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula, _) => formula_in(&name, &text).ok(),
-            // a `sched_formula` without the server's first line
-            (FileKind::Text, _) if role == Role::Formula => formula_in(&name, &text).ok(),
             _ => None,
         };
-        Ok(Self { source, name, text, kind, formula })
-    }
-
-    fn read_all(sources: &'f [FileSource], role: Role, partition: Option<&str>) -> Result<Vec<Self>, SiteError> {
-        sources.iter().map(|source| Self::read(source, role, partition)).collect()
+        Self { source, name, kind, objects, is_resourcedef, formula: formula.map(|formula| formula.text) }
     }
 }
 
@@ -124,19 +155,21 @@ impl Documents {
         for (name, kind) in &files.declared {
             read.schema.add_listed(name, *kind);
         }
-        let mut documents: Vec<(SiteDocument<'_>, Contents)> = Vec::new();
+        let texts = SiteText::read_all(files)?;
+        let documents: Vec<SiteDocument<'_>> = texts.iter().map(|text| SiteDocument::new(text, partition)).collect();
+        let find = |source: &FileSource| documents.iter().find(|document| document.source == source);
+        let mut added: Vec<(&FileSource, Contents)> = Vec::new();
         let requirements =
             [(Role::Server, NEEDS_SERVER), (Role::Queues, NEEDS_QUEUES), (Role::Resources, NEEDS_RESOURCES)];
         for (role, (is_met, warning)) in requirements {
             let sources = files.all(role);
             let mut is_described = sources.is_empty();
-            for source in sources {
-                let contents = match documents.iter().find(|(known, _)| known.source == source) {
+            for document in sources.iter().filter_map(find) {
+                let contents = match added.iter().find(|(known, _)| *known == document.source) {
                     Some((_, contents)) => *contents,
                     None => {
-                        let document = SiteDocument::read(source, role, partition)?;
-                        let contents = read.add(&document, role, is_strict)?;
-                        documents.push((document, contents));
+                        let contents = read.add(document, role, is_strict)?;
+                        added.push((document.source, contents));
                         contents
                     }
                 };
@@ -152,20 +185,16 @@ impl Documents {
         // before names of formulas are resolved
         read.python = ServerPython::find(python, files, read.server.pbs_version, &mut read.warnings)?;
         read.schema = read.schema.with_python(read.python.version);
-        let given = SiteDocument::read_all(files.all(Role::Formula), Role::Formula, partition)?;
+        let given: Vec<&SiteDocument<'_>> = files.all(Role::Formula).iter().filter_map(find).collect();
+        let of_server: Vec<&SiteDocument<'_>> = files.all(Role::Server).iter().filter_map(find).collect();
         if let Some(document) = given.first() {
             read.add_names_from_formula_file(document, is_strict)?;
         }
-        let of_server: Vec<&SiteDocument<'_>> = (files.all(Role::Server).iter())
-            .filter_map(|source| documents.iter().map(|(document, _)| document).find(|known| known.source == source))
-            .collect();
-        let sched_formula = files.first(Role::SchedFormula);
-        let sched_formula =
-            sched_formula.map(|source| SiteDocument::read(source, Role::Formula, partition)).transpose()?;
-        read.add_names_in_active_formula(of_server.iter().copied().chain(&sched_formula));
+        let sched_formula = files.first(Role::SchedFormula).and_then(find);
+        read.add_names_in_active_formula(of_server.iter().copied().chain(sched_formula));
         match partition {
             Some(partition) => read.require_partition(partition)?,
-            None => read.choose_scheduler(given.first(), given.iter().chain(of_server)),
+            None => read.choose_scheduler(given.first().copied(), given.iter().copied().chain(of_server)),
         }
         Ok(read)
     }
@@ -187,53 +216,30 @@ impl Documents {
 
     /// Adds the resources, queues and settings of a file, and returns what it describes.
     fn add(&mut self, document: &SiteDocument<'_>, role: Role, is_strict: bool) -> Result<Contents, SiteError> {
-        let &SiteDocument { ref name, ref text, kind, .. } = document;
+        let SiteDocument { name, objects, .. } = document;
         let expected = role.files();
-        // a `resourcedef` that only lists names looks like plain text
-        let is_list_of_names = kind == FileKind::Text
-            && expected.kinds.contains(&FileKind::Empty)
-            && text.lines().all(|line| line.split_whitespace().count() <= 1)
-            && add_resources(name, text, &mut Schema::empty()).is_empty();
-        if !is_list_of_names {
-            expected.check(name, text.as_bytes())?;
+        if !(document.is_resourcedef && expected.kinds.contains(&FileKind::Empty)) {
+            expected.check(name, objects.text.as_bytes())?;
         }
-        let is_resourcedef = kind == FileKind::ResourceDef || is_list_of_names;
-        let repeated = if is_resourcedef { repeated_resources(text) } else { repeated_attributes(text) };
-        self.warn_of_repeated(name, &repeated, is_strict)?;
-        let mut contents = Contents::default();
-        if kind == FileKind::Qmgr || is_resourcedef {
-            let declarations =
-                if kind == FileKind::Qmgr { Cow::Owned(only_declarations(text)) } else { Cow::Borrowed(text.as_str()) };
-            let problems = add_resources(name, &declarations, &mut self.schema);
-            self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
-            // again, to see whether anything is declared
-            let mut declared = Schema::empty();
-            add_resources(name, &declarations, &mut declared);
-            contents.has_resources = !declared.is_empty() || !problems.is_empty();
-            let names = declared.iter().map(|(name, _)| name);
-            let hidden =
-                names.filter(|name| self.schema.entry(name).is_some_and(|entry| entry.origin == Origin::Special));
-            self.hidden.extend(hidden.map(str::to_owned));
+        self.warn_of_repeated(name, &repeated(objects), is_strict)?;
+        let problems = add_resources(name, objects, &mut self.schema);
+        self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
+        for name in declared_names(objects) {
+            if self.schema.entry(name).is_some_and(|entry| entry.origin == Origin::Special) {
+                self.hidden.push(name.to_owned());
+            }
         }
-        if matches!(kind, FileKind::Server | FileKind::Queues | FileKind::Qmgr) {
-            let queues = Queues::read_queues_or_server(name, text).map_err(SiteError::content)?;
-            contents.has_queue = !queues.is_empty();
-            contents.has_resources |= queues.lists_resources();
-            contents.has_server = kind == FileKind::Server || text.lines().any(describes_server);
-            self.queues.add(queues);
-            self.add_settings(text);
-        }
-        Ok(contents)
-    }
-
-    /// Adds the settings of the server and of the scheduler whose jobs are ranked.
-    fn add_settings(&mut self, text: &str) {
-        let (server, scheduler) = match &self.partition {
-            None => (ServerSettings::read(text), SchedulerSettings::read(text)),
-            Some(partition) => settings_of_partition(text, partition),
+        let queues = Queues::read(name, objects).map_err(SiteError::content)?;
+        let contents = Contents {
+            has_server: objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler),
+            has_queue: !queues.is_empty(),
+            has_resources: objects.has(ObjectKind::Resource) || queues.lists_resources(),
         };
-        self.server = self.server.or(server);
-        self.scheduler = std::mem::take(&mut self.scheduler).or(scheduler);
+        self.queues.add(queues);
+        let partition = self.partition.as_deref();
+        self.server = self.server.or(ServerSettings::read(objects, partition));
+        self.scheduler = std::mem::take(&mut self.scheduler).or(SchedulerSettings::read(objects, partition));
+        Ok(contents)
     }
 
     /// Refuses a partition that no queue has.
@@ -256,19 +262,17 @@ impl Documents {
     /// If the file of the formula describes a server, adds the names that it lists; if the server wrote it, those in its formula.
     /// Nothing else of it is used.
     fn add_names_from_formula_file(&mut self, document: &SiteDocument<'_>, is_strict: bool) -> Result<(), SiteError> {
-        let SiteDocument { name, text, kind, .. } = document;
-        let mut repeated = repeated_attributes(text);
+        let SiteDocument { name, kind, objects, .. } = document;
+        let mut repeated = repeated(objects);
         repeated.retain(|what| what.ends_with(".job_sort_formula"));
         self.warn_of_repeated(name, &repeated, is_strict)?;
-        if *kind == FileKind::Qmgr {
-            add_resources(name, &only_declarations(text), &mut self.schema);
-        }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
-            Queues::read_queues_or_server(name, text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+            add_resources(name, objects, &mut self.schema);
+            Queues::read(name, objects).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
             let added = self.add_formula_names(document);
-            if *kind == FileKind::Qmgr && sets_only_formulas(text) && !added.is_empty() {
+            if *kind == FileKind::Qmgr && sets_only_formulas(objects.text) && !added.is_empty() {
                 let names: Vec<String> = added.iter().map(|name| format!("`{name}`")).collect();
                 self.warnings.push(format!(
                     "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
@@ -315,14 +319,16 @@ impl Documents {
         documents: impl Iterator<Item = &'d SiteDocument<'d>>,
     ) {
         for document in documents.filter(|document| document.kind == FileKind::Qmgr) {
-            let SiteDocument { name, text, .. } = document;
-            let of_server = in_scheduler(text, "");
-            let formulas = formulas_of_schedulers(text);
+            let SiteDocument { name, objects, .. } = document;
+            let of_server = SourceFormula::of_server(objects);
+            let mut schedulers = listed_schedulers(objects);
+            schedulers.retain(|scheduler| scheduler.formula.is_some());
             let is_given = given.is_some_and(|given| given.source == document.source);
-            let is_only = of_server.is_none() && formulas.len() == 1;
-            for (scheduler, formula) in &formulas {
-                if scheduler.name == schedulers::DEFAULT {
-                    self.warnings.extend(of_server.as_ref().and_then(|used| contradiction(name, used, formula)));
+            let is_only = of_server.is_none() && schedulers.len() == 1;
+            for scheduler in &schedulers {
+                let Some(SourceFormula { text: formula, .. }) = &scheduler.formula else { continue };
+                if scheduler.name == DEFAULT {
+                    self.warnings.extend(of_server.as_ref().and_then(|used| contradiction(name, &used.text, formula)));
                     continue;
                 }
                 let is_used = is_given && is_only;
@@ -346,17 +352,6 @@ impl Documents {
         }
         added
     }
-}
-
-/// The settings of the server, and those of the scheduler with a partition, which has its own threshold.
-fn settings_of_partition(text: &str, partition: &str) -> (ServerSettings, SchedulerSettings) {
-    let of_server = of_scheduler(text, "");
-    let own = scheduler_of_partition(text, partition).map_or_else(String::new, |scheduler| scheduler.as_default());
-    let server = ServerSettings {
-        job_sort_formula_threshold: ServerSettings::read(&own).job_sort_formula_threshold,
-        ..ServerSettings::read(&of_server)
-    };
-    (server, SchedulerSettings::read(&own).or(SchedulerSettings::read(&of_server)))
 }
 
 /// A warning if the server and its default scheduler have different formulas in one document.
@@ -388,23 +383,4 @@ fn formula_of_other(source: &str, scheduler: &ListedScheduler, formula: &str, is
         "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
          {consequence}"
     )
-}
-
-/// Whether a line of a `qmgr` listing describes the server or a scheduler, which has a threshold and a formula too.
-fn describes_server(line: &str) -> bool {
-    ["set server ", "set sched ", "Server ", "Server:", "Sched "].iter().any(|start| line.starts_with(start))
-}
-
-/// A `qmgr` listing with every line blanked that declares no resource, so that the numbers of the lines stay.
-fn only_declarations(text: &str) -> String {
-    let mut is_resource = false;
-    let lines = text.lines().map(|line| {
-        let words: Vec<&str> = line.split_whitespace().take(2).collect();
-        if !line.starts_with(char::is_whitespace) && !line.is_empty() {
-            is_resource = words.first() == Some(&"Resource");
-        }
-        let is_kept = is_resource || matches!(words.as_slice(), ["create" | "set", "resource"]);
-        if is_kept { line } else { "" }
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }

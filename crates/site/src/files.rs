@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::schema::InputType;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::schedulers::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use super::SiteError;
@@ -123,8 +124,9 @@ impl SiteFiles {
         }
         let mut folder = None;
         for source in self.all(Role::Server) {
-            let scheduler = scheduler_of_partition(&source.read_text(Role::Server)?, partition);
-            folder = folder.or(scheduler.map(|scheduler| scheduler.folder()));
+            let text = source.read_text(Role::Server)?;
+            let scheduler = scheduler_of_partition(&Objects::read(&text), partition);
+            folder = folder.or(scheduler.map(|scheduler| scheduler.folder));
         }
         let own = folder.and_then(|folder| self.schedulers.remove(&folder));
         if self.root.is_some() {

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use job_sort_formula::diagnostic::Need;
 use jsf_json::decode_utf8;
-use jsf_openpbs::files::formula_source::{
-    NoFormula, formula_in, formula_of_partition, formulas_of_others, other_directive, pasted,
-};
-use jsf_openpbs::files::schedulers::{self, of_scheduler};
+use jsf_openpbs::files::formula_source::{NoFormula, SourceFormula, formula_in, other_directive, pasted};
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::schedulers::{DEFAULT, listed_schedulers, scheduler_of_partition};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
@@ -74,15 +73,15 @@ impl FormulaText {
             return Err(SiteError::Content(directive.into()));
         }
         Ok(match pasted(&given) {
-            Some(formula) => Self::in_document(formula, "FORMULA".into(), &given),
+            Some(text) => Self::in_document(SourceFormula { text, at: 0 }, "FORMULA".into(), &given),
             None => Self::alone(given, "FORMULA".into()),
         })
     }
 
-    fn in_document(text: String, origin: String, document: &str) -> Self {
+    fn in_document(formula: SourceFormula, origin: String, document: &str) -> Self {
         // in a file a carriage return belongs to the end of the line
-        let alone = Self::alone(text.replacen("\r\n", "\n", 1), origin);
-        match Place::find(document, &alone.text) {
+        let alone = Self::alone(formula.text.replacen("\r\n", "\n", 1), origin);
+        match Place::find(document, formula.at, &alone.text) {
             Some(Place { before, written, differences }) => {
                 Self { before: before.to_owned(), written: written.to_owned(), differences, ..alone }
             }
@@ -126,12 +125,12 @@ impl FormulaText {
     }
 
     pub(super) fn read_source(source: &FileSource) -> Result<Self, SiteError> {
-        Self::of_default_scheduler(source.name(), &read_formula_document(source)?)
-    }
-
-    fn of_default_scheduler(name: String, document: &str) -> Result<Self, SiteError> {
-        let text = formula_in(&name, document).map_err(|refusal| SiteError::Content(refusal.into()))?;
-        Ok(Self::in_document(text, name, &of_scheduler(document, schedulers::DEFAULT)))
+        let document = read_formula_document(source)?;
+        let name = source.name();
+        match formula_in(&name, &Objects::read(&document)) {
+            Ok(formula) => Ok(Self::in_document(formula, name, &document)),
+            Err(refusal) => Err(SiteError::Content(refusal.into())),
+        }
     }
 
     /// The formula of the file that was given for it, else the one in force.
@@ -147,21 +146,16 @@ impl FormulaText {
     fn read_given(source: &FileSource, partition: Option<&str>) -> Result<Self, SiteError> {
         let name = source.name();
         let document = read_formula_document(source)?;
-        if let Some(of_partition) = partition.and_then(|partition| Self::of_partition(&name, &document, partition)) {
-            return Ok(of_partition);
-        }
-        match (formula_in(&name, &document), &formulas_of_others(&document)[..]) {
-            (Err(NoFormula::OtherScheduler { .. }), [(other, formula)]) => {
-                Ok(Self::in_document(formula.clone(), name, &of_scheduler(&document, &other.name)))
-            }
-            _ => Self::of_default_scheduler(name, &document),
-        }
-    }
-
-    /// The formula of the scheduler with a partition, if a document has it.
-    fn of_partition(name: &str, document: &str, partition: &str) -> Option<Self> {
-        let (scheduler, formula) = formula_of_partition(document, partition)?;
-        Some(Self::in_document(formula, name.to_owned(), &of_scheduler(document, &scheduler.name)))
+        let objects = Objects::read(&document);
+        let formula = match partition.and_then(|partition| formula_of_partition(&objects, partition)) {
+            Some(of_partition) => Ok(of_partition),
+            None => formula_in(&name, &objects).or_else(|refusal| match refusal {
+                NoFormula::OtherScheduler { .. } => only_formula(&objects).ok_or(refusal),
+                refusal => Err(refusal),
+            }),
+        };
+        let formula = formula.map_err(|refusal| SiteError::Content(refusal.into()))?;
+        Ok(Self::in_document(formula, name, &document))
     }
 
     /// Reads the formula in force from the first document of the server that contains one, else from
@@ -171,8 +165,8 @@ impl FormulaText {
         if let Some(partition) = &files.partition {
             for source in of_server {
                 let document = read_formula_document(source)?;
-                if let Some(of_partition) = Self::of_partition(&source.name(), &document, partition) {
-                    return Ok(of_partition);
+                if let Some(formula) = formula_of_partition(&Objects::read(&document), partition) {
+                    return Ok(Self::in_document(formula, source.name(), &document));
                 }
             }
             // the formula of the server is that of the default scheduler
@@ -193,6 +187,18 @@ impl FormulaText {
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
         submitted(&self.text, numbers).followed_by(&self.below)
     }
+}
+
+/// The formula of the scheduler with a partition.
+pub(super) fn formula_of_partition(objects: &Objects<'_>, partition: &str) -> Option<SourceFormula> {
+    scheduler_of_partition(objects, partition)?.formula
+}
+
+/// The formula of the only scheduler beside the default one that has one.
+fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
+    let listed = listed_schedulers(objects).into_iter().filter(|listed| listed.name != DEFAULT);
+    let mut formulas = listed.filter_map(|listed| listed.formula);
+    formulas.next().filter(|_| formulas.next().is_none())
 }
 
 /// Reads a file with a formula; a kind of file that contains no formula is refused.
@@ -221,8 +227,9 @@ struct Place<'d> {
 }
 
 impl<'d> Place<'d> {
-    fn find(document: &'d str, formula: &str) -> Option<Self> {
-        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
+    /// Finds a formula from a byte of the document on.
+    fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
+        let from = document.find("job_sort_formula").map_or(from, |at| from.max(at + "job_sort_formula".len()));
         let is_json = document.trim_start_matches('\u{feff}').trim_start().starts_with('{');
         let first = formula.chars().next()?;
         let starts = document[from..]
@@ -301,7 +308,7 @@ mod tests {
     type Found = (usize, String, Vec<(usize, usize, usize)>);
 
     fn place(document: &str, formula: &str) -> Option<Found> {
-        let Place { before, written, differences } = Place::find(document, formula)?;
+        let Place { before, written, differences } = Place::find(document, 0, formula)?;
         let differences = differences.iter().map(|place| (place.at, place.end, place.start)).collect();
         Some((before.len(), written.to_owned(), differences))
     }

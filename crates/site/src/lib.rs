@@ -88,6 +88,7 @@ use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
 use jsf_json::decode_utf8;
 use jsf_openpbs::files::nodes::Nodes;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
 use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
@@ -279,7 +280,8 @@ impl Site {
     pub fn nodes(&self) -> Result<Option<Nodes>, SiteError> {
         let Some(source) = self.files.first(Role::Nodes) else { return Ok(None) };
         let bytes = source.read_expected(Role::Nodes)?;
-        Nodes::read(&source.name(), &decode_utf8(&bytes)).map(Some).map_err(SiteError::content)
+        let text = decode_utf8(&bytes);
+        Nodes::read(&source.name(), &Objects::read(&text)).map(Some).map_err(SiteError::content)
     }
 
     /// The formula by which the jobs are ranked unless another one is named: that of the file that was given for it

@@ -6,6 +6,7 @@ use job_sort_formula::jobs::JobTable;
 use jsf_ingest::CycleJobs;
 use jsf_json::decode_utf8;
 use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::reservations::{ListedReservation, read};
 
 use super::role::Role;
@@ -30,9 +31,10 @@ impl Reservations {
     /// Those of a site at the moment of a cycle.
     pub(super) fn read(site: &Site, cycle: &CycleJobs, at: i64) -> Result<Self, SiteError> {
         let Some(source) = site.files.first(Role::Reservations) else { return Ok(Self::default()) };
-        let text = source.read_expected(Role::Reservations)?;
+        let bytes = source.read_expected(Role::Reservations)?;
+        let text = decode_utf8(&bytes);
         let mut made = Self::default();
-        for reservation in read(&source.name(), &decode_utf8(&text)).map_err(SiteError::content)? {
+        for reservation in read(&source.name(), &Objects::read(&text)).map_err(SiteError::content)? {
             if !reservation.is_confirmed {
                 made.unconfirmed.insert(reservation.queue, reservation.id);
                 continue;

@@ -9,6 +9,7 @@ use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fa
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_ingest::{ReadOptions, read_jobs};
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::resources::add_resources;
@@ -52,10 +53,13 @@ impl Site {
     /// Reads the files without a warning.
     fn read() -> Self {
         let mut schema = Schema::openpbs();
-        assert_eq!(add_resources("resourcedef", &text("site/resourcedef"), &mut schema), []);
+        assert_eq!(
+            add_resources("resourcedef", &Objects::read_resourcedef(&text("site/resourcedef")), &mut schema),
+            []
+        );
         let site = Self {
             schema,
-            queues: Queues::read("queues.json", &text("site/queues.json")).expect("queues"),
+            queues: Queues::read("queues.json", &Objects::read(&text("site/queues.json"))).expect("queues"),
             config: SchedConfig::parse(&bytes("site/sched_priv/sched_config")),
             lines: ResourceGroup::parse(&bytes("site/sched_priv/resource_group")),
             usage: UsageFile::parse(&bytes("site/sched_priv/usage")).expect("small enough"),

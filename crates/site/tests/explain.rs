@@ -7,6 +7,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::python::{Arithmetic, BinaryOperator, Python, Value};
 use job_sort_formula::rank::FormulaResult;
 use job_sort_formula::rank::explain::nearest_double;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::order::Criterion;
@@ -244,9 +245,8 @@ fn causes_move_jobs_as_far_as_brute_force() {
 
 #[test]
 fn neighbours_and_criteria_are_those_of_brute_force() {
-    let queues =
-        Queues::read("queues", &std::fs::read_to_string(jsf_testing::path("examples/site/queues.json")).unwrap())
-            .unwrap();
+    let queues = std::fs::read_to_string(jsf_testing::path("examples/site/queues.json")).unwrap();
+    let queues = Queues::read("queues", &Objects::read(&queues)).unwrap();
     for (settings, expected) in SETTINGS {
         let config = SchedConfig::parse(settings.as_bytes());
         let mut found = Vec::new();

@@ -20,7 +20,10 @@ use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::files::formula_source::{formula_in, pasted};
 use jsf_openpbs::files::nodes::Nodes;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::repeated::repeated;
+use jsf_openpbs::files::reservations;
 use jsf_openpbs::files::resource_group::{ResourceGroup, write_groups};
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::sched_config::SchedConfig;
@@ -176,7 +179,8 @@ pub fn jobs(data: &[u8]) {
         schema.add(name, kind).expect("a name");
     }
     let choice = data.len() + usize::from(data.last().copied().unwrap_or_default());
-    let queues = Queues::read("queues", r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#);
+    let queues =
+        Queues::read("queues", &Objects::read(r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#));
     let options = ReadOptions {
         source_name: "q",
         needed: NEEDED[choice % 4],
@@ -230,14 +234,17 @@ pub fn pbs_files(data: &[u8]) {
         usage: UsageOnDisk::Missing,
     });
     answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: UsageOnDisk::Read(usage) });
-    let _ = Queues::read("queues", &text).map(|queues| queues.priorities());
-    let _ = Queues::read_queues_or_server("queues", &text);
-    let _ = ServerSettings::read(&text);
-    let _ = SchedulerSettings::read(&text);
-    let _ = Nodes::read("nodes", &text);
-    let _ = formula_in("server", &text);
+    let objects = Objects::read(&text);
+    let _ = Queues::read("queues", &objects).map(|queues| queues.priorities());
+    let _ = ServerSettings::read(&objects, None);
+    let _ = SchedulerSettings::read(&objects, Some("p"));
+    let _ = Nodes::read("nodes", &objects);
+    let _ = reservations::read("reservations", &objects);
+    let _ = repeated(&objects);
+    let _ = formula_in("server", &objects);
     let _ = pasted(&text);
-    add_resources("resourcedef", &text, &mut Schema::openpbs());
+    add_resources("qmgr", &objects, &mut Schema::openpbs());
+    add_resources("resourcedef", &Objects::read_resourcedef(&text), &mut Schema::openpbs());
     let files = SiteFiles::default().with(Role::Queue, file(QUEUE)).with(Role::ResourceGroup, file(b"Bob 10 root 5\n"));
     let roles: &[Role] = match data.len() % 5 {
         0 => &[Role::ResourceGroup],

@@ -8,6 +8,7 @@ use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
 use job_sort_formula::{Schema, Value};
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::resources::add_resources;
@@ -56,7 +57,14 @@ pub struct Record {
 /// The resources of the recorded server.
 pub fn schema() -> Schema {
     let mut schema = Schema::openpbs();
-    assert_eq!(add_resources("resourcedef", &golden::text("openpbs/qstat/resourcedef"), &mut schema), []);
+    assert_eq!(
+        add_resources(
+            "resourcedef",
+            &Objects::read_resourcedef(&golden::text("openpbs/qstat/resourcedef")),
+            &mut schema
+        ),
+        []
+    );
     schema
 }
 
@@ -71,7 +79,8 @@ impl RecordedSite {
     pub fn open() -> Self {
         let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
         assert_eq!(config.warnings, []);
-        let queues = Queues::read("queues", &golden::text("openpbs/qstat/qstat_Qf.json")).expect("queues");
+        let queues =
+            Queues::read("queues", &Objects::read(&golden::text("openpbs/qstat/qstat_Qf.json"))).expect("queues");
         Self { schema: schema(), config, queues }
     }
 
@@ -146,7 +155,7 @@ pub fn name_clashes() -> Vec<NameClash> {
 
 /// Adds a resource of integers as the server's file lists it, whatever its name.
 pub fn declare(resource: &str, schema: &mut Schema) {
-    assert_eq!(add_resources("resourcedef", &format!("{resource} type=long"), schema), []);
+    assert_eq!(add_resources("resourcedef", &Objects::read_resourcedef(&format!("{resource} type=long")), schema), []);
 }
 
 /// The number with this `repr` in Python.

@@ -1,11 +1,10 @@
 //! Extracts the text of a formula from the files and listings in which sites keep it.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use serde_json::Value;
 use thiserror::Error;
 
-use crate::files::schedulers::{self, ListedScheduler};
-use crate::files::server::{attribute_text, servers_in_json};
+use crate::files::objects::{Attribute, ObjectKind, Objects, last};
+use crate::files::schedulers::{DEFAULT, listed_schedulers};
 
 /// The first line of `sched_priv/sched_formula`.
 const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
@@ -57,78 +56,69 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Extracts the formula from a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`, the
-/// scheduler's `sched_formula`, or a file with nothing but the formula. The format is detected from the content. Of a
-/// document with several schedulers the formula is that of the server, else that of the default scheduler.
+/// A formula, and where its document has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFormula {
+    /// The formula.
+    pub text: String,
+    /// The byte of the document at which it begins, with its quotes.
+    pub at: usize,
+}
+
+impl SourceFormula {
+    /// The formula among the attributes of an object.
+    pub(super) fn in_attributes<'a, 't: 'a>(attributes: impl IntoIterator<Item = &'a Attribute<'t>>) -> Option<Self> {
+        let formula = last(attributes, "job_sort_formula")?;
+        Some(Self { text: formula.value.text()?.to_owned(), at: formula.place.at })
+    }
+
+    /// The formula of the server.
+    pub fn of_server(objects: &Objects<'_>) -> Option<Self> {
+        Self::in_attributes(objects.attributes_of(ObjectKind::Server))
+    }
+}
+
+/// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'` or `'list server'`, the
+/// scheduler's `sched_formula`, or a file with nothing but the formula. Of a document with several schedulers the formula
+/// is that of the server, else that of the default scheduler.
 ///
 /// ```
 /// use jsf_openpbs::files::formula_source::formula_in;
+/// use jsf_openpbs::files::objects::Objects;
 ///
 /// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
-/// assert_eq!(formula_in("server.txt", text).as_deref(), Ok("max(ncpus,1) * 10"));
+/// assert_eq!(formula_in("server.txt", &Objects::read(text)).unwrap().text, "max(ncpus,1) * 10");
 /// ```
 ///
 /// # Errors
 /// The document is empty, or it describes a server without a formula, or only schedulers other than the default one have one.
-pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula> {
-    let document = document.trim_start_matches('\u{feff}');
+pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, NoFormula> {
+    let document = objects.text.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
         return Err(NoFormula::Empty(source_name.to_owned()));
-    }
-    if let Some(servers) = servers_in_json(document) {
-        let formula =
-            servers.iter().filter_map(|server| server.get("job_sort_formula")).find(|value| **value != Value::Null);
-        return formula.map(attribute_text).ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
     }
     if document.trim().lines().nth(1).is_none()
         && let Some(directive) = other_directive(document)
     {
         return Err(directive);
     }
-    if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
-        return Ok(formula.trim_start_matches(['\r', '\n']).trim_end().to_owned());
-    }
-    let is_listing = document.lines().any(|line| {
-        line.starts_with("Server")
-            || line.starts_with("set server ")
-            || line.starts_with("set sched ")
-            || line.starts_with("Sched ")
-    });
-    if is_listing {
-        return in_scheduler(document, "").or_else(|| in_scheduler(document, schedulers::DEFAULT)).ok_or_else(|| {
-            let source_name = source_name.to_owned();
-            let others: Vec<String> = formulas_of_others(document).into_iter().map(|(other, _)| other.name).collect();
-            match others.is_empty() {
-                true => NoFormula::Unset(source_name),
-                false => NoFormula::OtherScheduler { source_name, schedulers: others },
-            }
+    if objects.json_error.is_none() && (objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler)) {
+        let schedulers = listed_schedulers(objects);
+        let (default, others): (Vec<_>, Vec<_>) = schedulers.into_iter().partition(|listed| listed.name == DEFAULT);
+        let formula = SourceFormula::of_server(objects).or_else(|| default.into_iter().next()?.formula);
+        let source_name = source_name.to_owned();
+        let others: Vec<String> =
+            others.into_iter().filter(|other| other.formula.is_some()).map(|other| other.name).collect();
+        return formula.ok_or(match others.is_empty() {
+            true => NoFormula::Unset(source_name),
+            false => NoFormula::OtherScheduler { source_name, schedulers: others },
         });
     }
-    Ok(pasted(document).unwrap_or_else(|| document.trim_end().to_owned()))
-}
-
-/// The formula of the server and of this scheduler in a listing.
-pub fn in_scheduler(document: &str, scheduler: &str) -> Option<String> {
-    in_listing(&schedulers::of_scheduler(document, scheduler))
-}
-
-/// The formula of the scheduler with a partition in a listing, and the scheduler.
-pub fn formula_of_partition(document: &str, partition: &str) -> Option<(ListedScheduler, String)> {
-    let scheduler = schedulers::scheduler_of_partition(document, partition)?;
-    in_listing(&scheduler.text).map(|formula| (scheduler, formula))
-}
-
-/// The schedulers that have a formula of their own in a document, each with it.
-pub fn formulas_of_schedulers(document: &str) -> Vec<(ListedScheduler, String)> {
-    let listed = schedulers::listed_schedulers(document).into_iter();
-    listed.filter_map(|listed| in_listing(&listed.text).map(|formula| (listed, formula))).collect()
-}
-
-/// Those of them that are not the default one.
-pub fn formulas_of_others(document: &str) -> Vec<(ListedScheduler, String)> {
-    let mut formulas = formulas_of_schedulers(document);
-    formulas.retain(|(listed, _)| listed.name != schedulers::DEFAULT);
-    formulas
+    let text = match document.strip_prefix(INTERNAL_FILE) {
+        Some(formula) => formula.trim_start_matches(['\r', '\n']).trim_end().to_owned(),
+        None => pasted(document).unwrap_or_else(|| document.trim_end().to_owned()),
+    };
+    Ok(SourceFormula { text, at: 0 })
 }
 
 /// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as `qstat -Bf` prints it,
@@ -146,9 +136,12 @@ pub fn pasted(text: &str) -> Option<String> {
         Command::Qmgr(argument) => argument?,
         Command::Other(text) => text.to_owned(),
     };
+    let objects = Objects::read(&directive);
+    let of_objects = objects.objects.iter().flat_map(|object| &object.attributes);
     let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
     let is_attribute = directive.starts_with("job_sort_formula");
-    if is_set || is_attribute { in_listing(&directive) } else { None }
+    let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(of_objects));
+    formula.filter(|_| is_set || is_attribute).map(|formula| formula.text)
 }
 
 /// What a text is that was given as a formula and is a directive of `qmgr`, or a line of sched_config, without a formula;
@@ -271,46 +264,6 @@ fn shell_word(command: &str) -> Option<String> {
     Some(word)
 }
 
-/// The value of `job_sort_formula` in a listing: the last one, as `qmgr` runs directives one after the other, unless it is unset
-/// below. A long value continues after a line break and one tab, which are not part of it.
-fn in_listing(document: &str) -> Option<String> {
-    let mut found: Option<String> = None;
-    let mut is_continued = false;
-    for line in document.lines() {
-        match (&mut found, line.strip_prefix('\t')) {
-            (Some(formula), Some(rest)) if is_continued => formula.push_str(rest),
-            _ => {
-                let value = value_in(line);
-                is_continued = value.is_some();
-                if is_continued || unsets_formula(line) {
-                    found = value.map(str::to_owned);
-                }
-            }
-        }
-    }
-    let formula = found?;
-    let formula = formula.trim_end();
-    let unquoted = ['"', '\''].into_iter().find_map(|quote| formula.strip_prefix(quote)?.strip_suffix(quote));
-    Some(unquoted.unwrap_or(formula).to_owned())
-}
-
-/// The formula that a line of a listing sets.
-fn value_in(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let directives = ["set server ", "set sched ", "s s "];
-    let line = directives.iter().find_map(|directive| line.strip_prefix(directive)).unwrap_or(line);
-    let (before, after) = line.split_once("job_sort_formula")?;
-    let is_attribute = before.split_whitespace().count() <= 1;
-    let value = after.trim_start().strip_prefix('=')?;
-    is_attribute.then(|| value.trim_start())
-}
-
-/// Whether a line of a listing is a directive that removes the formula.
-fn unsets_formula(line: &str) -> bool {
-    let attributes = verb(line).filter(|(verb, _)| matches!(*verb, "unset" | "u")).map(|(_, attributes)| attributes);
-    attributes.is_some_and(|attributes| attributes.split([',', ' ']).any(|name| name.trim() == "job_sort_formula"))
-}
-
 /// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that are still to be run: `qmgr` prints
 /// a heading above what the server has.
 pub fn sets_only_formulas(listing: &str) -> bool {
@@ -326,11 +279,15 @@ const PRINTED: &str = "# Set server attributes";
 mod tests {
     use super::*;
 
+    fn formula(document: &str) -> Result<String, NoFormula> {
+        formula_in("f", &Objects::read(document)).map(|formula| formula.text)
+    }
+
     #[test]
     fn the_last_directive_counts() {
         let set = |formula: &str| format!("set server job_sort_formula = \"{formula}\"\n");
         let [a, b] = ["a + b", "b"].map(set);
-        let formula = |document: &str| formula_in("f", document).ok();
+        let formula = |document: &str| formula(document).ok();
         assert_eq!(formula(&format!("{b}{a}")).as_deref(), Some("a + b"));
         assert_eq!(formula(&format!("{b}unset server job_sort_formula\n{a}")).as_deref(), Some("a + b"));
         assert_eq!(formula(&format!("{a}set server scheduling = True\n")).as_deref(), Some("a + b"));
@@ -358,8 +315,9 @@ mod tests {
             "set sched default job_sort_formula = \"a + b\"\n",
             "Server vm\n    job_sort_formula = a + b\n    x = y\n",
             "Server: vm\n    job_sort_formula = a +\n\t b\n",
+            "Server: vm|scheduling=True|job_sort_formula=a + b|x=y\n",
         ] {
-            assert_eq!(formula_in("f", document).as_deref(), Ok("a + b"), "{document}");
+            assert_eq!(formula(document).as_deref(), Ok("a + b"), "{document}");
         }
     }
 
@@ -378,7 +336,7 @@ mod tests {
             "qmgr -c 'set server job_sort_formula='\\''a + b'\\'''",
         ] {
             assert_eq!(pasted(text).as_deref(), Some("a + b"), "{text}");
-            assert_eq!(formula_in("f", text).as_deref(), Ok("a + b"), "{text}");
+            assert_eq!(formula(text).as_deref(), Ok("a + b"), "{text}");
         }
         for text in
             ["", "a + b", "qmgr", "qmgr -c 'set", "qmgr - c", "set server scheduling = True", "job_sort_formula"]
@@ -407,7 +365,7 @@ mod tests {
         ] {
             let Some(found) = other_directive(text) else { panic!("{text}") };
             assert!(found.to_string().contains(problem), "{text}: {found}");
-            assert_eq!(formula_in("f", text), Err(found), "{text}");
+            assert_eq!(formula(text), Err(found), "{text}");
         }
         for text in
             ["", "a + b", "s - s", "set + server", "job_sort_formula", "job_sort_formula = a", "# a", "qmgr - c"]
@@ -418,8 +376,8 @@ mod tests {
 
     #[test]
     fn a_missing_formula_is_an_error() {
-        assert_eq!(formula_in("f", " \n"), Err(NoFormula::Empty("f".into())));
-        assert_eq!(formula_in("f", "Server: vm\n    x = 1\n"), Err(NoFormula::Unset("f".into())));
-        assert_eq!(formula_in("f", "{\"Server\":{\"vm\":{}}}"), Err(NoFormula::Unset("f".into())));
+        assert_eq!(formula(" \n"), Err(NoFormula::Empty("f".into())));
+        assert_eq!(formula("Server: vm\n    x = 1\n"), Err(NoFormula::Unset("f".into())));
+        assert_eq!(formula("{\"Server\":{\"vm\":{}}}"), Err(NoFormula::Unset("f".into())));
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 
+use crate::files::objects::Attribute;
 use crate::resource_amount::{AmountSource, NumberMode};
 
 /// The run limits of one queue or of the server, at most one for each subject and resource.
@@ -64,14 +65,16 @@ impl LimitsByQueue {
     }
 
     /// Reads an attribute if it is a run limit.
-    pub(super) fn read(&mut self, queue: &str, attribute: &str, value: &str) {
-        let Some(limited) = LimitAttribute::from_name(attribute) else { return };
+    pub(super) fn read(&mut self, queue: &str, attribute: &Attribute<'_>) {
+        let Some(value) = attribute.value.text() else { return };
+        let Some(limited) = LimitAttribute::from_name(&attribute.name, attribute.resource.as_deref()) else { return };
         if limited == LimitAttribute::Other {
-            self.unread.insert(attribute.split('.').next().unwrap_or(attribute).into());
+            self.unread.insert(Box::from(&*attribute.name));
             return;
         }
+        let name = attribute.full_name();
         let unread = self.limits.entry(queue.into()).or_default().read(limited, value);
-        self.unread.extend(unread.into_iter().map(|limit| format!("{attribute} = {limit}").into()));
+        self.unread.extend(unread.into_iter().map(|limit| format!("{name} = {limit}").into()));
     }
 
     /// Adds the limits of the queues of another document that have none here.
@@ -96,11 +99,7 @@ enum LimitAttribute<'a> {
 
 impl<'a> LimitAttribute<'a> {
     /// What the attribute `NAME` or `NAME.RESOURCE` limits; `None` if it is not a run limit.
-    fn from_name(attribute: &'a str) -> Option<Self> {
-        let (name, resource) = match attribute.split_once('.') {
-            Some((name, resource)) => (name, Some(resource)),
-            None => (attribute, None),
-        };
+    fn from_name(name: &str, resource: Option<&'a str>) -> Option<Self> {
         match (name, resource) {
             ("max_run", None) | ("max_run_res", Some(_)) => Some(Self::Listed(resource)),
             ("max_running", None) => Some(Self::Single(Subject::All, None)),
@@ -122,11 +121,6 @@ const OTHER_ATTRIBUTES: [&str; 7] = [
     "max_group_res_soft",
     "max_run_subjobs",
 ];
-
-/// Whether an attribute is an object of resources in a JSON document.
-pub(super) fn has_resources(attribute: &str) -> bool {
-    attribute.starts_with("max_") && (attribute.ends_with("_res") || attribute.ends_with("_res_soft"))
-}
 
 impl RunLimits {
     /// Whether there is no limit.
@@ -152,11 +146,6 @@ impl RunLimits {
     /// The most of a resource, or with `None` the most jobs, of a group: its own limit, else that of each group.
     pub fn of_group(&self, resource: Option<&str>, group: &str) -> Option<i64> {
         self.find(resource, (4, group)).or_else(|| self.find(resource, (3, "")))
-    }
-
-    /// The most of a resource, or with `None` the most jobs, of a project: its own limit, else that of each project.
-    pub fn of_project(&self, resource: Option<&str>, project: &str) -> Option<i64> {
-        self.find(resource, (6, project)).or_else(|| self.find(resource, (5, "")))
     }
 
     /// Reads the value of an attribute with a limit. The limits in `max_run` and `max_run_res` are added to those already
@@ -289,10 +278,14 @@ pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::objects::Objects;
 
     fn read(attributes: &[(&str, &str)]) -> (RunLimits, Vec<String>) {
         let mut limits = LimitsByQueue::default();
-        attributes.iter().for_each(|(attribute, value)| limits.read("q", attribute, value));
+        let listing: String = attributes.iter().map(|(name, value)| format!("    {name} = {value}\n")).collect();
+        for attribute in &Objects::read(&listing).attributes {
+            limits.read("q", attribute);
+        }
         (limits.of("q").cloned().unwrap_or_default(), limits.unread().map(str::to_owned).collect())
     }
 
@@ -308,7 +301,8 @@ mod tests {
         assert_eq!(unread, [""; 0]);
         assert_eq!(["ada", "bob", "a]b=c"].map(|user| limits.of_user(None, user)), [Some(8), Some(4), Some(0)]);
         assert_eq!(["x", "y"].map(|group| limits.of_group(None, group)), [Some(3), Some(5)]);
-        assert_eq!(["p", "q"].map(|project| limits.of_project(None, project)), [Some(1), Some(2)]);
+        let of_projects = [(5, ""), (6, "p")].map(|project| limits.find(None, project));
+        assert_eq!(of_projects, [Some(2), Some(1)]);
         assert_eq!((limits.of_all(None), limits.of_all(Some("walltime"))), (Some(100), Some(360_000)));
         assert_eq!((limits.of_user(Some("mem"), "ada"), limits.of_user(Some("ncpus"), "ada")), (Some(4 << 20), None));
         let resources: Vec<Option<&str>> = limits.iter().map(|limit| limit.resource.as_deref()).collect();

@@ -3,6 +3,7 @@
 pub mod formula_source;
 pub mod limits;
 pub mod nodes;
+pub mod objects;
 pub mod python_version;
 pub mod queues;
 pub mod repeated;

@@ -1,16 +1,15 @@
 //! The nodes of a server, and what each has.
 //!
-//! In: `pbsnodes -av` as JSON, dsv or text, or `print node @default` or `list node @default` of `qmgr`. Out: [`Nodes`].
+//! In: the objects of `pbsnodes -av`, or of `print node @default` or `list node @default` of `qmgr`. Out: [`Nodes`].
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_json::{Entry, JsonScalar, ObjectReader, clipped};
-use serde_json::value::RawValue;
+use jsf_json::clipped;
 use thiserror::Error;
 
 use crate::files::limits::whole_amount;
+use crate::files::objects::{Attribute, DamagedLine, ObjectKind, Objects, last, read_damaged};
 use crate::files::server::boolean;
 
 /// The nodes (vnodes) of a server.
@@ -104,9 +103,8 @@ const OTHER_ATTRIBUTES: [&str; 5] =
     ["max_running", "max_user_run", "max_group_run", "no_multinode_jobs", "provision_enable"];
 
 impl Nodes {
-    /// Reads `pbsnodes -av` as JSON, dsv or text, or `print node @default` or `list node @default` of `qmgr`. The format is
-    /// detected from the content. Of JSON that is not valid, as several versions of pbsnodes print it, one attribute is
-    /// read from each line.
+    /// The nodes of a document. Of JSON that is not valid, as several versions of pbsnodes print it, one attribute is read from
+    /// each line.
     ///
     /// # Errors
     /// The document contains no node, an amount of a resource that OpenPBS defines is not a number, or JSON is damaged where
@@ -114,27 +112,32 @@ impl Nodes {
     ///
     /// ```
     /// use jsf_openpbs::files::nodes::Nodes;
+    /// use jsf_openpbs::files::objects::Objects;
     ///
     /// let text = "vn1\n     state = free\n     resources_available.ncpus = 4\n     resources_available.mem = 1gb\n";
-    /// let nodes = Nodes::read("pbsnodes.txt", text)?;
+    /// let nodes = Nodes::read("pbsnodes.txt", &Objects::read(text))?;
     /// assert_eq!((nodes.total("ncpus"), nodes.total("mem")), (4, 1_048_576));
     /// # Ok::<(), jsf_openpbs::files::nodes::NodesError>(())
     /// ```
-    pub fn read(source_name: &str, text: &str) -> Result<Self, NodesError> {
-        let text = text.trim_start_matches('\u{feff}');
-        let mut parser = Parser::new(source_name);
-        if text.trim_start().starts_with('{') {
-            parser.read_json(text)?;
-        } else {
-            text.lines().fold(None, |node, line| parser.read_line(node, line));
+    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, NodesError> {
+        let mut reader = Reader::new(source_name);
+        match &objects.json_error {
+            None => reader.add(objects)?,
+            Some(reason) => match read_damaged(objects.text, |attribute| reader.is_needed(attribute)) {
+                Ok(Some(whole)) if whole.has(ObjectKind::Node) => reader.add(&whole)?,
+                Ok(_) => {
+                    return Err(NodesError::Json { source_name: source_name.to_owned(), reason: reason.clone() });
+                }
+                Err(DamagedLine { line, text }) => {
+                    let text = clipped(text).into_owned();
+                    return Err(NodesError::DamagedLine { source_name: source_name.to_owned(), line, text });
+                }
+            },
         }
-        match parser {
-            Parser { error: Some(error), .. } => Err(error),
-            Parser { nodes, .. } if nodes.nodes.is_empty() => {
-                Err(NodesError::NoNode { source_name: source_name.to_owned() })
-            }
-            Parser { nodes, .. } => Ok(nodes),
+        if reader.nodes.is_empty() {
+            return Err(NodesError::NoNode { source_name: source_name.to_owned() });
         }
+        Ok(reader.nodes)
     }
 
     /// The nodes, in the server's order.
@@ -169,160 +172,51 @@ impl Nodes {
     }
 }
 
-struct Parser<'a> {
+struct Reader<'a> {
     source_name: &'a str,
     nodes: Nodes,
-    positions: HashMap<Box<str>, usize>,
     schema: Schema,
-    error: Option<NodesError>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> Reader<'a> {
     fn new(source_name: &'a str) -> Self {
-        Self { source_name, nodes: Nodes::default(), positions: HashMap::new(), schema: Schema::openpbs(), error: None }
+        Self { source_name, nodes: Nodes::default(), schema: Schema::openpbs() }
     }
 
-    /// Reads one line of text after those of a node; returns the node that the next line is about.
-    fn read_line(&mut self, node: Option<usize>, line: &str) -> Option<usize> {
-        let line = line.trim_end();
-        if let Some((name, attributes)) = line.strip_prefix("Name=").and_then(|line| line.split_once('|')) {
-            let node = self.add_node(name);
-            attributes.split('|').filter_map(|field| field.split_once('=')).for_each(|(attribute, value)| {
-                self.set(node, attribute, value);
-            });
-            return None;
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            [attribute, "=", ..] if line.starts_with([' ', '\t']) => {
-                let (_, value) = line.split_once('=').unwrap_or_default();
-                node.into_iter().for_each(|node| self.set(node, attribute, value.trim()));
-                node
+    fn add(&mut self, objects: &Objects<'_>) -> Result<(), NodesError> {
+        let timestamp = last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text());
+        self.nodes.timestamp = timestamp.and_then(|seconds| seconds.parse().ok());
+        let mut positions: HashMap<&str, usize> = HashMap::new();
+        for object in objects.of(ObjectKind::Node) {
+            let node = *positions.entry(&object.name).or_insert(self.nodes.nodes.len());
+            if node == self.nodes.nodes.len() {
+                let name = Box::from(&*object.name);
+                self.nodes.nodes.push(Node { host: Box::clone(&name), name, is_usable: true, ..Node::default() });
             }
-            ["create", "node", name, attributes @ ..] => {
-                let node = self.add_node(name);
-                let attributes =
-                    attributes.iter().filter_map(|attribute| attribute.trim_end_matches(',').split_once('='));
-                attributes.for_each(|(attribute, value)| self.set(node, attribute, value));
-                None
+            for attribute in &object.attributes {
+                if let Some(value) = attribute.value.text() {
+                    self.set(node, attribute, value)?;
+                }
             }
-            ["set", "node", name, attribute, "=" | "+=", value @ ..] => {
-                let node = self.add_node(name);
-                self.set(node, attribute, &value.join(" "));
-                None
-            }
-            ["Node", name] if line.starts_with("Node ") => Some(self.add_node(name)),
-            [name] if line.starts_with(name) && !name.ends_with([':', '}']) && !name.starts_with('#') => {
-                Some(self.add_node(name))
-            }
-            _ => None,
-        }
-    }
-
-    fn read_json(&mut self, text: &str) -> Result<(), NodesError> {
-        let source_name = self.source_name;
-        let Err(error) = jsf_json::read_object(text, NodeDocument(self)) else { return Ok(()) };
-        *self = Parser::new(source_name);
-        let is_whole = self.read_damaged_json(text)?;
-        if !is_whole || self.nodes.is_empty() {
-            let reason = error.to_string();
-            return Err(NodesError::Json { source_name: source_name.to_owned(), reason });
         }
         Ok(())
     }
 
-    /// Reads one attribute from each line, as pbsnodes writes them. Returns whether every object is closed at the end.
-    fn read_damaged_json(&mut self, text: &str) -> Result<bool, NodesError> {
-        // the keys of the objects that are open
-        let mut path: Vec<&str> = Vec::new();
-        let mut is_inside_string = false;
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.trim().trim_end_matches(',').trim_end();
-            match key_and_value(line) {
-                Some((key, "{")) => {
-                    path.push(key);
-                    if let ["nodes", name] = path[..] {
-                        self.add_node(name);
-                    }
-                }
-                Some((key, value)) => {
-                    if !self.read_damaged_attribute(&path, key, value) {
-                        return Err(self.damaged_line(number, line));
-                    }
-                    is_inside_string = value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
-                }
-                None if is_inside_string => is_inside_string = !line.ends_with('"'),
-                None if line.bytes().all(|byte| byte == b'}') => path.truncate(path.len().saturating_sub(line.len())),
-                // the outermost object has no key
-                None if line == "{" && path.is_empty() => {}
-                None => return Err(self.damaged_line(number, line)),
-            }
-        }
-        Ok(path.is_empty())
-    }
-
-    fn damaged_line(&self, line: usize, text: &str) -> NodesError {
-        let source_name = self.source_name.to_owned();
-        NodesError::DamagedLine { source_name, line, text: clipped(text).into_owned() }
-    }
-
-    /// Reads an attribute of damaged JSON. Returns false if it counts and cannot be read.
-    fn read_damaged_attribute(&mut self, path: &[&str], key: &str, value: &str) -> bool {
-        let (name, list) = match *path {
-            ["nodes", name] => (name, None),
-            ["nodes", name, list] => (name, Some(list)),
-            [] if key == "timestamp" => {
-                self.nodes.timestamp = value.parse().ok();
-                return true;
-            }
-            _ => return true,
-        };
-        let Some(&node) = self.positions.get(name) else { return true };
-        let attribute = list.map_or(Cow::Borrowed(key), |list| Cow::Owned(format!("{list}.{key}")));
-        let raw: Option<&RawValue> = serde_json::from_str(value).ok();
-        match raw.and_then(JsonScalar::from_raw) {
-            Some(JsonScalar::Other("an array")) => value.split('"').skip(1).step_by(2).for_each(|item| {
-                self.set(node, &attribute, item);
-            }),
-            Some(scalar) if scalar.text().is_some() => self.set(node, &attribute, scalar.text().unwrap_or_default()),
-            _ => return !self.is_needed(&attribute),
-        }
-        true
-    }
-
     /// Whether a node cannot do without an attribute that its document has.
-    fn is_needed(&self, attribute: &str) -> bool {
-        match attribute.split_once('.') {
-            Some(("resources_available", resource)) => self.kind(resource).is_none_or(InputType::is_numeric),
-            Some(_) => false,
-            None => matches!(attribute, "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"),
+    fn is_needed(&self, attribute: &Attribute<'_>) -> bool {
+        match (&*attribute.name, &attribute.resource) {
+            ("resources_available", Some(resource)) => self.kind(resource).is_none_or(InputType::is_numeric),
+            (name, None) => matches!(name, "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"),
+            _ => false,
         }
     }
 
-    fn add_node(&mut self, name: &str) -> usize {
-        let name = name.trim_matches('"');
-        if let Some(&node) = self.positions.get(name) {
-            return node;
-        }
-        let node = self.nodes.nodes.len();
-        self.nodes.nodes.push(Node { name: name.into(), host: name.into(), is_usable: true, ..Node::default() });
-        self.positions.insert(name.into(), node);
-        node
-    }
-
-    fn set_scalar(&mut self, node: usize, attribute: &str, scalar: Option<JsonScalar<'_>>) {
-        if let Some(value) = scalar.as_ref().and_then(JsonScalar::text) {
-            self.set(node, attribute, value);
-        }
-    }
-
-    fn set(&mut self, node: usize, attribute: &str, value: &str) {
-        let value = value.trim_matches('"');
-        if let Some((list, resource)) = attribute.split_once('.') {
-            return self.set_resource(node, list, resource, value);
+    fn set(&mut self, node: usize, attribute: &Attribute<'_>, value: &str) -> Result<(), NodesError> {
+        if let Some(resource) = &attribute.resource {
+            return self.set_resource(node, &attribute.name, resource, value);
         }
         let node = &mut self.nodes.nodes[node];
-        match attribute {
+        match &*attribute.name {
             "state" => {
                 node.state = value.into();
                 node.is_usable = is_usable(value);
@@ -334,13 +228,14 @@ impl<'a> Parser<'a> {
             "Priority" => node.priority = value.parse().unwrap_or(0),
             "jobs" => value.split(',').for_each(|entry| node.add_job(entry)),
             "resv" => node.reservations.extend(value.split(',').map(|id| id.trim().into())),
-            _ if OTHER_ATTRIBUTES.contains(&attribute) => _ = self.nodes.other_attributes.insert(attribute.into()),
+            name if OTHER_ATTRIBUTES.contains(&name) => _ = self.nodes.other_attributes.insert(name.into()),
             _ => {}
         }
+        Ok(())
     }
 
-    fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) {
-        let amount = self.amount(node, list, resource, value).map(|amount| (Box::from(resource), amount));
+    fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) -> Result<(), NodesError> {
+        let amount = self.amount(node, list, resource, value)?.map(|amount| (Box::from(resource), amount));
         let node = &mut self.nodes.nodes[node];
         match list {
             "resources_available" => {
@@ -353,15 +248,16 @@ impl<'a> Parser<'a> {
         if (list, resource) == ("resources_available", "host") {
             node.host = value.into();
         }
+        Ok(())
     }
 
     /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one of them has.
-    fn amount(&mut self, node: usize, list: &str, resource: &str, value: &str) -> Option<i64> {
+    fn amount(&self, node: usize, list: &str, resource: &str, value: &str) -> Result<Option<i64>, NodesError> {
         let kind = self.kind(resource);
         let amount = whole_amount(value, kind);
         let is_number = matches!(kind, Some(InputType::Count | InputType::Size | InputType::Duration));
         if amount.is_none() && is_number && !value.starts_with('@') {
-            self.error.get_or_insert_with(|| NodesError::Amount {
+            return Err(NodesError::Amount {
                 source_name: self.source_name.to_owned(),
                 node: self.nodes.nodes[node].name.to_string(),
                 resource: resource.to_owned(),
@@ -369,7 +265,7 @@ impl<'a> Parser<'a> {
             });
         }
         let is_memory = list == "resources_available" && resource == "mem";
-        amount.map(|amount| if is_memory { amount - amount % KB_OF_A_MEGABYTE } else { amount })
+        Ok(amount.map(|amount| if is_memory { amount - amount % KB_OF_A_MEGABYTE } else { amount }))
     }
 
     fn kind(&self, resource: &str) -> Option<InputType> {
@@ -416,64 +312,6 @@ fn job_id(entry: &str) -> &str {
         Some((slot, id)) if slot.bytes().all(|byte| byte.is_ascii_digit()) && id.contains('.') => id,
         Some((id, _)) => id,
         None => entry,
-    }
-}
-
-/// The key and the value of `"key": value`.
-fn key_and_value(line: &str) -> Option<(&str, &str)> {
-    let (key, rest) = line.strip_prefix('"')?.split_once('"')?;
-    Some((key, rest.trim_start().strip_prefix(':')?.trim_start()))
-}
-
-struct NodeDocument<'r, 'a>(&'r mut Parser<'a>);
-
-impl<'d> ObjectReader<'d> for NodeDocument<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        match &*key {
-            "nodes" => value.object(NodeList(self.0)).map(|_| ()),
-            "timestamp" => {
-                let scalar = JsonScalar::from_raw(value.raw()?);
-                self.0.nodes.timestamp = scalar.and_then(|scalar| scalar.text()?.parse().ok());
-                Ok(())
-            }
-            _ => value.skip(),
-        }
-    }
-}
-
-struct NodeList<'r, 'a>(&'r mut Parser<'a>);
-
-impl<'d> ObjectReader<'d> for NodeList<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let node = self.0.add_node(&key);
-        value.object(NodeAttributes { node, list: None, parser: self.0 }).map(|_| ())
-    }
-}
-
-/// The attributes of a node, or the resources in one of its lists.
-struct NodeAttributes<'r, 'a> {
-    node: usize,
-    list: Option<&'r str>,
-    parser: &'r mut Parser<'a>,
-}
-
-impl<'d> ObjectReader<'d> for NodeAttributes<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let node = self.node;
-        match (self.list, &*key) {
-            (None, list @ ("resources_available" | "resources_assigned")) => {
-                return value.object(NodeAttributes { node, list: Some(list), parser: self.parser }).map(|_| ());
-            }
-            (None, "jobs") => {
-                let add = |entry: &RawValue| self.parser.set_scalar(node, "jobs", JsonScalar::from_raw(entry));
-                return value.list(add).map(|_| ());
-            }
-            (None, attribute) => self.parser.set_scalar(node, attribute, JsonScalar::from_raw(value.raw()?)),
-            (Some(list), resource) => {
-                self.parser.set_scalar(node, &format!("{list}.{resource}"), JsonScalar::from_raw(value.raw()?));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -577,7 +415,7 @@ mod tests {
         let text = "n\n     Priority = -3\n     resources_available.host = H1\n     resources_available.fast = True\n     \
             resources_available.slow = False\n     resources_available.colors = red, blue\n     \
             resources_available.rack = 4\n";
-        let nodes = Nodes::read("nodes", text).unwrap();
+        let nodes = Nodes::read("nodes", &Objects::read(text)).unwrap();
         let node = nodes.iter().next().unwrap();
         assert_eq!(node.priority, -3);
         for (resource, asked, kind, expected) in [
@@ -609,12 +447,12 @@ mod tests {
             .replace("create node b1 Mom=b", "Node b1");
         let list = list.replace("create node a", "\nNode a");
         for document in [JSON, TEXT, DSV, PRINTED, &list, &TEXT.replace('\n', "\r\n")] {
-            let nodes = Nodes::read("nodes", document).unwrap();
+            let nodes = Nodes::read("nodes", &Objects::read(document)).unwrap();
             assert_eq!(nodes.iter().cloned().collect::<Vec<_>>(), expected(), "{document}");
             assert_eq!((nodes.total("ncpus"), nodes.total("ngpus")), (4, 0));
             assert_eq!(nodes.other_attributes().collect::<Vec<_>>(), ["max_running"]);
         }
-        assert_eq!(Nodes::read("nodes", JSON).unwrap().timestamp(), Some(1_795_199_076));
+        assert_eq!(Nodes::read("nodes", &Objects::read(JSON)).unwrap().timestamp(), Some(1_795_199_076));
     }
 
     #[test]
@@ -629,7 +467,7 @@ mod tests {
         ] {
             let damaged = JSON.replace(from, to);
             assert!(serde_json::from_str::<serde_json::Value>(&damaged).is_err());
-            let nodes = Nodes::read("nodes", &damaged).unwrap();
+            let nodes = Nodes::read("nodes", &Objects::read(&damaged)).unwrap();
             assert_eq!(nodes.iter().cloned().collect::<Vec<_>>(), whole, "{damaged}");
             assert_eq!(nodes.timestamp(), Some(1_795_199_076));
         }
@@ -653,7 +491,7 @@ mod tests {
             (&*text, "the node `a` has the amount `eight` of ncpus"),
             ("\u{0}{ rubbish", "contains no node"),
         ] {
-            let error = Nodes::read("n", document).unwrap_err().to_string();
+            let error = Nodes::read("n", &Objects::read(document)).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
     }
@@ -661,7 +499,7 @@ mod tests {
     #[test]
     fn the_recorded_document_is_read() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/pbsnodes_a.json");
-        let nodes = Nodes::read("pbsnodes_a.json", &std::fs::read_to_string(path).unwrap()).unwrap();
+        let nodes = Nodes::read("pbsnodes_a.json", &Objects::read(&std::fs::read_to_string(path).unwrap())).unwrap();
         let [node] = &nodes.nodes[..] else { panic!("{nodes:?}") };
         assert_eq!((&*node.name, &*node.state, node.is_usable), ("vm", "state-unknown,down", false));
         assert_eq!(node.amounts, amounts([("mem", 1 << 20), ("ncpus", 4)]));

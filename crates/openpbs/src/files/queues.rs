@@ -1,15 +1,15 @@
 //! The queues of a server and their priorities.
 //!
-//! In: `qstat -Qf` as text or JSON, or a listing of `qmgr`. Out: [`Queues`].
+//! In: the objects of `qstat -Qf` or of a listing of `qmgr`. Out: [`Queues`].
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_json::{Entry, JsonScalar, ObjectReader, Shape};
+use jsf_json::JsonScalar;
 use thiserror::Error;
 
 use crate::files::limits::{self, LimitsByQueue, RunLimits};
+use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::schedulers;
 use crate::files::server::boolean;
 use crate::resource_amount;
@@ -44,12 +44,6 @@ type AmountKey = (Box<str>, Box<str>, Box<str>);
 /// A document of queues that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum QueuesError {
-    /// It contains no queue.
-    #[error("`{source_name}` contains no queue, expected `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`")]
-    NoQueue {
-        /// The document's name.
-        source_name: String,
-    },
     /// It is invalid JSON.
     #[error("`{source_name}` is not valid JSON: {reason}")]
     Json {
@@ -71,33 +65,27 @@ pub enum QueuesError {
 }
 
 impl Queues {
-    /// Reads `qstat -Qf` as text or JSON, `qmgr -c 'print server'`, `'print queue'` or `'list queue'`. The format is
-    /// detected from the content.
-    ///
-    /// # Errors
-    /// The document contains no queue, is invalid JSON, or has a priority that is not a whole number.
-    pub fn read(source_name: &str, text: &str) -> Result<Self, QueuesError> {
-        let queues = Self::read_queues_or_server(source_name, text)?;
-        if queues.is_empty() {
-            return Err(QueuesError::NoQueue { source_name: source_name.to_owned() });
-        }
-        Ok(queues)
-    }
-
-    /// Reads the same documents as [`read`](Self::read), and also those that describe the server only.
+    /// The queues of a document, and the attributes of its server.
     ///
     /// # Errors
     /// The document is invalid JSON, or has a priority that is not a whole number.
-    pub fn read_queues_or_server(source_name: &str, text: &str) -> Result<Self, QueuesError> {
-        let text = text.trim_start_matches('\u{feff}');
-        let mut parser = Parser { source_name, queues: Self::default(), error: None };
-        if text.trim_start().starts_with('{') {
-            parser.read_json(text)?;
-        } else {
-            let text = unfolded(text);
-            lines_of(&text).fold(Block::None, |block, line| parser.read_line(block, &line));
+    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, QueuesError> {
+        if let Some(reason) = &objects.json_error {
+            return Err(QueuesError::Json { source_name: source_name.to_owned(), reason: reason.clone() });
         }
-        parser.error.map_or(Ok(parser.queues), Err)
+        let mut queues = Self::default();
+        for object in &objects.objects {
+            let queue = match object.kind {
+                ObjectKind::Server => "",
+                ObjectKind::Queue if !object.name.is_empty() => &object.name,
+                _ => continue,
+            };
+            queues.add_queue(queue);
+            for attribute in &object.attributes {
+                queues.set(source_name, queue, attribute)?;
+            }
+        }
+        Ok(queues)
     }
 
     /// Whether no queue is known.
@@ -268,10 +256,39 @@ impl Queues {
         }
     }
 
+    /// Adds a queue unless it is known; the server, which has no name here, is none.
+    fn add_queue(&mut self, name: &str) {
+        if !name.is_empty() && !self.contains(name) {
+            self.priorities.insert(name.into(), None);
+            self.names.push(name.into());
+        }
+    }
+
+    fn set(&mut self, source_name: &str, queue: &str, attribute: &Attribute<'_>) -> Result<(), QueuesError> {
+        let Attribute { name, resource, value, .. } = attribute;
+        match (&**name, resource.as_deref()) {
+            ("Priority", None) if !queue.is_empty() => {
+                let priority = value.text().and_then(|text| text.parse().ok());
+                if priority.is_none() && !value.is_null() {
+                    let (source_name, queue) = (source_name.to_owned(), queue.to_owned());
+                    return Err(QueuesError::Priority { source_name, queue, found: value.found() });
+                }
+                self.priorities.insert(queue.into(), priority);
+            }
+            (list, Some(resource)) if is_resource_list(list) => self.add_amount(queue, list, resource, value),
+            (name, None) => self.set_attribute(queue, name, value.text().unwrap_or_default()),
+            _ => {}
+        }
+        self.limits.read(queue, attribute);
+        Ok(())
+    }
+
     fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
-        self.add_seen(resource, scalar);
         if let Some(amount) = scalar.text() {
+            self.add_seen(resource, amount, matches!(scalar, JsonScalar::Number(_)));
             self.amounts.insert((queue.into(), list.into(), resource.into()), amount.into());
+        } else if scalar.is_null() {
+            self.amounts.remove(&(queue.into(), list.into(), resource.into()));
         }
     }
 
@@ -281,12 +298,12 @@ impl Queues {
             "queue_type" if value.starts_with(['r', 'R']) => _ = self.routes.insert(queue.into()),
             "partition" => self.set_partition(queue, value),
             "backfill_depth" => {
-                self.backfill_depths.extend(value.trim().parse().ok().map(|depth| (queue.into(), depth)));
+                self.backfill_depths.extend(value.parse().ok().map(|depth| (queue.into(), depth)));
             }
             "started" => self.started.extend(boolean(value).map(|is_started| (queue.into(), is_started))),
             "enabled" => self.enabled.extend(boolean(value).map(|is_enabled| (queue.into(), is_enabled))),
             "default_queue" if queue.is_empty() => self.default_queue = Some(value.into()),
-            _ => self.limits.read(queue, attribute, value),
+            _ => {}
         }
     }
 
@@ -296,9 +313,8 @@ impl Queues {
         }
     }
 
-    fn add_seen(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
-        let Some(text) = scalar.text() else { return };
-        let kind = resource_amount::inferred_type(text, matches!(scalar, JsonScalar::Number(_)));
+    fn add_seen(&mut self, resource: &str, amount: &str, is_number: bool) {
+        let kind = resource_amount::inferred_type(amount, is_number);
         let known = self.seen.entry(resource.into()).or_insert(kind);
         let numbers = [InputType::Count, InputType::Float];
         if *known != kind {
@@ -306,125 +322,6 @@ impl Queues {
                 if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
         }
     }
-}
-
-struct Parser<'a> {
-    source_name: &'a str,
-    queues: Queues,
-    error: Option<QueuesError>,
-}
-
-impl Parser<'_> {
-    fn read_json(&mut self, text: &str) -> Result<(), QueuesError> {
-        let source_name = self.source_name.to_owned();
-        match jsf_json::read_object(text, QueueDocument(self)) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(QueuesError::Json { source_name, reason: error.to_string() }),
-        }
-    }
-
-    /// Reads one line of text in a block; returns the block that the next line is in.
-    fn read_line(&mut self, block: Block, line: &str) -> Block {
-        if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
-            return Block::Object(self.add_queue(name));
-        }
-        if line.starts_with("Server:") || line.starts_with("Server ") {
-            return Block::Object(String::new());
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            ["create", "queue", name, ..] => {
-                self.add_queue(name);
-            }
-            ["set", "queue", name, attribute, "=" | "+=", value @ ..] => {
-                self.read_attribute(name, attribute, &value.join(" "))
-            }
-            ["set", "server", attribute, "=" | "+=", value @ ..] => {
-                self.read_attribute("", attribute, &value.join(" "))
-            }
-            [attribute, "=", value @ ..] if line.starts_with([' ', '\t']) => {
-                if let Block::Object(queue) = &block {
-                    self.read_attribute(queue, attribute, &value.join(" "));
-                }
-            }
-            _ => {}
-        }
-        block
-    }
-
-    fn add_queue(&mut self, name: &str) -> String {
-        let name = name.trim().trim_matches('"');
-        if !self.queues.contains(name) {
-            self.queues.priorities.insert(name.into(), None);
-            self.queues.names.push(name.into());
-        }
-        name.to_owned()
-    }
-
-    fn read_attribute(&mut self, queue: &str, attribute: &str, value: &str) {
-        let value = value.trim_matches('"');
-        if attribute == "Priority" {
-            self.read_priority(queue, &JsonScalar::String(value.into()));
-        } else if let Some((list, resource)) = attribute.split_once('.').filter(|(list, _)| is_resource_list(list)) {
-            let is_number = resource_amount::number(value).is_some();
-            let scalar = if is_number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
-            self.queues.add_amount(queue, list, resource, &scalar);
-        } else {
-            self.queues.set_attribute(queue, attribute, value);
-        }
-    }
-
-    fn read_priority(&mut self, queue: &str, scalar: &JsonScalar<'_>) {
-        if queue.is_empty() {
-            return;
-        }
-        if let Some(priority) = scalar.text().and_then(|text| text.parse().ok()) {
-            self.add_queue(queue);
-            self.queues.priorities.insert(queue.into(), Some(priority));
-        } else {
-            self.error.get_or_insert_with(|| QueuesError::Priority {
-                source_name: self.source_name.to_owned(),
-                queue: queue.to_owned(),
-                found: scalar.found(),
-            });
-        }
-    }
-}
-
-/// What the lines of a text describe.
-enum Block {
-    None,
-    /// A queue, or the server under an empty name.
-    Object(String),
-}
-
-/// The lines of a text. A line of `-F dsv`, `Queue: workq|Priority=100|…`, is split into the lines that `qstat -Qf` prints
-/// without `-F`.
-pub(super) fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    text.lines().flat_map(|line| {
-        let is_dsv = line.starts_with("Queue: ") || line.starts_with("Server: ");
-        let (object, attributes) = line.split_once('|').filter(|_| is_dsv).unwrap_or((line, ""));
-        let attributes = attributes.split('|').filter(|attribute| !attribute.is_empty());
-        std::iter::once(Cow::Borrowed(object))
-            .chain(attributes.map(|attribute| Cow::Owned(format!("    {}", attribute.replacen('=', " = ", 1)))))
-    })
-}
-
-/// The text with the lines joined that qstat and `qmgr` break, where the next line begins with a tab.
-fn unfolded(text: &str) -> Cow<'_, str> {
-    if !text.contains("\n\t") {
-        return Cow::Borrowed(text);
-    }
-    let mut joined = String::with_capacity(text.len());
-    for line in text.lines() {
-        // some listings are indented by tabs
-        let is_attribute = line.split_whitespace().nth(1) == Some("=");
-        if !line.starts_with('\t') || is_attribute {
-            joined.push('\n');
-        }
-        joined.push_str(if is_attribute { line } else { line.trim_start_matches('\t') });
-    }
-    Cow::Owned(joined)
 }
 
 fn is_set(attribute: &BTreeMap<Box<str>, bool>, queue: &str) -> bool {
@@ -442,102 +339,6 @@ fn is_resource_list(attribute: &str) -> bool {
     )
 }
 
-struct QueueDocument<'r, 'a>(&'r mut Parser<'a>);
-
-impl<'d> ObjectReader<'d> for QueueDocument<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        match &*key {
-            "Queue" => value.object(QueueList(self.0)).map(|_| ()),
-            "Server" => value.object(ServerList(self.0)).map(|_| ()),
-            _ => value.skip(),
-        }
-    }
-}
-
-struct QueueList<'r, 'a>(&'r mut Parser<'a>);
-
-impl<'d> ObjectReader<'d> for QueueList<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let queue = self.0.add_queue(&key);
-        value.object(QueueAttributes { queue: &queue, parser: self.0 }).map(|_: Shape| ())
-    }
-}
-
-struct ServerList<'r, 'a>(&'r mut Parser<'a>);
-
-impl<'d> ObjectReader<'d> for ServerList<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, _: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        value.object(QueueAttributes { queue: "", parser: self.0 }).map(|_: Shape| ())
-    }
-}
-
-/// The attributes of a queue, or of the server under an empty name.
-struct QueueAttributes<'r, 'a> {
-    queue: &'r str,
-    parser: &'r mut Parser<'a>,
-}
-
-impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if is_resource_list(&key) {
-            let amounts = Amounts { queue: self.queue, list: &key, queues: &mut self.parser.queues };
-            return value.object(amounts).map(|_| ());
-        }
-        if limits::has_resources(&key) {
-            let limits = Limits { queue: self.queue, attribute: &key, queues: &mut self.parser.queues };
-            return value.object(limits).map(|_| ());
-        }
-        if !is_read(&key) {
-            return value.skip();
-        }
-        let scalar = JsonScalar::from_raw(value.raw()?);
-        if key == "Priority" {
-            scalar.into_iter().for_each(|scalar| self.parser.read_priority(self.queue, &scalar));
-        } else {
-            let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
-            self.parser.queues.set_attribute(self.queue, &key, text);
-        }
-        Ok(())
-    }
-}
-
-/// Whether an attribute of one value is read.
-fn is_read(attribute: &str) -> bool {
-    let names = ["Priority", "queue_type", "partition", "backfill_depth", "started", "enabled", "default_queue"];
-    names.contains(&attribute) || attribute.starts_with("max_")
-}
-
-/// The limits in `max_run_res` and the like.
-struct Limits<'r> {
-    queue: &'r str,
-    attribute: &'r str,
-    queues: &'r mut Queues,
-}
-
-impl<'d> ObjectReader<'d> for Limits<'_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let scalar = JsonScalar::from_raw(value.raw()?);
-        let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
-        self.queues.limits.read(self.queue, &format!("{}.{key}", self.attribute), text);
-        Ok(())
-    }
-}
-
-struct Amounts<'r> {
-    queue: &'r str,
-    list: &'r str,
-    queues: &'r mut Queues,
-}
-
-impl<'d> ObjectReader<'d> for Amounts<'_> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if let Some(scalar) = JsonScalar::from_raw(value.raw()?) {
-            self.queues.add_amount(self.queue, self.list, &key, &scalar);
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -552,7 +353,7 @@ mod tests {
             "Queue workq\n    queue_type = Execution\nQueue high\n    Priority = 100\nQueue low\n    Priority = -50\n",
             "Queue: workq|queue_type=Execution\nQueue: high|Priority=100|enabled=True\nQueue: low|Priority=-50\n",
         ] {
-            let queues = Queues::read("queues", text).unwrap();
+            let queues = Queues::read("queues", &Objects::read(text)).unwrap();
             assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
             assert_eq!(["workq", "high", "low"].map(|name| queues.position(name)), [Some(0), Some(1), Some(2)]);
         }
@@ -567,19 +368,19 @@ mod tests {
         let qmgr = "set server resources_default.ncpus = 1\nset server resources_default.mem = 0kb\nset server default_chunk.mpiprocs = 2\n";
         for document in [json, text, dsv, qmgr] {
             assert_eq!(
-                Queues::read_queues_or_server("s", document).unwrap().defaulted_resources(),
+                Queues::read("s", &Objects::read(document)).unwrap().defaulted_resources(),
                 ["mpiprocs", "ncpus"],
                 "{document}"
             );
         }
         let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
-        assert_eq!(Queues::read("q", queues).unwrap().defaulted_resources(), ["x"]);
+        assert_eq!(Queues::read("q", &Objects::read(queues)).unwrap().defaulted_resources(), ["x"]);
     }
 
     #[test]
     fn the_maximum_of_a_queue_replaces_that_of_the_server() {
         let text = "Server: vm\n    resources_max.ncpus = 64\n    resources_max.mem = 8gb\nQueue: a\n    resources_max.ncpus = 8\n";
-        let queues = Queues::read_queues_or_server("s", text).unwrap();
+        let queues = Queues::read("s", &Objects::read(text)).unwrap();
         assert_eq!(
             [("a", "ncpus"), ("b", "ncpus"), ("a", "mem")].map(|(queue, resource)| queues.maximum(queue, resource)),
             [Some("8"), Some("64"), Some("8gb")]
@@ -594,7 +395,7 @@ mod tests {
         let qmgr = "set server max_run = [o:PBS_ALL=9]\nset server max_run_res.ncpus = [u:PBS_GENERIC=8]\nset server max_run_res_soft.ncpus = [u:a=1]\ncreate queue q\nset queue q max_run = [u:PBS_GENERIC=4]\nset queue q max_run += [u:ada=8]\nset queue q max_run += \"[g:g=1]\"\ncreate queue old\nset queue old max_user_run = 3\nset queue old max_running = 7\n";
         let text = "Server: vm\n    max_run = [o:PBS_ALL=9]\n    max_run_res.ncpus = [u:PBS_GENERIC=8]\n    max_run_res_soft.ncpus = [u:a=1]\nQueue: q\n    max_run = [u:PBS_GENERIC=4],[u:ada=8],[g:g=1]\nQueue: old\n    max_user_run = 3\n    max_running = 7\n";
         for document in [json, qmgr, text] {
-            let queues = Queues::read_queues_or_server("s", document).unwrap();
+            let queues = Queues::read("s", &Objects::read(document)).unwrap();
             let limits = ["", "q", "old"].map(|queue| {
                 let limits = queues.run_limits(queue).unwrap();
                 (limits.of_all(None), limits.of_user(None, "bob"), limits.of_user(None, "ada"))
@@ -612,8 +413,8 @@ mod tests {
 
     #[test]
     fn a_list_that_qstat_breaks_is_read_whole() {
-        let text = "Queue: q\n    max_run = [u:a=1],[u:b=2],\n\t[u:c=3],[u:d=4]\n\tPriority = 7\n";
-        let queues = Queues::read("q", text).unwrap();
+        let text = "Queue: q\n    max_run = [u:a=1],[u:b=2],\n\t[u:c=3],[u:d=4]\n    Priority = 7\n";
+        let queues = Queues::read("q", &Objects::read(text)).unwrap();
         let limits = queues.run_limits("q").unwrap();
         assert_eq!(["a", "b", "c", "d"].map(|user| limits.of_user(None, user)), [1, 2, 3, 4].map(Some));
         assert_eq!(queues.priority("q"), Some(7));
@@ -632,7 +433,7 @@ mod tests {
             Queue: q\n    started = True\n    enabled = True\n    backfill_depth = 0\n    resources_default.walltime = 01:00:00\n\
             Queue: r\n    started = False\n    enabled = True\n    resources_available.ncpus = 8\nQueue: s\n    enabled = False\n";
         for document in [json, qmgr, text] {
-            let queues = Queues::read_queues_or_server("s", document).unwrap();
+            let queues = Queues::read("s", &Objects::read(document)).unwrap();
             assert_eq!(
                 ["", "q", "r"].map(|queue| queues.backfill_depth(queue)),
                 [Some(3), Some(0), None],
@@ -649,19 +450,17 @@ mod tests {
                 [None, Some(8)]
             );
         }
-        let short = Queues::read("q", "Queue: q\n    Priority = 1\n").unwrap();
+        let short = Queues::read("q", &Objects::read("Queue: q\n    Priority = 1\n")).unwrap();
         assert!(short.is_started("q") && short.is_enabled("q"));
     }
 
     #[test]
     fn invalid_documents_are_errors() {
         for (text, message) in [
-            ("", "`q.txt` contains no queue"),
             ("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}", "queue `a` is the string \"high\""),
             ("{\"Queue\":{\"a\":", "line 1"),
-            ("\u{0}\u{1}rubbish", "contains no queue"),
         ] {
-            let error = Queues::read("q.txt", text).unwrap_err().to_string();
+            let error = Queues::read("q.txt", &Objects::read(text)).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
     }
@@ -671,7 +470,7 @@ mod tests {
         let text = "Queue: a\n    resources_default.score = 5\n    resources_max.disk = 5gb\n    resources_default.note = hello\n\
                     Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
         let mut schema = Schema::openpbs();
-        Queues::read("q", text).unwrap().add_seen_to(&mut schema);
+        Queues::read("q", &Objects::read(text)).unwrap().add_seen_to(&mut schema);
         assert_eq!(
             ["score", "disk", "note", "ncpus"].map(|name| schema.entry(name).unwrap().input_type),
             [InputType::Float, InputType::Size, InputType::Text, InputType::Count]

@@ -1,59 +1,74 @@
 //! What a description of the server, its queues or its resources gives more than once.
 //!
-//! In: the output of `qstat -Bf` or `-Qf`, a listing of `qmgr`, or a `resourcedef`. Out: names for a message, such as
-//! `queue workq.Priority`.
+//! In: the objects of a document. Out: names for a message, such as `queue workq.Priority`.
 
 use std::collections::{BTreeSet, HashSet};
 
-use jsf_json::repeated_keys;
+use jsf_json::clipped;
 
-use crate::files::queues::lines_of;
+use crate::files::objects::{Attribute, Notation, Object, ObjectKind, Objects};
 
-/// The objects and attributes that the output of qstat or a listing of `qmgr` has more than once, each once. OpenPBS up to
+/// The objects and attributes that a document has more than once, each once; of a `resourcedef` the resources. OpenPBS up to
 /// 23.06.06 writes a limit such as `max_run` once for each of its entries, so that a limit is never among them.
-pub fn repeated_attributes(text: &str) -> BTreeSet<String> {
-    let mut repeated = all_repeated(text);
-    repeated.retain(|name| {
-        let attribute = name.rsplit('.').find(|part| part.starts_with("max_"));
-        !attribute.is_some_and(|attribute| attribute.starts_with("max_run") || attribute.starts_with("max_queued"))
-    });
-    repeated
-}
-
-fn all_repeated(text: &str) -> BTreeSet<String> {
-    let text = text.trim_start_matches('\u{feff}');
-    if text.trim_start().starts_with('{') {
-        return repeated_keys(text);
+pub fn repeated(objects: &Objects<'_>) -> BTreeSet<String> {
+    let mut given = Given::default();
+    if objects.notation == Notation::Json {
+        given.add_all(None, &objects.attributes);
     }
-    let mut object = None;
-    repeated(lines_of(text).filter_map(|line| declared_name(&line, &mut object)))
-}
-
-/// The resources that a `resourcedef` declares more than once, each once.
-pub fn repeated_resources(resourcedef: &str) -> BTreeSet<String> {
-    let names = resourcedef.trim_start_matches('\u{feff}').lines().filter_map(|line| line.split_whitespace().next());
-    repeated(names.filter(|name| !name.starts_with('#')).map(str::to_owned))
-}
-
-fn repeated(names: impl Iterator<Item = String>) -> BTreeSet<String> {
-    let mut given = HashSet::new();
-    names.filter(|name| !given.insert(name.clone())).collect()
-}
-
-/// The object that a line declares, or the attribute that it sets; `object` is the one whose block the line is in.
-fn declared_name(line: &str, object: &mut Option<String>) -> Option<String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let set = words.iter().position(|word| *word == "=");
-    match (words.as_slice(), set) {
-        // a line that begins with a tab continues the value of the one before
-        ([attribute, ..], Some(1)) if line.starts_with(' ') => Some(format!("{}.{attribute}", object.as_ref()?)),
-        (["set", ..], Some(at @ 3..)) => Some(format!("{}.{}", words[1..at - 1].join(" "), words[at - 1])),
-        (["create", kind, name, ..], _) => Some(format!("{kind} {name}")),
-        (["Server:" | "Queue:" | "Server" | "Queue" | "Sched" | "Resource", name], _) => {
-            *object = Some(format!("{} {name}", words[0].trim_end_matches(':').to_ascii_lowercase()));
-            object.clone()
+    for object in &objects.objects {
+        let Some(name) = name(object, objects.notation) else { continue };
+        if object.is_declared {
+            given.add(name.clone());
         }
-        _ => None,
+        if objects.notation != Notation::ResourceDef {
+            given.add_all(Some(&name), &object.attributes);
+        }
+    }
+    given.repeated
+}
+
+#[derive(Default)]
+struct Given {
+    names: HashSet<String>,
+    repeated: BTreeSet<String>,
+}
+
+impl Given {
+    fn add(&mut self, name: String) {
+        if self.names.contains(&name) {
+            self.repeated.insert(name);
+        } else {
+            self.names.insert(name);
+        }
+    }
+
+    fn add_all(&mut self, object: Option<&str>, attributes: &[Attribute<'_>]) {
+        for attribute in attributes.iter().filter(|attribute| !attribute.is_repeatable && !is_limit(&attribute.name)) {
+            let own_name = attribute.full_name();
+            let name =
+                object.map_or_else(|| clipped(&own_name).into(), |object| format!("{object}.{}", clipped(&own_name)));
+            if attribute.value.is_null() {
+                self.names.remove(&name);
+            } else {
+                self.add(name);
+            }
+        }
+    }
+}
+
+fn is_limit(attribute: &str) -> bool {
+    attribute.starts_with("max_run") || attribute.starts_with("max_queued")
+}
+
+/// How a document names an object.
+fn name(object: &Object<'_>, notation: Notation) -> Option<String> {
+    let heading = object.kind.heading();
+    let name = clipped(&object.name);
+    match (notation, object.kind) {
+        (_, ObjectKind::Node | ObjectKind::Reservation | ObjectKind::Other) => None,
+        (Notation::Json, _) => Some(format!("{heading}.{name}")),
+        (Notation::Listing, _) => Some(format!("{} {name}", heading.to_lowercase()).trim_end().to_owned()),
+        (Notation::ResourceDef, _) => Some(name.into_owned()),
     }
 }
 
@@ -72,9 +87,9 @@ mod tests {
             ("create queue a\nset queue a Priority = 1\nset queue b Priority = 1\ncreate queue a\n", "queue a"),
             ("set server a = 1\nset server a += 2\nset server b = 1\nset server b = 2\n", "server.b"),
         ] {
-            assert_eq!(repeated_attributes(text).into_iter().collect::<Vec<_>>(), [expected], "{text}");
+            assert_eq!(repeated(&Objects::read(text)).into_iter().collect::<Vec<_>>(), [expected], "{text}");
         }
-        let resources = repeated_resources("# a\n# a\na type=long\nb type=long\n\na type=float\n");
+        let resources = repeated(&Objects::read_resourcedef("# a\n# a\na type=long\nb type=long\n\na type=float\n"));
         assert_eq!(resources.into_iter().collect::<Vec<_>>(), ["a"]);
     }
 }

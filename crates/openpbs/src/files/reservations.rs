@@ -1,6 +1,6 @@
 //! The advance, standing and maintenance reservations of a server.
 //!
-//! In: the text of `pbs_rstat -f`. Out: [`ListedReservation`].
+//! In: the objects of `pbs_rstat -f`. Out: [`ListedReservation`].
 //!
 //! Source: the attributes in `pbs_resv_attributes(7B)`, and the reservations recorded in `tests/golden/cycles`.
 
@@ -8,6 +8,7 @@ use job_sort_formula::schema::Schema;
 use thiserror::Error;
 
 use super::limits::whole_amount;
+use super::objects::{Object, ObjectKind, Objects};
 use crate::wall_clock::seconds_of_ctime;
 
 /// A reservation.
@@ -46,12 +47,6 @@ pub struct ReservedNode {
 /// A document of reservations that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReservationsError {
-    /// It contains text, but no reservation.
-    #[error("`{source_name}` contains no reservation, expected the output of `pbs_rstat -f`")]
-    NoReservation {
-        /// The document's name.
-        source_name: String,
-    },
     /// A reservation with nodes does not say when it starts and ends.
     #[error("`{source_name}`: the reservation `{id}` has no `{attribute}` that is a time")]
     Time {
@@ -64,63 +59,46 @@ pub enum ReservationsError {
     },
 }
 
-/// Reads `pbs_rstat -f`. Nothing at all is what it prints if there is no reservation.
+/// The reservations that are not over. Nothing at all is what `pbs_rstat` prints if there is none.
 ///
 /// # Errors
-/// The text contains no reservation, or one with nodes does not say when it starts and ends.
+/// A reservation with nodes does not say when it starts and ends.
 ///
 /// ```
+/// use jsf_openpbs::files::objects::Objects;
 /// use jsf_openpbs::files::reservations::read;
 ///
 /// let text = "Resv ID: R1.srv\nreserve_state = RESV_CONFIRMED\nreserve_start = Fri Nov 27 12:00:00 2026\n\
 ///     reserve_end = Fri Nov 27 13:00:00 2026\nqueue = R1\nresv_nodes = (a:ncpus=4)+(b:ncpus=8)\n";
-/// let reservations = read("rstat.txt", text)?;
+/// let reservations = read("rstat.txt", &Objects::read(text))?;
 /// assert_eq!((&*reservations[0].queue, reservations[0].nodes.len()), ("R1", 2));
 /// # Ok::<(), jsf_openpbs::files::reservations::ReservationsError>(())
 /// ```
-pub fn read(source_name: &str, text: &str) -> Result<Vec<ListedReservation>, ReservationsError> {
-    let text = text.trim_start_matches('\u{feff}').replace("\n\t", "");
-    let mut blocks: Vec<Block<'_>> = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if let Some(id) = line.strip_prefix("Resv ID:") {
-            blocks.push(Block { id: id.trim(), attributes: Vec::new() });
-        } else if let (Some(block), Some((name, value))) = (blocks.last_mut(), line.split_once('=')) {
-            block.attributes.push((name.trim(), value.trim()));
-        }
-    }
-    if blocks.is_empty() && !text.trim().is_empty() {
-        return Err(ReservationsError::NoReservation { source_name: source_name.to_owned() });
-    }
-    blocks.iter().filter(|block| !block.is_over()).map(|block| block.reservation(source_name)).collect()
+pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Vec<ListedReservation>, ReservationsError> {
+    let described = objects.of(ObjectKind::Reservation).map(Described);
+    described.filter(|reservation| !reservation.is_over()).map(|listed| listed.reservation(source_name)).collect()
 }
 
-/// The lines about one reservation.
-struct Block<'t> {
-    id: &'t str,
-    attributes: Vec<(&'t str, &'t str)>,
-}
+/// A reservation with its attributes.
+struct Described<'o, 't>(&'o Object<'t>);
 
-impl<'t> Block<'t> {
-    fn get(&self, name: &str) -> Option<&'t str> {
-        self.attributes.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
-    }
-
-    fn state(&self) -> &'t str {
-        let state = self.get("reserve_state").unwrap_or_default();
+impl Described<'_, '_> {
+    fn state(&self) -> &str {
+        let state = self.0.get("reserve_state").unwrap_or_default();
         state.strip_prefix("RESV_").unwrap_or(state)
     }
 
     fn time(&self, attribute: &'static str, source_name: &str) -> Result<i64, ReservationsError> {
-        let time = self.get(attribute).and_then(seconds_of_ctime);
+        let time = self.0.get(attribute).and_then(seconds_of_ctime);
         time.ok_or_else(|| ReservationsError::Time {
             source_name: source_name.to_owned(),
-            id: self.id.to_owned(),
+            id: self.0.name.to_string(),
             attribute,
         })
     }
 
     fn number(&self, attribute: &str) -> u32 {
-        self.get(attribute).and_then(|value| value.parse().ok()).unwrap_or(0)
+        self.0.get(attribute).and_then(|value| value.parse().ok()).unwrap_or(0)
     }
 
     fn is_over(&self) -> bool {
@@ -128,17 +106,18 @@ impl<'t> Block<'t> {
     }
 
     fn reservation(&self, source_name: &str) -> Result<ListedReservation, ReservationsError> {
-        let nodes = self.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
+        let nodes = self.0.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
         // one without nodes holds nothing, whenever it is
         let time = |attribute| match self.time(attribute, source_name) {
             Err(_) if !is_confirmed => Ok(0),
             time => time,
         };
-        let place = self.get("Resource_List.place").unwrap_or_default();
+        let place = self.0.attributes.iter().find(|attribute| attribute.full_name() == "Resource_List.place");
+        let place = place.and_then(|attribute| attribute.value.text()).unwrap_or_default();
         Ok(ListedReservation {
-            id: self.id.into(),
-            queue: self.get("queue").or(self.id.split('.').next()).unwrap_or_default().into(),
+            id: Box::from(&*self.0.name),
+            queue: self.0.get("queue").or(self.0.name.split('.').next()).unwrap_or_default().into(),
             is_confirmed,
             is_running: matches!(self.state(), "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
             start: time("reserve_start")?,
@@ -181,7 +160,7 @@ mod tests {
              Resource_List.place = scatter:excl\nresv_nodes = (a:ncpus=4:mem=1gb+b:ncpus=2)+(c[0]:ncpus=1:fast=True)\n\n\
              Resv ID: R8.srv\nreserve_state = RESV_UNCONFIRMED\nqueue = R8\n\nResv ID: R9.srv\nreserve_state = RESV_FINISHED\n"
         );
-        let reservations = read("r", &text).unwrap();
+        let reservations = read("r", &Objects::read(&text)).unwrap();
         let [standing, unconfirmed] = &reservations[..] else { panic!("{reservations:?}") };
         assert_eq!((&*standing.id, &*standing.queue, standing.later_occurrences), ("S7.srv", "S7", 3));
         assert!(standing.is_running && standing.is_confirmed && standing.is_exclusive);
@@ -193,11 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn no_output_is_no_reservation_and_other_text_is_an_error() {
-        assert_eq!(read("r", "\n"), Ok(Vec::new()));
-        assert!(read("r", "rubbish\n").unwrap_err().to_string().contains("`r` contains no reservation"));
+    fn no_output_is_no_reservation_and_one_without_times_is_an_error() {
+        assert_eq!(read("r", &Objects::read("\n")), Ok(Vec::new()));
         let text = "Resv ID: R1.srv\nreserve_state = RESV_CONFIRMED\nreserve_start = soon\nresv_nodes = (a:ncpus=4)\n";
-        let error = read("r", text).unwrap_err().to_string();
+        let error = read("r", &Objects::read(text)).unwrap_err().to_string();
         assert_eq!(error, "`r`: the reservation `R1.srv` has no `reserve_start` that is a time");
     }
 }

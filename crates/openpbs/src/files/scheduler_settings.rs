@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::files::server::{boolean, each_attribute};
+use crate::files::objects::Objects;
+use crate::files::schedulers;
+use crate::files::server::boolean;
 
 /// The attributes in a document; `None` for one that the document does not set, or whose value cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,18 +38,22 @@ const OTHER_ATTRIBUTES: [(&str, &str); 8] = [
 ];
 
 impl SchedulerSettings {
-    /// Reads the documents that [`ServerSettings`](super::server::ServerSettings) reads.
+    /// The attributes of the scheduler that has a partition, or of the default one, and those of the server.
     ///
     /// ```
+    /// use jsf_openpbs::files::objects::Objects;
     /// use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
     ///
-    /// let settings = SchedulerSettings::read("Sched default\n    opt_backfill_fuzzy = medium\n    throughput_mode = False\n");
+    /// let listed = Objects::read("Sched default\n    opt_backfill_fuzzy = medium\n    throughput_mode = False\n");
+    /// let settings = SchedulerSettings::read(&listed, None);
     /// assert_eq!(settings.opt_backfill_fuzzy, Some(600));
     /// assert_eq!(settings.others().collect::<Vec<_>>(), [("throughput_mode", "False")]);
     /// ```
-    pub fn read(document: &str) -> Self {
+    pub fn read(objects: &Objects<'_>, partition: Option<&str>) -> Self {
         let mut settings = Self::default();
-        each_attribute(document, |name, value| settings.set(name, value));
+        for attribute in schedulers::in_force(objects, partition) {
+            settings.set(&attribute.full_name(), attribute.value.text().unwrap_or_default());
+        }
         settings
     }
 
@@ -76,8 +82,10 @@ impl SchedulerSettings {
             "preempt_queue_prio" => self.preempt_queue_prio = value.parse().ok(),
             "scheduling" => self.scheduling = boolean(value),
             _ => {
-                let attribute = OTHER_ATTRIBUTES.iter().find(|(other, _)| *other == name);
-                if attribute.is_some_and(|(_, default)| !is_equal(value, default)) {
+                let Some((_, default)) = OTHER_ATTRIBUTES.iter().find(|(other, _)| *other == name) else { return };
+                if value.is_empty() || is_equal(value, default) {
+                    self.others.remove(name);
+                } else {
                     self.others.insert(name.into(), value.into());
                 }
             }
@@ -111,7 +119,7 @@ mod tests {
 
     fn recorded(name: &str) -> SchedulerSettings {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/");
-        SchedulerSettings::read(&std::fs::read_to_string(format!("{folder}{name}")).unwrap())
+        SchedulerSettings::read(&Objects::read(&std::fs::read_to_string(format!("{folder}{name}")).unwrap()), None)
     }
 
     #[test]
@@ -148,13 +156,13 @@ mod tests {
         let document = "set sched only_explicit_psets = true\nset sched preempt_prio = \"express_queue,  normal_jobs\"\n\
             set sched throughput_mode = t\nset server node_group_enable = True\n\
             set sched gpu opt_backfill_fuzzy = high\nset sched gpu throughput_mode = False\n";
-        let settings = SchedulerSettings::read(document);
+        let settings = SchedulerSettings::read(&Objects::read(document), None);
         assert_eq!(
             settings.others().collect::<Vec<_>>(),
             [("node_group_enable", "True"), ("only_explicit_psets", "true")]
         );
         assert_eq!(settings.opt_backfill_fuzzy, None);
-        let other = SchedulerSettings::read("set sched opt_backfill_fuzzy = high\n");
+        let other = SchedulerSettings::read(&Objects::read("set sched opt_backfill_fuzzy = high\n"), None);
         assert_eq!(settings.or(other).opt_backfill_fuzzy, Some(3600));
     }
 }

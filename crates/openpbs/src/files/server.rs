@@ -1,7 +1,6 @@
 //! The settings of a server and its scheduler that decide how a formula is applied.
 
-use serde_json::{Map, Value};
-
+use crate::files::objects::Objects;
 use crate::files::schedulers;
 
 /// The settings in a document; `None` for one that the document does not set, or whose value cannot be read.
@@ -39,36 +38,21 @@ impl std::fmt::Display for PbsVersion {
     }
 }
 
-/// The attributes of the servers in the output of `qstat -Bf -F json`; `None` for another document. Of a key that is
-/// given more than once the last value counts.
-pub(super) fn servers_in_json(document: &str) -> Option<Vec<Map<String, Value>>> {
-    let mut document: Map<String, Value> = serde_json::from_str(document).ok()?;
-    let Some(Value::Object(servers)) = document.remove("Server") else { return None };
-    servers
-        .into_iter()
-        .map(|(_, server)| if let Value::Object(server) = server { Some(server) } else { None })
-        .collect()
-}
-
-/// The text of an attribute: qstat prints without quotes what looks like a number.
-pub(super) fn attribute_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 impl ServerSettings {
-    /// Reads `qstat -Bf` as JSON, dsv or text, and `print server`, `list server`, `print sched` or `list sched` of
-    /// `qmgr`: of a document that is not JSON, every line `NAME = VALUE` is read, unless it is about a scheduler other than
-    /// the default one, whose threshold is its own.
+    /// The settings of the server and of the scheduler that has a partition, or of its default one.
     ///
     /// ```
+    /// use jsf_openpbs::files::objects::Objects;
     /// use jsf_openpbs::files::server::ServerSettings;
     ///
-    /// let settings = ServerSettings::read("set server eligible_time_enable = False\n");
+    /// let settings = ServerSettings::read(&Objects::read("set server eligible_time_enable = False\n"), None);
     /// assert_eq!((settings.eligible_time_enable, settings.job_sort_formula_threshold), (Some(false), None));
     /// ```
-    pub fn read(document: &str) -> Self {
+    pub fn read(objects: &Objects<'_>, partition: Option<&str>) -> Self {
         let mut settings = Self::default();
-        each_attribute(document, |name, value| settings.set(name, value));
+        for attribute in schedulers::in_force(objects, partition) {
+            settings.set(&attribute.full_name(), attribute.value.text().unwrap_or_default());
+        }
         settings
     }
 
@@ -92,27 +76,6 @@ impl ServerSettings {
             "state_count" => self.total_jobs = self.total_jobs.or_else(|| jobs_in_states(value)),
             "pbs_version" => self.pbs_version = PbsVersion::parse(value),
             _ => {}
-        }
-    }
-}
-
-/// Passes on the attributes of the server and of the default scheduler with their values.
-pub(super) fn each_attribute(document: &str, mut set: impl FnMut(&str, &str)) {
-    let document = document.trim_start_matches('\u{feff}');
-    if let Some(servers) = servers_in_json(document) {
-        for (name, value) in servers.iter().flatten() {
-            set(name, &attribute_text(value));
-        }
-        return;
-    }
-    let document = schedulers::of_scheduler(document, schedulers::DEFAULT);
-    // the lines of `-F dsv` come last, so that their values count
-    let (dsv_lines, lines): (Vec<&str>, Vec<&str>) =
-        document.lines().partition(|line| line.starts_with("Server: ") && line.contains('|'));
-    for line in lines.into_iter().chain(dsv_lines.into_iter().flat_map(|line| line.split('|'))) {
-        if let Some((left, value)) = line.split_once('=') {
-            let name = left.split_whitespace().next_back().unwrap_or("");
-            set(name, value.trim().trim_matches('"'));
         }
     }
 }
@@ -145,12 +108,12 @@ mod tests {
             "Server: vm\n    eligible_time_enable = False\n    job_sort_formula_threshold = 7.5\n",
             "set server eligible_time_enable = False\nset sched default job_sort_formula_threshold = 7.5\n",
         ] {
-            let settings = ServerSettings::read(document);
+            let settings = ServerSettings::read(&Objects::read(document), None);
             assert_eq!(settings.eligible_time_enable, Some(false), "{document}");
             assert_eq!(settings.job_sort_formula_threshold, Some(7.5), "{document}");
         }
         let formula = "Server: vm\n    job_sort_formula = eligible_time_enable == 1\n";
-        assert_eq!(ServerSettings::read(formula), ServerSettings::default());
-        assert_eq!(ServerSettings::read("\u{0}{"), ServerSettings::default());
+        assert_eq!(ServerSettings::read(&Objects::read(formula), None), ServerSettings::default());
+        assert_eq!(ServerSettings::read(&Objects::read("\u{0}{"), None), ServerSettings::default());
     }
 }

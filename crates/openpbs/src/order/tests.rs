@@ -4,6 +4,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::{OnError, ScorePrecision, score};
 use job_sort_formula::schema::Schema;
 
+use crate::files::objects::Objects;
 use crate::order::*;
 
 /// Jobs by id, queue and cpus; `h` holds one.
@@ -30,7 +31,7 @@ const QUEUES: &str = "Queue a\n    Priority = 5\nQueue b\n    Priority = 5\nQueu
 #[test]
 fn queues_of_one_priority_take_turns() {
     let table = jobs(&[("1", "low", 9), ("2", "b", 1), ("3", "b", 2), ("4", "b", 3), ("5", "a", 1), ("h", "a", 99)]);
-    let queues = Queues::read("queues", QUEUES).unwrap();
+    let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
     for (config, order) in
         [("round_robin: true all\n", "54321"), ("by_queue: true\n", "54321"), ("by_queue: false\n", "14325")]
     {
@@ -47,7 +48,7 @@ fn queues_of_one_priority_take_turns() {
 #[test]
 fn the_part_of_the_week_decides() {
     let table = jobs(&[("1", "low", 9), ("2", "a", 1)]);
-    let queues = Queues::read("queues", QUEUES).unwrap();
+    let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
     let config = SchedConfig::parse(b"by_queue: true prime\nby_queue: false non_prime\n");
     let order = Order::new(&config, &queues);
     assert_eq!(ids(&ranked(order, "ncpus", &table, OnError::ZeroLikePbs), &table), "21");
@@ -94,7 +95,7 @@ fn the_fast_path_gives_the_same_order() {
         let job = Job { id: &id, queue, state, ..Job::default() };
         table.push(&job, &[Ok(Value::Int(number * 7919 % 1009 - 500))]).unwrap();
     }
-    let queues = Queues::read("queues", QUEUES).unwrap();
+    let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
     let configs = ["", "job_sort_key: \"preempt_priority HIGH\"\n"]
         .map(|key| SchedConfig::parse(format!("by_queue: false\npreemptive_sched: false\n{key}").as_bytes()));
     for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "5"] {
