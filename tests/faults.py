@@ -143,7 +143,6 @@ compare --new {formula} --site {site} --new-sched-config {sched_config} --fail-o
 shares --resource-group {resource_group} --usage {usage} --sched-config {sched_config} --policy all
 shares --tree {tree} --slurm-conf {slurm_conf} --policy all --format json
 shares --tree {tree} --charge Bob=500 --decay 7d --report page.html
-shares --tree {tree} --format sacctmgr
 shares --tree {tree} --queue {queue} --format resource-group
 shares --site {site} --formula {formula}
 names --queue {queue} --server {server} --queues {queues} --resources {resources} --format json
@@ -170,9 +169,6 @@ pbsfs --sched-priv {sched_priv} -p
 pbsfs --sched-priv {sched_priv} -t
 pbsfs --sched-priv {sched_priv} -g tmorita
 pbsfs --sched-priv {sched_priv} -c tmorita dferrante
-pbsfs --sched-priv {sched_priv} -s tmorita 7
-pbsfs --sched-priv {sched_priv} -d
-pbsfs --sched-priv {sched_priv} -e
 codes JSF301
 completions bash
 man rank
@@ -263,8 +259,7 @@ VALUES = [
 ]
 # options that ask for work: what is large there takes long as it should
 WORK = {b"--evaluations", b"--generate", b"--shake", b"--param"}
-# files that the calls write, besides the one that an option names
-WRITTEN = {"page.html", "sched_priv/usage", "sched_priv/usage.bak", "sched_priv/usage.touch"}
+PAGE = "page.html"
 
 
 class Seeds:
@@ -487,8 +482,7 @@ class Case:
         if b"pbsfs" not in self.command and (raw := re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", process.errors)):
             yield f"a control character in a message: {process.errors[max(0, raw.start() - 60):raw.end() + 60]!r}"
         named = {os.path.basename(os.fsdecode(word)) for word in self.command}
-        left = {name for name in new - WRITTEN - named if not re.search(r"/usage(\.bak|\.touch|\.unread-[0-9-]+)?$", f"/{name}")}
-        if left:
+        if left := new - {PAGE} - named:
             yield f"left over: {sorted(left)}"
 
 
@@ -541,41 +535,27 @@ OLD_PAGE = b'<!doctype html>\n<meta name="generator" content="jsf">\n<p>old</p>\
 
 
 class Writer:
-    """A call that writes a file in its folder, and what it writes as a variant of 40."""
+    """A call that writes a page in its folder, and what it writes as a variant of 40."""
 
-    def __init__(self, name, call, written="page.html"):
-        self.name, self.call, self.written = name, call, written
+    def __init__(self, name, call):
+        self.name, self.call = name, call
         self.contents = {}
 
     def command(self, jsf, variant=1):
         return [jsf, *(word.replace("SITE", str(SITE)).replace("K", str(variant)) for word in self.call.split())]
 
-    def set_up(self, folder):
-        """What the call needs in its folder; its file is the old one."""
-        if self.written == "page.html":
-            (folder / self.written).write_bytes(OLD_PAGE)
-        else:
-            (folder / "sched_priv").mkdir()
-            (folder / "sched_priv/resource_group").write_text("".join(f"user{k} {100 + k} root 1\n" for k in range(41)))
-            shutil.copy(SITE / "sched_priv/usage", folder / self.written)
-
     def content(self, jsf, variant=1):
-        """What is in the file after the call, run alone."""
+        """The page after the call, run alone."""
         if variant not in self.contents:
             with tempfile.TemporaryDirectory() as folder:
-                self.set_up(Path(folder))
                 process = Process(self.command(jsf, variant), folder)
                 assert process.code in (0, 1), (self.name, process.errors)
-                self.contents[variant] = (Path(folder) / self.written).read_bytes()
+                self.contents[variant] = (Path(folder) / PAGE).read_bytes()
         return self.contents[variant]
-
-    def beside(self):
-        """What the call may write besides."""
-        return set() if self.written == "page.html" else {"sched_priv/usage.bak", "sched_priv/usage.touch"}
 
 
 def writers(jsf):
-    """All that write a file; a build without the WebAssembly module has no `page`."""
+    """All that write a page; a build without the WebAssembly module has no `page`."""
     has_module = Process([jsf, "page", "ncpus", "--site", str(SITE), "--out", "/dev/null"], ROOT).code == 0
     found = [
         Writer("rank", "rank ncpus*K --site SITE --report page.html"),
@@ -585,7 +565,6 @@ def writers(jsf):
         Writer("simulate", "simulate ncpus*K --generate 2000 --processors 128 --report page.html"),
         Writer("fit", "fit {a=1:0..5}*ncpus+{b=1:0..5}*fairshare_factor --site SITE --prefer 184208 185046 --seed K --report page.html"),
         Writer("page", "page ncpus*K --site SITE --out page.html"),
-        Writer("pbsfs", "pbsfs --sched-priv sched_priv -s userK K", "sched_priv/usage"),
     ]
     return [writer for writer in found if writer.name != "page" or has_module]
 
@@ -609,19 +588,17 @@ def kills(options, failures):
         delay = seconds.get(writer.name, 0.05) * chance.uniform(earliest, 1.15)
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
-            writer.set_up(folder)
-            old, before = (folder / writer.written).read_bytes(), names_in(folder)
+            (folder / PAGE).write_bytes(OLD_PAGE)
             process = Process(
                 writer.command(options.jsf), folder, kill=lambda process: end(process, ending, delay, repeated)
             )
-            content, left = (folder / writer.written).read_bytes(), names_in(folder) - before - writer.beside()
+            content, left = (folder / PAGE).read_bytes(), names_in(folder) - {PAGE}
             what = f"kill {number}, {writer.name}, {ending.name} after {delay:.4f} s"
-            state = state_of(writer, options.jsf, content, old, ending)
+            state = state_of(writer, options.jsf, content, ending)
             figures[state] += 1
             figures["killed"] += process.code not in (0, 1)
-            if ending == signal.SIGKILL:
-                figures["left after SIGKILL"] += bool(left)
-            elif left:
+            figures["left"] += bool(left)
+            if left and (process.code in (0, 1, 2) or not is_temporary(left)):
                 failures.add(what, f"left over: {sorted(left)}", writer.command(options.jsf), folder)
             if state == "neither":
                 failures.add(what, f"{len(content)} bytes are neither the old file nor the new one", writer.command(options.jsf), folder)
@@ -629,11 +606,9 @@ def kills(options, failures):
                 failures.add(what, f"exit code {process.code}: {process.errors[-300:]!r}", writer.command(options.jsf), folder)
             if process.code in (0, 1):
                 seconds[writer.name] = process.seconds
-            if left and not next_removes(options.jsf, writer, folder, before):
-                failures.add(what, f"the next call leaves {sorted(left)}", writer.command(options.jsf), folder)
     print(f"2. kills: {options.kills}, of which {figures['killed']} before the end; the file was the old one"
           f" {figures['old']} times, the new one {figures['new']} times, results up to Ctrl-C {figures['cut']} times,"
-          f" anything else {figures['neither']} times; SIGKILL left a temporary file {figures['left after SIGKILL']} times",
+          f" anything else {figures['neither']} times; a temporary file was left {figures['left']} times",
           flush=True)
 
 
@@ -647,8 +622,13 @@ def end(process, ending, delay, repeated):
         time.sleep(0.001)
 
 
-def state_of(writer, jsf, content, old, ending):
-    if content == old:
+def is_temporary(left):
+    """Whether this is one file that a killed process had begun."""
+    return len(left) == 1 and all(name.startswith(".jsf-") for name in left)
+
+
+def state_of(writer, jsf, content, ending):
+    if content == OLD_PAGE:
         return "old"
     if content == writer.content(jsf):
         return "new"
@@ -659,11 +639,6 @@ def is_cut(writer, content):
     """Whether it may be a page of what there was until Ctrl-C, which ends a simulation and a search."""
     is_page = content[:15].lower() == b"<!doctype html>" and content.rstrip().endswith(b"</html>")
     return is_page and writer.name in ("simulate", "fit")
-
-
-def next_removes(jsf, writer, folder, before):
-    Process(writer.command(jsf), folder)
-    return names_in(folder) - before <= writer.beside()
 
 
 # ---------------------------------------------------------------- part 3: full disks
@@ -682,8 +657,7 @@ def full_disks(options, failures):
             with Tmpfs("size=64k") as folder:
                 write_full(options, failures, figures, writer, folder, "", f"{free} free blocks", free)
         for inodes in range(4):
-            used = 3 if writer.written == "page.html" else 5
-            with Tmpfs(f"size=8m,nr_inodes={used + inodes}") as folder:
+            with Tmpfs(f"size=8m,nr_inodes={3 + inodes}") as folder:
                 write_full(options, failures, figures, writer, folder, "", f"{inodes} free inodes")
     results_to_full_disk(options, failures, figures)
     note = "" if os.geteuid() == 0 else "; no tmpfs, which only root can mount"
@@ -708,23 +682,22 @@ class Tmpfs:
 
 
 def write_full(options, failures, figures, writer, folder, limits, what, free=None):
-    writer.set_up(folder)
+    (folder / PAGE).write_bytes(OLD_PAGE)
     if free is not None:
         fill(folder, free)
-    old, before = (folder / writer.written).read_bytes(), names_in(folder)
+    before = names_in(folder)
     process = Process(writer.command(options.jsf), folder, limits=limits)
-    content, left = (folder / writer.written).read_bytes(), names_in(folder) - before
+    content, left = (folder / PAGE).read_bytes(), names_in(folder) - before
     figures["calls"] += 1
     wrong = None
     if process.code in (0, 1):
         figures["written"] += 1
-        if content != writer.content(options.jsf) or left - writer.beside():
+        if content != writer.content(options.jsf) or left:
             wrong = f"{len(content)} bytes, {sorted(left)}, though the exit code is {process.code}"
     elif process.code == 2:
         figures["refused"] += 1
-        name = os.path.basename(writer.written).encode()
-        if content != old or left or name not in process.errors:
-            wrong = f"old file {'kept' if content == old else 'lost'}, left {sorted(left)}, {process.errors[-300:]!r}"
+        if content != OLD_PAGE or left or PAGE.encode() not in process.errors:
+            wrong = f"old file {'kept' if content == OLD_PAGE else 'lost'}, left {sorted(left)}, {process.errors[-300:]!r}"
     else:
         wrong = f"exit code {process.code}, {process.errors[-300:]!r}"
     if wrong:
@@ -771,22 +744,19 @@ def many_writers(options, failures):
 
 def write_at_once(options, failures, figures, writer, with_kills):
     chance = random.Random(f"{options.seed} {writer.name} {with_kills}")
-    is_usage = writer.written != "page.html"
-    whole = set() if is_usage else {writer.content(options.jsf, variant) for variant in range(1, 41)}
+    whole = {writer.content(options.jsf, variant) for variant in range(1, 41)}
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        writer.set_up(folder)
-        before = names_in(folder)
+        (folder / PAGE).write_bytes(OLD_PAGE)
         started = [
             subprocess.Popen(writer.command(options.jsf, variant), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for variant in range(1, 41)
         ]
         begin, killed = time.monotonic(), set()
         while running := [process for process in started if process.poll() is None]:
-            content = (folder / writer.written).read_bytes()
+            content = (folder / PAGE).read_bytes()
             figures["looks"] += 1
-            is_whole = is_whole_usage(content) if is_usage else content == OLD_PAGE or content in whole
-            if not (is_whole or with_kills and is_cut(writer, content)):
+            if not (content == OLD_PAGE or content in whole or with_kills and is_cut(writer, content)):
                 figures["wrong"] += 1
                 failures.add(f"40 writers, {writer.name}", f"{len(content)} bytes are of no writer", folder=folder)
             if with_kills and len(killed) < 12 and chance.random() < 0.3:
@@ -804,26 +774,10 @@ def write_at_once(options, failures, figures, writer, with_kills):
         if codes - {0, 1}:
             failures.add(f"40 writers, {writer.name}", f"exit codes {codes}")
         if not with_kills:
-            check_after_writers(options, failures, writer, folder, before, whole)
-
-
-def is_whole_usage(content):
-    """A header of 32 bytes, and records of 64."""
-    return content.startswith(b"PBS_MAG!") and len(content) % 64 == 32
-
-
-def check_after_writers(options, failures, writer, folder, before, whole):
-    left = names_in(folder) - before - writer.beside()
-    if left:
-        failures.add(f"40 writers, {writer.name}", f"left over: {sorted(left)}")
-    if writer.written == "page.html":
-        if (folder / writer.written).read_bytes() not in whole:
-            failures.add(f"40 writers, {writer.name}", "the last file is of no writer")
-        return
-    table = Process([options.jsf, "pbsfs", "--sched-priv", "sched_priv", "-p"], folder).out.decode()
-    lost = [k for k in range(1, 41) if not re.search(rf"^user{k}\s.*Usage: {k} ", table, re.MULTILINE)]
-    if lost:
-        failures.add("40 writers, pbsfs", f"lost {lost}: {table[:300]!r}")
+            if left := names_in(folder) - {PAGE}:
+                failures.add(f"40 writers, {writer.name}", f"left over: {sorted(left)}")
+            if (folder / PAGE).read_bytes() not in whole:
+                failures.add(f"40 writers, {writer.name}", "the last file is of no writer")
 
 
 # ---------------------------------------------------------------- part 5: failed allocations
@@ -907,13 +861,13 @@ def command_without_memory(options, failures, folder):
     figures, largest = collections.Counter(), 0
     for call in LARGE:
         command = [options.jsf, *call.split()]
-        (folder / "page.html").write_bytes(OLD_PAGE)
+        (folder / PAGE).write_bytes(OLD_PAGE)
         process = Process(command, folder)
         if process.code not in (0, 1, 2):
             failures.add(call, f"exit code {process.code} with all memory: {process.errors[-300:]!r}", command)
         largest = max(largest, process.memory)
         for limit in steps(smallest, smallest + process.memory * 2):
-            (folder / "page.html").write_bytes(OLD_PAGE)
+            (folder / PAGE).write_bytes(OLD_PAGE)
             before = names_in(folder)
             process = Process(command, folder, limits=f"ulimit -v {limit}")
             figures["calls"] += 1
@@ -926,7 +880,7 @@ def command_without_memory(options, failures, folder):
                 wrong = "exit code 2 without a sentence"
             elif names_in(folder) != before:
                 wrong = f"left over: {sorted(names_in(folder) - before)}"
-            elif process.code == 2 and (folder / "page.html").read_bytes() != OLD_PAGE:
+            elif process.code == 2 and (folder / PAGE).read_bytes() != OLD_PAGE:
                 wrong = "the old file is lost"
             if wrong:
                 failures.add(f"{call}, ulimit -v {limit}", wrong, command)

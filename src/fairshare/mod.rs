@@ -28,8 +28,6 @@ pub mod policy;
 mod tree;
 pub mod tree_document;
 #[doc(hidden)]
-pub mod unique_names;
-#[doc(hidden)]
 pub mod x87;
 
 pub use builder::{Member, Naming, TreeBuilder, TreeError};

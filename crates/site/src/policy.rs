@@ -259,11 +259,6 @@ impl Site {
         }
     }
 
-    /// The name of Slurm's cluster, where `slurm.conf` or the tree's file has it.
-    pub fn cluster_name(&self) -> Option<&str> {
-        self.policy.conf.cluster_name.as_deref().or_else(|| self.tree.as_ref()?.cluster.as_deref())
-    }
-
     /// The policy in force.
     pub fn policy(&self) -> PolicyName {
         self.policy.name

@@ -36,8 +36,6 @@ pub(super) struct SiteTree {
     /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or without some of its
     /// rows.
     printed_fairshare: Vec<Option<f64>>,
-    /// The cluster of Slurm, where the tree's file names it.
-    pub(super) cluster: Option<String>,
 }
 
 /// The scheduler other than OpenPBS that a tree's file is from.
@@ -81,7 +79,7 @@ impl SiteTree {
         warnings.extend(foreign_usage(&lines, &usage));
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
         let document = builder.into_document();
-        Ok(Some(Self { document, source_name: None, origin: None, printed_fairshare: Vec::new(), cluster: None }))
+        Ok(Some(Self { document, source_name: None, origin: None, printed_fairshare: Vec::new() }))
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -193,7 +191,7 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
         warn_unless_strict(warnings, repeated, is_strict)?;
         let source_name = Some(name);
         let origin = is_of_flux.then_some(TreeOrigin::FluxAccounting);
-        return Ok(SiteTree { document, source_name, origin, printed_fairshare: Vec::new(), cluster: None });
+        return Ok(SiteTree { document, source_name, origin, printed_fairshare: Vec::new() });
     }
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     let (repeated, others): (Vec<_>, Vec<_>) =
@@ -211,8 +209,7 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
     let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
     let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
     let document = associations.document;
-    let cluster = associations.cluster;
-    Ok(SiteTree { document, source_name: Some(name), origin, printed_fairshare, cluster })
+    Ok(SiteTree { document, source_name: Some(name), origin, printed_fairshare })
 }
 
 /// Takes off the usage of the banks, which is that of all below them, and says where it is not.

@@ -17,7 +17,6 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_openpbs::share_tree::encode_usage;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 
 const FORMULAS: [&str; 7] = ["alcf", "fairshare_factor", "nas", "paws_bias", "pp718", "qut", "smoketest"];
@@ -307,15 +306,6 @@ fn the_documents_agree() {
     for record in site.usage.records.iter().filter(|record| record.entity != "trial07") {
         assert!(known(&record.entity.as_str()), "{}", record.entity);
     }
-}
-
-#[test]
-fn the_usage_file_is_written_with_the_same_bytes() {
-    let site = Site::read();
-    let tree = PbsTreeBuilder::new(&site.lines).usage(&site.usage).unknown_shares(site.config.unknown_shares);
-    let last_decay = site.usage.last_decay.expect("a time");
-    let written = encode_usage(&tree.build().expect("small enough"), last_decay, |usage| usage);
-    assert_eq!(written, bytes("site/sched_priv/usage"));
 }
 
 #[test]

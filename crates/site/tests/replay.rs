@@ -5,14 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Formula;
+use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::replay::{
     CauseKind, Difference, Explanation, NotCaptured, Objection, Replay, formulas_set, logged_values,
 };
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_openpbs::share_tree::encode_usage;
+use jsf_openpbs::share_tree::PbsTree;
 use jsf_site::{FileSource, FormulaText, Role, SiteFiles, SiteOptions};
 use jsf_site::{Site, SiteError};
 use jsf_testing::golden;
@@ -144,6 +146,14 @@ fn another_amount_is_found_and_explains_nothing_because_the_jobs_document_contra
     assert_eq!(compared, 3);
 }
 
+/// The usage file of a tree whose usage is changed, as the daemon writes it: entities with the least usage are not in it.
+fn usage_file(tree: &PbsTree, change: impl Fn(f64) -> f64) -> Vec<u8> {
+    let is_entity = |&node: &NodeId| tree.tree().children(node).is_empty() && node != tree.unknown();
+    let entities = tree.tree().nodes().filter(is_entity);
+    let records = entities.map(|node| (tree.tree().name(node), change(tree.tree().usage(node))));
+    encode_usage_file(0, records.filter(|&(_, usage)| usage != MIN_USAGE))
+}
+
 #[test]
 fn decayed_usage_is_found() {
     let folder = Folder::new();
@@ -152,7 +162,7 @@ fn decayed_usage_is_found() {
     let decay = IntervalDecay::new(config.fairshare_decay_factor, config.fairshare_decay_time);
     let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
     let usage = folder.folder.path().join("usage");
-    fs::write(&usage, encode_usage(&tree, 0, |usage| decay.step(decay.step(usage)))).expect("written");
+    fs::write(&usage, usage_file(&tree, |usage| decay.step(decay.step(usage)))).expect("written");
     let later = folder.site(&queue(), |files| files.with(Role::Usage, usage));
     // all six digits of the input reach the log, so one number of decays explains all of them
     let formula = Formula::parse("1000000 * fairshare_tree_usage").expect("a formula");
@@ -238,7 +248,7 @@ fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
     let ours = tree.tree().usage(tree.tree().find("Scott").expect("Scott"));
     let usage = folder.folder.path().join("usage");
     let change = |usage: f64| if usage == ours { 4321.0 } else { usage };
-    fs::write(&usage, encode_usage(&tree, 0, change)).expect("written");
+    fs::write(&usage, usage_file(&tree, change)).expect("written");
     let changed = folder.site(&queue(), |files| files.with(Role::Usage, usage));
     // the first job's digits leave the usage open, those of the others do not
     let formula = Formula::parse("fairshare_factor * (1000 if ncpus > 100 else 1)").expect("a formula");

@@ -2,9 +2,8 @@
 //!
 //! [`read_tree`] reads the associations from the output of any of Slurm's tools (`sshare -a -l` in columns or with `-P`,
 //! `sshare --json`, a file for `sacctmgr load`, `sacctmgr -P show assoc`) and returns a
-//! [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument). [`load_file`] writes a tree for `sacctmgr load`,
-//! [`sshare_text`] prints one with a policy's numbers as `sshare` does, and [`conf`] reads the policy and its settings
-//! from `slurm.conf`.
+//! [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument). [`conf`] reads the policy and its settings from
+//! `slurm.conf`.
 //!
 //! The behaviour of the tools is recorded in `tests/golden/slurm`; no code is taken from them.
 //!
@@ -13,9 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conf;
-pub mod load_file;
 mod logical_lines;
-pub mod sshare_text;
 pub mod tree;
 
 pub use tree::{SlurmTree, read_tree};

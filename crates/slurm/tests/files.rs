@@ -1,4 +1,4 @@
-//! Slurm's files: reading and writing what recorded daemons and their tools wrote.
+//! Slurm's files: reading what recorded daemons and their tools wrote.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -7,8 +7,6 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::resource_group::{GroupLoss, write_groups};
-use jsf_slurm::load_file::{LoadLoss, format_load_file};
-use jsf_slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, format_sshare};
 use jsf_slurm::tree::{TreeFormat, TreeWarning};
 use jsf_slurm::{SlurmTree, read_tree};
 use jsf_testing::golden::slurm_trees;
@@ -16,7 +14,6 @@ use jsf_testing::golden::{self, field as text, number};
 use serde_json::Value;
 
 const PIPED: &str = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare";
-const RUN_MINS: &str = "cpu=0,mem=0,energy=0,node=0,billing=0,fs/disk=0,vmem=0,pages=0";
 
 fn trees() -> Vec<Value> {
     slurm_trees().into_values().collect()
@@ -215,104 +212,6 @@ fn by_node<'r>(tree: &ShareTree, rows: &'r [Value]) -> Vec<(NodeId, &'r Value)> 
         by_name[&key]
     };
     tree.nodes().map(|node| (node, row(node))).collect()
-}
-
-fn sshare_rows(tree: &ShareTree, rows: &[Value]) -> Vec<SshareRow> {
-    let row = |(_, row): (NodeId, &Value)| SshareRow {
-        raw_shares: match text(row, "raw_shares") {
-            "" => None,
-            "parent" => Some(Shares::Parent),
-            count => Some(Shares::Count(count.parse().expect("a number"))),
-        },
-        norm_shares: number(&row["norm_shares"]),
-        raw_usage: number(&row["raw_usage"]),
-        norm_usage: number(&row["norm_usage"]),
-        effective_usage: number(&row["eff_usage"]),
-        fairshare: number(&row["fairshare"]),
-        level_fs: number(&row["level_fs"]),
-    };
-    by_node(tree, rows).into_iter().map(row).collect()
-}
-
-fn style(run: &str, rows: &[Value], layout: Layout) -> SshareStyle {
-    SshareStyle {
-        layout,
-        partition: false,
-        order: if run.starts_with("v2611") { RowOrder::Lineage } else { RowOrder::Name },
-        level_fs: text(&rows[0], "printed").split('|').count() == 11,
-        tres_run_mins: Some(RUN_MINS.to_owned()),
-    }
-}
-
-#[test]
-fn runs_are_printed_as_sshare_printed_them() {
-    let mut printed_rows = 0;
-    for tree in trees() {
-        for (run, rows) in runs(&tree) {
-            let expected = printed(rows);
-            let shares = read(run, expected.as_bytes()).document.share_tree().expect("a valid tree");
-            let ours = format_sshare(&shares, &sshare_rows(&shares, rows), &style(run, rows, Layout::Piped));
-            assert_eq!(ours, expected, "{} {run}", text(&tree, "name"));
-            printed_rows += rows.len();
-        }
-    }
-    assert_eq!(printed_rows, 2715);
-}
-
-#[test]
-fn files_of_sshare_are_printed_byte_for_byte() {
-    let mut printed_files = 0;
-    for tree in trees() {
-        let runs: HashMap<&str, &[Value]> = runs(&tree).collect();
-        for (name, bytes) in files(&tree) {
-            let layout = match name.split_once('.') {
-                Some((_, "sshare_a_l_P.txt")) => Layout::Piped,
-                Some((_, "sshare_a_l.txt")) => Layout::Columns,
-                _ => continue,
-            };
-            let run = name.split('.').next().expect("a run");
-            let rows = runs[run];
-            let shares = read(&name, &bytes).document.share_tree().expect("a valid tree");
-            let ours = format_sshare(&shares, &sshare_rows(&shares, rows), &style(run, rows, layout));
-            assert_eq!(ours, String::from_utf8_lossy(&bytes), "{} {name}", text(&tree, "name"));
-            let ending = SshareStyle { layout: Layout::PipedToEnd, ..style(run, rows, layout) };
-            let again = read(&name, format_sshare(&shares, &sshare_rows(&shares, rows), &ending).as_bytes());
-            assert_eq!(again.document.nodes, read(&name, &bytes).document.nodes);
-            printed_files += 1;
-        }
-    }
-    assert_eq!(printed_files, 50);
-}
-
-#[test]
-fn dumps_of_sacctmgr_survive_a_round_trip_through_a_file_for_loading() {
-    let mut round_trips = 0;
-    for tree in trees() {
-        for (name, bytes) in files(&tree) {
-            let first = read(&name, &bytes);
-            let written = format_load_file(&first.document, text(&tree, "name"));
-            let again = read("written", written.text.as_bytes());
-            let nodes = |tree: &SlurmTree| {
-                let document = &tree.document;
-                let node = |node: &TreeNode| {
-                    let parent = document.parent_name(node).to_owned();
-                    (parent, TreeNode { parent: None, usage: None, ..node.clone() })
-                };
-                let mut nodes: Vec<(String, TreeNode)> = document.nodes.iter().map(node).collect();
-                nodes.sort_by(|a, b| a.0.cmp(&b.0));
-                nodes
-            };
-            assert_eq!(nodes(&again), nodes(&first), "{name}: the order of siblings");
-            assert_eq!(again.cluster.as_deref(), Some(text(&tree, "name")));
-            assert_eq!(again.warnings, []);
-            let only_usage = |loss: &LoadLoss| matches!(loss, LoadLoss::Usage(_) | LoadLoss::RootUser);
-            assert!(written.losses.iter().all(only_usage), "{name}: {:?}", written.losses);
-            let from_shares = TreeDocument::from_tree(&first.document.share_tree().expect("a valid tree"));
-            assert_eq!(format_load_file(&from_shares, text(&tree, "name")).text, written.text);
-            round_trips += 1;
-        }
-    }
-    assert_eq!(round_trips, 80);
 }
 
 #[test]

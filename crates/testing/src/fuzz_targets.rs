@@ -30,7 +30,7 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::files::usage::UsageFile;
-use jsf_openpbs::pbsfs::{Request, SchedPriv, UsageOnDisk, answer};
+use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 use jsf_openpbs::qmgr::set_command;
 use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
@@ -228,13 +228,8 @@ pub fn pbs_files(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let group = ResourceGroup::parse(b"group1 100 root 40\nBob 101 group1 50\nSuzy 102 root 30\n");
     let usage = UsageFile::parse(data).expect("small enough");
-    answer_all(SchedPriv {
-        lines: ResourceGroup::parse(data),
-        config: SchedConfig::default(),
-        usage: UsageOnDisk::Missing,
-    });
-    answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: UsageOnDisk::Read(usage) });
-    let objects = Objects::read(&text);
+    answer_all(SchedPriv { lines: ResourceGroup::parse(data), config: SchedConfig::default(), usage: None });
+    answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: Some(usage) });
     let _ = Queues::read("queues", &objects).map(|queues| queues.priorities());
     let _ = ServerSettings::read(&objects, None);
     let _ = SchedulerSettings::read(&objects, Some("p"));
@@ -256,16 +251,12 @@ pub fn pbs_files(data: &[u8]) {
     use_site(roles.iter().fold(files, |files, role| files.with(*role, file(data))), &[PolicyName::Pbs]);
 }
 
-/// Every request of `pbsfs`; a usage file that it writes is read without a fault.
+/// Every request of `pbsfs`.
 fn answer_all(files: SchedPriv) {
-    let set = Request::Set { entity: b"Bob".to_vec(), usage: b"7".to_vec() };
     let compare = Request::Compare(b"Bob".to_vec(), b"unknown".to_vec());
     let entity = Request::Entity(b"Bob".to_vec());
-    for request in [Request::Table, Request::Outline, entity, compare, set, Request::Decay, Request::Trim] {
-        let Ok(answer) = answer(&request, &files, 1_700_000_000, &mut io::sink()) else { continue };
-        if let Some(written) = answer.usage {
-            UsageFile::parse(&written).expect("small enough");
-        }
+    for request in [Request::Table, Request::Outline, entity, compare] {
+        let _ = answer(&request, &files, &mut io::sink());
     }
     if let Ok(tree) = jsf_openpbs::share_tree::PbsTreeBuilder::new(&files.lines).build() {
         write_groups(tree.tree());

@@ -130,7 +130,7 @@ pub enum Command {
     Fmt(FmtArgs),
     /// List the kinds of findings, or explain one
     Codes(CodesArgs),
-    /// Do what pbsfs does, without root and without a server
+    /// Print what pbsfs prints, without root and without a server
     Pbsfs(PbsfsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  jsf completions bash")]
@@ -575,16 +575,11 @@ Requests of pbsfs (the last one wins; -I NAME may be added):
   -t                  print the tree, indented
   -g ENTITY           print one entity or group, and its path
   -c ENTITY1 ENTITY2  print which of the two has the higher fair-share priority
-  -s ENTITY USAGE     set the usage of an entity
-  -d                  decay all usage once
-  -e                  remove the entities that resource_group does not name
 
--s, -d and -e replace the usage file atomically, keep the old one as usage.bak, and touch usage.touch, which tells the
-scheduler to read the file. A usage file that could not be read in full is kept as usage.unread-TIME first.
-Without --sched-priv and --site the folder is that of the site in JSF_SITE, else $PBS_HOME/sched_priv. A site that is an
-archive is only read.
+-s, -d and -e, which change the usage, are refused: jsf does not write a scheduler's files.
+Without --sched-priv and --site the folder is that of the site in JSF_SITE, else $PBS_HOME/sched_priv.
 
-Exit codes: 0 success, 1 an error that pbsfs reports, 2 a file that cannot be read or written.
+Exit codes: 0 success, 1 an error that pbsfs reports, 2 a file that cannot be read, or -s, -d or -e.
 
 Examples:
   jsf pbsfs --sched-priv examples/site/sched_priv -p

@@ -48,7 +48,7 @@ pub(super) fn write_page<'f>(
     }
     let mut page = Vec::new();
     write(&mut page)?;
-    replace_file(path, &page, |left_over| !is_other_file(left_over))
+    replace_file(path, &page)
         .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
     report("note", format_args!("the page is in `{}`", path.display()));
     Ok(())

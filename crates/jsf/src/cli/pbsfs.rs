@@ -1,21 +1,20 @@
-//! `jsf pbsfs`: what `pbsfs` prints and writes, without root and without a server.
+//! `jsf pbsfs`: what `pbsfs` prints, without root and without a server.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MAX_BYTES, UsageFile};
-use jsf_openpbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
+use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answer};
 use jsf_report::printable_lines;
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
 use super::args::{GivenSite, PbsfsArgs};
 use super::standard_output::StandardOutput;
-use super::usage_file::{LOCK_LIMIT, LockedUsage, USAGE};
 use super::{CliError, Outcome, report, warn};
 
 /// The largest file that is read, in bytes.
@@ -32,7 +31,7 @@ enum Place {
     /// The scheduler's folder.
     Folder(PathBuf),
     /// An archive, from which the files have been read.
-    Archive { path: PathBuf, files: Box<SiteFiles> },
+    Archive(Box<SiteFiles>),
 }
 
 pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
@@ -47,9 +46,14 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     let rest: Vec<&[u8]> = rest.iter().map(|argument| argument.as_encoded_bytes()).collect();
     let parsed = match Request::parse(PROGRAM, &rest) {
         Ok(parsed) => parsed,
-        Err(invalid) => {
-            write_stderr(&invalid.stderr);
-            return Ok(outcome(invalid.code));
+        Err(InvalidArguments::Usage { stderr, code }) => {
+            write_stderr(&stderr);
+            return Ok(outcome(code));
+        }
+        Err(InvalidArguments::Changes(letter)) => {
+            return Err(CliError::usage(format!(
+                "jsf does not write a scheduler's files: `pbsfs -{letter}` of OpenPBS changes the usage"
+            )));
         }
     };
     write_stderr(&parsed.stderr);
@@ -62,31 +66,17 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         report("help", "give the scheduler's folder with --sched-priv DIR");
         return Ok(Outcome::Findings);
     }
-    let writes = matches!(parsed.request, Request::Set { .. } | Request::Decay | Request::Trim);
-    let folder = match place.unwrap_or_else(|| Place::Folder(default_folder())) {
-        Place::Folder(folder) => folder,
-        Place::Archive { path, .. } if writes => {
-            let path = path.display();
-            return Err(CliError::usage(format!(
-                "`{path}` is an archive, which is only read: unpack it to change usage"
-            )));
-        }
-        Place::Archive { path, files } => {
-            let files = read(|name, _| read_member(&files, name))?;
-            return respond(&parsed.request, &path, &files, None);
+    let files = match place.unwrap_or_else(|| Place::Folder(default_folder())) {
+        Place::Archive(files) => read(|name, _| read_member(&files, name))?,
+        Place::Folder(folder) => {
+            if let Err(error) = fs::metadata(folder.join(".")) {
+                write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
+                return Err(SiteError::Read { path: folder, error }.into());
+            }
+            read(|name, limit| read_file(&folder.join(name), limit))?
         }
     };
-    if let Err(error) = fs::metadata(folder.join(".")) {
-        write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
-        return Err(SiteError::Read { path: folder, error }.into());
-    }
-    // locked before the files are read until the new one is written, so that no writer overwrites the change of another
-    let locked = match writes {
-        true => Some(LockedUsage::lock(&folder, LOCK_LIMIT).map_err(|error| cannot_replace(&folder, &error))?),
-        false => None,
-    };
-    let files = read(|name, limit| read_file(&folder.join(name), limit))?;
-    respond(&parsed.request, &folder, &files, locked.as_ref())
+    respond(&parsed.request, &files)
 }
 
 /// The files of a site's scheduler: the default one, or the one that `-I` names.
@@ -103,7 +93,7 @@ fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError
             let folder = file.parent().unwrap_or(Path::new(""));
             Place::Folder(folder.with_file_name(format!("sched_priv_{}", String::from_utf8_lossy(name))))
         }
-        (_, None) => Place::Archive { path: site.path.clone(), files: Box::new(files) },
+        (_, None) => Place::Archive(Box::new(files)),
         (_, Some(_)) => return Err(CliError::usage("-I needs a folder: unpack the archive")),
     };
     if !site.prefix().is_empty() {
@@ -133,42 +123,18 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
     FileSource::from(path).read_up_to(limit)
 }
 
-fn cannot_replace(folder: &Path, error: &io::Error) -> CliError {
-    CliError::content(format_args!("cannot replace `{}`: {error}", folder.join(USAGE).display()))
-}
-
-/// Prints the answer, and writes the usage file if the request changes it.
-fn respond(
-    request: &Request,
-    folder: &Path,
-    files: &SchedPriv,
-    locked: Option<&LockedUsage>,
-) -> Result<Outcome, CliError> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+/// Prints the answer.
+fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
     let is_terminal = io::stdout().is_terminal();
     let mut out = BufWriter::new(Escaped { out: StandardOutput::lock(), is_terminal });
-    let answer = answer(request, files, now, &mut out).map_err(|error| match error {
+    let answer = answer(request, files, &mut out).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
     })?;
     out.flush()?;
     write_stderr(&answer.stderr);
-    answer.remark.iter().for_each(warn);
-    if let (Some(bytes), Some(locked)) = (&answer.usage, locked) {
-        if files.usage.is_lossy() {
-            let kept = locked.keep_as_unread(now).map_err(|error| cannot_replace(folder, &error))?;
-            warn(format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()));
-            if let UsageOnDisk::Read(usage) = &files.usage {
-                usage.faults.iter().take(MAX_FAULTS).for_each(warn);
-            }
-        }
-        locked.replace(bytes).map_err(|error| cannot_replace(folder, &error))?;
-    }
     Ok(outcome(answer.code))
 }
-
-/// The most faults of a usage file that are reported.
-const MAX_FAULTS: usize = 10;
 
 /// Reads the scheduler's files. Without a `resource_group` nothing can be answered.
 fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedPriv, CliError> {
@@ -181,9 +147,9 @@ fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedP
         Err(error) => return Err(error.into()),
     };
     let lines = ResourceGroup::parse(&file("resource_group", MAX_FILE)?);
-    let usage = match file(USAGE, MAX_BYTES as u64) {
-        Ok(bytes) => UsageOnDisk::Read(UsageFile::parse(&bytes).map_err(CliError::content)?),
-        Err(error) if is_missing(&error) => UsageOnDisk::Missing,
+    let usage = match file("usage", MAX_BYTES as u64) {
+        Ok(bytes) => Some(UsageFile::parse(&bytes).map_err(CliError::content)?),
+        Err(error) if is_missing(&error) => None,
         Err(error) => return Err(error.into()),
     };
     Ok(SchedPriv { lines, config, usage })
@@ -221,16 +187,7 @@ fn split_option<'a>(arguments: &[&'a OsStr], option: &str) -> Result<(Vec<&'a Os
 
 /// What follows the prefix of an argument, which need not be UTF-8.
 fn value_of(argument: &OsStr, prefix: &str) -> Option<OsString> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-
-        Some(OsStr::from_bytes(argument.as_encoded_bytes().strip_prefix(prefix.as_bytes())?).to_owned())
-    }
-    #[cfg(not(unix))]
-    {
-        argument.to_str().and_then(|argument| argument.strip_prefix(prefix)).map(OsString::from)
-    }
+    Some(OsStr::from_bytes(argument.as_bytes().strip_prefix(prefix.as_bytes())?).to_owned())
 }
 
 /// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of `pbs.conf`.

@@ -3,12 +3,10 @@
 use std::io::Write;
 
 use job_sort_formula::fairshare::NodeId;
-use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_report::shares::{Assumed, PolicyView, write_json};
 use jsf_report::{SharesHead, shares_document};
 use jsf_site::Site;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest};
-use jsf_slurm::load_file::format_load_file;
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
 use super::document::{write_as_markdown, write_text};
@@ -19,7 +17,7 @@ use super::warnings::Warnings;
 use super::{CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let is_export = matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup);
+    let is_export = arguments.format == SharesFormatName::ResourceGroup;
     if is_export {
         let options = [
             ("--charge", arguments.assumed.has_charge()),
@@ -29,10 +27,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
             ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
             ("--report", arguments.report.is_some()),
         ];
-        refuse_idle(
-            &options,
-            "with --format sacctmgr or resource-group: the file has the shares of the whole tree, and no usage",
-        )?;
+        refuse_idle(&options, "with --format resource-group: the file has the shares of the whole tree, and no usage")?;
     }
     note_idle(&[("--wide", arguments.text.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
@@ -40,7 +35,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let mut warnings = Warnings::new(arguments.format.is_document() && !is_export);
     warnings.add_site(&site, site.warnings_for(&["fairshare_factor"]));
     if is_export {
-        return export(&site, arguments.format, out);
+        return export(&site, out);
     }
     let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
     let request =
@@ -88,9 +83,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     match arguments.format {
         SharesFormatName::Json => write_json(&views, &warnings, out)?,
         SharesFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
-        SharesFormatName::Human | SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup => {
-            write_text(&document, arguments.text, out)?;
-        }
+        SharesFormatName::Human | SharesFormatName::ResourceGroup => write_text(&document, arguments.text, out)?,
     }
     Ok(outcome.unwrap_or(Outcome::Fine))
 }
@@ -149,23 +142,10 @@ fn places(
     Ok(Some(Some((source.text.clone(), places))))
 }
 
-/// Writes the tree as a scheduler's file, and warns of what the file does not preserve.
-fn export(site: &Site, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
-    if format == SharesFormatName::ResourceGroup {
-        let written = site.resource_group()?;
-        written.losses.iter().for_each(warn);
-        out.write_all(written.text.as_ref())?;
-    } else {
-        let tree = TreeDocument::from_tree(&site.share_tree()?);
-        let cluster = site.cluster_name().unwrap_or_else(|| {
-            warn(
-                "the name of the cluster is not known: give --slurm-conf FILE, or replace `cluster` on the first line",
-            );
-            "cluster"
-        });
-        let written = format_load_file(&tree, cluster);
-        written.losses.iter().for_each(warn);
-        out.write_all(written.text.as_ref())?;
-    }
+/// Prints the tree as a `resource_group`, and warns of what that does not preserve.
+fn export(site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let written = site.resource_group()?;
+    written.losses.iter().for_each(warn);
+    out.write_all(written.text.as_ref())?;
     Ok(Outcome::Fine)
 }

@@ -123,11 +123,14 @@ fn options_that_cannot_be_meant_are_refused() {
     let tree = ["--tree", "examples/site/tree.json"];
     for (options, expected) in [
         (
-            &["--format", "sacctmgr", "--charge", "Bob=1", "--decay", "1w"][..],
+            &["--format", "resource-group", "--charge", "Bob=1", "--decay", "1w"][..],
             "--charge and --decay have no effect with",
         ),
-        (&["--format", "resource-group", "--entity", "Bob"], "--entity has no effect with --format sacctmgr or"),
-        (&["--format", "sacctmgr", "--active", "Bob", "-f", "README.md"], "--active and --formula have no effect with"),
+        (&["--format", "resource-group", "--entity", "Bob"], "--entity has no effect with --format resource-group"),
+        (
+            &["--format", "resource-group", "--active", "Bob", "-f", "README.md"],
+            "--active and --formula have no effect with",
+        ),
     ] {
         refused(&[&["shares"], &tree[..], options].concat(), expected);
     }

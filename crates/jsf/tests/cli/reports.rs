@@ -419,7 +419,10 @@ fn a_page_replaces_the_file_behind_a_link() {
     success(&write(&link));
     assert!(link.is_symlink() && fs::read_to_string(&target).expect("a page").contains("</html>"));
     assert_eq!(write(&folder.path().join("missing/page.html")).status.code(), Some(2));
-    assert_eq!(folder.path().read_dir().expect("a folder").count(), 2);
+    let lost = folder.path().join("lost.html");
+    std::os::unix::fs::symlink("nowhere.html", &lost).expect("a link");
+    assert_eq!((write(&lost).status.code(), lost.is_symlink()), (Some(2), true));
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 3);
 }
 
 #[cfg(unix)]

@@ -1,11 +1,7 @@
 //! The `pbsfs` command.
 
 mod calls;
-#[cfg(unix)]
-mod faults;
-#[cfg(unix)]
 mod files;
-#[cfg(unix)]
 mod sites;
 
 /// The names of the files in a folder, sorted.

@@ -41,26 +41,6 @@ fn a_site_gives_the_same_answers_as_its_folder() {
 }
 
 #[test]
-fn usage_is_changed_in_a_folder_and_never_in_an_archive() {
-    let place = tempfile::tempdir().expect("a folder");
-    let site = place.path().join("site");
-    write_snapshot(&site, |_| true);
-    let archive = place.path().join("site.tar");
-    let bytes = tar_of(&site, "site");
-    fs::write(&archive, &bytes).expect("a file");
-    for request in [&["-d"][..], &["-e"], &["-s", "Bob", "5"]] {
-        let output = jsf(&[&["pbsfs", "--site", text(&archive)], request].concat());
-        assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""), "{request:?}");
-        assert!(stderr(&output).contains("is an archive, which is only read"), "{}", stderr(&output));
-        assert_eq!(fs::read(&archive).expect("a file"), bytes);
-    }
-    let output = jsf(&["pbsfs", "--site", text(&site), "-s", "Bob", "5"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(site.join("sched_priv/usage.bak").exists());
-    assert!(stdout(&jsf(&["pbsfs", "--site", text(&site), "-g", "Bob"])).contains(": 5 ("), "the new usage");
-}
-
-#[test]
 fn a_scheduler_of_the_site_is_found_by_its_name() {
     let place = tempfile::tempdir().expect("a folder");
     let site = place.path().join("site");

@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use job_sort_formula::diagnostic::is_control;
-use job_sort_formula::fairshare::unique_names::{UniqueNames, truncated};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 use crate::c_number::{whole_int, whole_long};
 use crate::c_string::{LineChunk, fgets_chunks, is_blank_or_comment, name_text};
+use crate::files::unique_names::{UniqueNames, truncated};
 
 /// The name of the root. As a parent, `root` in the file also means the root.
 pub const TREE_ROOT: &str = "TREEROOT";
@@ -280,9 +280,9 @@ fn shares(tree: &ShareTree, node: NodeId, parent: NodeId, losses: &mut Vec<Group
 
 /// A unique name for every node.
 fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, String> {
-    let mut taken = UniqueNames::new(str::to_owned, MAX_NAME);
+    let mut taken = UniqueNames::new(MAX_NAME);
     for reserved in [TREE_ROOT, UNKNOWN_GROUP, "root"] {
-        taken.take("", reserved);
+        taken.take(reserved);
     }
     let mut has_root = false;
     let mut names = HashMap::from([(tree.root(), "root".to_owned())]);
@@ -293,8 +293,8 @@ fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, Strin
         let is_root = given == "root" && tree.children(node).is_empty() && !has_root;
         has_root |= is_root;
         let valid = valid_name(given);
-        let is_free = is_root || is_unknown_group(tree, node) || taken.take("", &valid);
-        let name = if is_free { valid } else { taken.claim("", &valid_name(&format!("{parent}/{given}"))) };
+        let is_free = is_root || is_unknown_group(tree, node) || taken.take(&valid);
+        let name = if is_free { valid } else { taken.claim(&valid_name(&format!("{parent}/{given}"))) };
         if name != given {
             let parent = parent.to_owned();
             losses.push(GroupLoss::Renamed { name: given.to_owned(), parent, written: name.clone() });

@@ -277,11 +277,6 @@ fn last_double(bytes: &[u8]) -> Option<f64> {
     bytes.last_chunk::<8>().map(|&bytes| f64::from_le_bytes(bytes))
 }
 
-/// The usage after one step of decay: the usage times the factor, a C `float`, but at least [`MIN_USAGE`].
-pub fn decayed(usage: f64, factor: f32) -> f64 {
-    IntervalDecay::new(factor, 1).step(usage)
-}
-
 /// Encodes a usage file of version 2: the time of the last decay in Unix seconds, and for each record the name of an
 /// entity, which is truncated to 49 bytes, and its usage.
 pub fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {

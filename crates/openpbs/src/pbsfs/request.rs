@@ -13,18 +13,6 @@ pub enum Request {
     Entity(Vec<u8>),
     /// `-c ENTITY1 ENTITY2`: prints which of the two has the higher fair-share priority.
     Compare(Vec<u8>, Vec<u8>),
-    /// `-s ENTITY USAGE`: sets an entity's usage. A text that is not a number as a whole changes nothing, and
-    /// neither does a usage set for a group; the file is written in both cases.
-    Set {
-        /// The entity.
-        entity: Vec<u8>,
-        /// Its usage, as C's `strtod` reads it.
-        usage: Vec<u8>,
-    },
-    /// `-d`: applies one step of decay.
-    Decay,
-    /// `-e`: removes the entities that are not in `resource_group`, unless the usage file has version 1.
-    Trim,
 }
 
 /// Valid arguments.
@@ -38,13 +26,18 @@ pub struct Arguments {
     pub stderr: Vec<u8>,
 }
 
-/// Arguments that make `pbsfs` print its usage and exit.
+/// Arguments that are not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidArguments {
-    /// The messages, for standard error.
-    pub stderr: Vec<u8>,
-    /// The exit code.
-    pub code: u8,
+pub enum InvalidArguments {
+    /// Arguments that make `pbsfs` print its usage and exit.
+    Usage {
+        /// The messages, for standard error.
+        stderr: Vec<u8>,
+        /// The exit code.
+        code: u8,
+    },
+    /// `-s`, `-d` or `-e`, which change the usage file.
+    Changes(char),
 }
 
 impl Request {
@@ -52,7 +45,7 @@ impl Request {
     /// of several actions counts, `-I SCHEDULER` may accompany it, and an unknown option is reported and ignored.
     ///
     /// # Errors
-    /// [`InvalidArguments`]: too many operands, or too few.
+    /// [`InvalidArguments`]: too many operands or too few, or a request that changes the usage file.
     pub fn parse(program: &[u8], arguments: &[&[u8]]) -> Result<Arguments, InvalidArguments> {
         let parsed = ParsedOptions::parse(arguments, b"sgptdce", b"I-");
         let stderr: Vec<u8> = parsed.errors.iter().flat_map(|error| error.message(program)).collect();
@@ -60,7 +53,7 @@ impl Request {
         let mut scheduler = None;
         for (letter, value) in parsed.options {
             match letter {
-                b'-' => return Err(InvalidArguments::new(stderr, "--version")),
+                b'-' => return Err(InvalidArguments::usage(stderr, "--version")),
                 b'I' => scheduler = value.filter(|name| *name != b"default").map(<[u8]>::to_vec),
                 _ => action = letter,
             }
@@ -68,23 +61,20 @@ impl Request {
         let request = match (action, &parsed.operands[..]) {
             (b'p', []) => Self::Table,
             (b't', []) => Self::Outline,
-            (b'p' | b't', _) => return Err(InvalidArguments::new(stderr, "-[ptdgcs] [-I sched_name]")),
+            (b'p' | b't', _) => return Err(InvalidArguments::usage(stderr, "-[ptdgcs] [-I sched_name]")),
             (b'g', [entity]) => Self::Entity(entity.to_vec()),
-            (b'g', _) => return Err(InvalidArguments::new(stderr, "[-I sched_name] -g <fairshare_entity>")),
-            (b's', [entity, usage]) => Self::Set { entity: entity.to_vec(), usage: usage.to_vec() },
-            (b's', _) => return Err(InvalidArguments::new(stderr, "[-I sched_name] -s <fairshare_entity> <usage>")),
+            (b'g', _) => return Err(InvalidArguments::usage(stderr, "[-I sched_name] -g <fairshare_entity>")),
             (b'c', [left, right]) => Self::Compare(left.to_vec(), right.to_vec()),
-            (b'c', _) => return Err(InvalidArguments::new(stderr, "[-I sched_name] -c <entity1> <entity2>")),
-            (b'd', _) => Self::Decay,
-            _ => Self::Trim,
+            (b'c', _) => return Err(InvalidArguments::usage(stderr, "[-I sched_name] -c <entity1> <entity2>")),
+            _ => return Err(InvalidArguments::Changes(action.into())),
         };
         Ok(Arguments { request, scheduler, stderr })
     }
 }
 
 impl InvalidArguments {
-    fn new(stderr: Vec<u8>, usage: &str) -> Self {
-        Self { stderr: [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat(), code: FAILED }
+    fn usage(stderr: Vec<u8>, usage: &str) -> Self {
+        Self::Usage { stderr: [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat(), code: FAILED }
     }
 }
 
@@ -167,10 +157,9 @@ impl<'a> ParsedOptions<'a> {
 mod tests {
     use super::*;
 
-    fn request(arguments: &[&str]) -> Result<Request, String> {
+    fn request(arguments: &[&str]) -> Result<Request, InvalidArguments> {
         let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
-        let parsed = Request::parse(b"pbsfs", &arguments);
-        parsed.map(|parsed| parsed.request).map_err(|error| String::from_utf8(error.stderr).expect("UTF-8"))
+        Request::parse(b"pbsfs", &arguments).map(|parsed| parsed.request)
     }
 
     #[test]
@@ -179,10 +168,11 @@ mod tests {
         assert_eq!(request(&["-x"]), Ok(Request::Table));
         assert_eq!(request(&["-pt"]), Ok(Request::Outline));
         assert_eq!(request(&["Bob", "-p", "-g"]), Ok(Request::Entity(b"Bob".to_vec())));
-        assert_eq!(request(&["-d", "what", "ever"]), Ok(Request::Decay));
-        assert_eq!(request(&["-I", "default", "-e"]), Ok(Request::Trim));
-        let set = Request::Set { entity: b"Bob".to_vec(), usage: b"-5".to_vec() };
-        assert_eq!(request(&["-s", "--", "Bob", "-5"]), Ok(set));
+        assert_eq!(request(&["-s", "-p"]), Ok(Request::Table));
+        assert_eq!(request(&["-d", "what", "ever"]), Err(InvalidArguments::Changes('d')));
+        assert_eq!(request(&["-I", "default", "-e"]), Err(InvalidArguments::Changes('e')));
+        assert_eq!(request(&["-s", "--", "Bob", "-5"]), Err(InvalidArguments::Changes('s')));
+        assert_eq!(request(&["-ps", "Bob"]), Err(InvalidArguments::Changes('s')));
     }
 
     #[test]
@@ -191,10 +181,10 @@ mod tests {
             (&["-t", "Bob"][..], "Usage: pbsfs -[ptdgcs] [-I sched_name]\n"),
             (&["-g"], "Usage: pbsfs [-I sched_name] -g <fairshare_entity>\n"),
             (&["-c", "a"], "Usage: pbsfs [-I sched_name] -c <entity1> <entity2>\n"),
-            (&["-s", "a", "1", "2"], "Usage: pbsfs [-I sched_name] -s <fairshare_entity> <usage>\n"),
             (&["--help"], "Usage: pbsfs --version\n"),
         ] {
-            assert_eq!(request(arguments), Err(usage.to_owned()), "{arguments:?}");
+            let expected = InvalidArguments::Usage { stderr: usage.into(), code: FAILED };
+            assert_eq!(request(arguments), Err(expected), "{arguments:?}");
         }
     }
 

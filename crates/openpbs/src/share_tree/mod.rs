@@ -10,7 +10,6 @@ mod builder;
 
 use std::cmp::Ordering;
 
-use crate::files::usage::{MIN_USAGE, encode_usage_file};
 pub use builder::{PbsTreeBuilder, PbsTreeError};
 use job_sort_formula::fairshare::{AssessedTree, EntityShares, FairShare, NodeId, Policy, ShareTable, ShareTree};
 
@@ -143,38 +142,4 @@ impl SharePath {
         }
         Ordering::Equal
     }
-}
-
-/// Encodes the usage of the tree as a usage file of version 2, as the daemon and `pbsfs` write it. `last_decay` is in
-/// Unix seconds. `change` maps every usage: [`decayed`](crate::files::usage::decayed) for a step of decay, the
-/// identity for a copy.
-///
-/// Only the nodes without children are written, and of these only those with a usage other than 1 after `change`, and
-/// never the group `unknown`. Siblings are written in reverse order of `resource_group`. The leaves directly in a group
-/// come before those in its subgroups; the subgroups follow in the order of `resource_group`. A name is truncated to 49
-/// bytes.
-pub fn encode_usage(tree: &PbsTree, last_decay: i64, change: impl Fn(f64) -> f64) -> Vec<u8> {
-    encode_usage_of_nodes(tree, last_decay, |node| change(tree.tree().usage(node)))
-}
-
-/// [`encode_usage`] with the usage of each node given by `usage_of`.
-pub fn encode_usage_of_nodes(tree: &PbsTree, last_decay: i64, usage_of: impl Fn(NodeId) -> f64) -> Vec<u8> {
-    let nodes = leaves_in_usage_file_order(tree).filter(|&node| node != tree.unknown());
-    let records = nodes.map(|node| (tree.tree().name(node), usage_of(node)));
-    encode_usage_file(last_decay, records.filter(|&(_, usage)| usage != MIN_USAGE))
-}
-
-/// The nodes without children, in the order of their records in a usage file.
-fn leaves_in_usage_file_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
-    let mut groups = vec![tree.tree().root()];
-    let leaves = std::iter::from_fn(move || {
-        let children = tree.tree().children(groups.pop()?);
-        groups.extend(children.iter().rev().filter(|&&node| has_children(tree, node)));
-        Some(children.iter().rev().copied().filter(|&node| !has_children(tree, node)))
-    });
-    leaves.flatten()
-}
-
-fn has_children(tree: &PbsTree, node: NodeId) -> bool {
-    !tree.tree().children(node).is_empty()
 }

@@ -77,8 +77,6 @@ pub struct SlurmConf {
     pub policy: ConfPolicy,
     /// Whether `PriorityFlags` is set, which chooses the policy.
     pub sets_flags: bool,
-    /// `ClusterName`.
-    pub cluster_name: Option<String>,
     /// Whether `decay_half_life` is read from the files.
     pub sets_half_life: bool,
     /// Whether `dampening_factor` is read from the files.
@@ -102,7 +100,6 @@ impl Default for SlurmConf {
             version: None,
             policy: ConfPolicy::default(),
             sets_flags: false,
-            cluster_name: None,
             sets_half_life: false,
             sets_dampening: false,
             decay_half_life: 7 * 24 * 60 * 60,

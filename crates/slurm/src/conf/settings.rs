@@ -165,7 +165,6 @@ impl<'a> Settings<'a> {
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
         self.conf.version = self.found.get("SLURM_VERSION").map(|found| found.value.clone());
-        self.conf.cluster_name = self.found.get("ClusterName").map(|found| found.value.clone());
         self.interpret_priority_type();
         self.interpret_flags();
         self.interpret_decay_and_reset();

@@ -51,7 +51,6 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
         version: None,
         policy: ConfPolicy::Classic,
         sets_flags: true,
-        cluster_name: Some("x".into()),
         sets_half_life: true,
         sets_dampening: true,
         decay_half_life: 1_209_600,
@@ -183,7 +182,6 @@ fn the_output_of_scontrol_show_config_has_no_false_warnings() {
     let expected = SlurmConf {
         priority_type: Some("priority/multifactor".into()),
         version: Some("22.05.8".into()),
-        cluster_name: Some("kestrel".into()),
         sets_half_life: true,
         sets_dampening: true,
         decay_half_life: 1_209_600,

@@ -16,7 +16,6 @@ use serde_json::value::RawValue;
 pub use error::{Place, RowFault, TreeReadError, TreeWarning};
 
 use error::SourceName;
-pub(super) use records::UNNAMED_PARTITION;
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;

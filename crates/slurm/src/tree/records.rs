@@ -16,7 +16,7 @@ pub(super) const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The first character of a partition that the document does not name. No real partition has it.
-pub(crate) const UNNAMED_PARTITION: &str = "?";
+const UNNAMED_PARTITION: &str = "?";
 
 /// A row of a document.
 #[derive(Debug)]

@@ -135,7 +135,6 @@ fn partitions_and_clusters_are_told_apart() {
 
 #[test]
 fn a_user_may_be_in_an_account_once_per_partition() {
-    use crate::load_file::format_load_file;
     let dump = "Cluster - 'c':Fairshare=1\nParent - 'root'\nAccount - 'phys':Fairshare=4\nParent - 'phys'\n\
         User - 'ann':DefaultAccount='phys':Fairshare=1\n\
         User - 'ann':Partition='gpu':DefaultAccount='phys':Fairshare=3\n\
@@ -175,20 +174,12 @@ fn a_user_may_be_in_an_account_once_per_partition() {
     let named: Vec<&str> = shares.nodes().skip(2).map(|node| shares.name(node)).collect();
     assert_eq!(named, ["ann", "ann:gpu", "ann:cpu"]);
     assert_eq!(TreeDocument::from_tree(&shares).nodes, nodes);
-    let written = format_load_file(&TreeDocument::from_tree(&shares), "c");
-    assert!(
-        written.text.contains("User - 'ann':Partition='gpu':DefaultAccount='phys':Fairshare=3\n"),
-        "{}",
-        written.text
-    );
-    assert_eq!(tree(&written.text).document.nodes, nodes);
     let again = dump.to_owned() + "User - 'ann':Partition='gpu'\n";
     assert_eq!(warned(&again), ["line 8: `ann:gpu` in `phys` is on line 6 already; this row is ignored"]);
 }
 
 #[test]
 fn a_table_without_partitions_keeps_every_association() {
-    use crate::load_file::format_load_file;
     let text = sshare("root|||1|9\n a||1|1|9\n  a|ann|1|1|4\n  a|ann|2|1|3\n  a|ann|3|1|2\n");
     let told = warned(&text);
     assert_eq!(told.len(), 2, "{told:?}");
@@ -203,9 +194,6 @@ fn a_table_without_partitions_keeps_every_association() {
         let node = shares.find(name).expect("an association");
         assert_eq!((shares.shares(node).count(), shares.usage(node)), expected);
     }
-    let losses = format_load_file(&read.document, "c").losses;
-    let told = losses[0].to_string();
-    assert_eq!(told, "the partition of `ann` in `a` is not known: replace `?2` by its name");
 }
 
 #[test]
@@ -327,8 +315,6 @@ fn a_hundred_thousand_levels_are_read() {
     }
     let shares = tree(&text).document.share_tree().expect("sound");
     assert_eq!(shares.len(), 100_001);
-    let written = crate::load_file::format_load_file(&TreeDocument::from_tree(&shares), "c");
-    assert_eq!(tree(&written.text).document.nodes.len(), 100_000);
 }
 
 /// Pieces that the readers look for.
@@ -383,16 +369,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_becomes_a_tree_and_can_be_written(text in pieces()) {
+    fn what_is_read_becomes_a_tree(text in pieces()) {
         let _ = crate::conf::SlurmConf::parse("t", text.as_bytes());
         if let Ok(tree) = read_tree("t", text.as_bytes()) {
             prop_assert!(tree.document.share_tree().is_ok(), "{:?}", tree.document.share_tree());
-            let written = crate::load_file::format_load_file(&tree.document, "c");
-            // a cluster of nothing but its root is written, and refused as cut off
-            prop_assume!(!tree.document.nodes.is_empty());
-            let again = read_tree("t", written.text.as_bytes());
-            prop_assert!(again.is_ok(), "{again:?}\n{}", written.text);
-            prop_assert_eq!(again.map(|again| again.document.nodes.len()).ok(), Some(tree.document.nodes.len()));
         }
     }
 }

@@ -81,8 +81,6 @@ pub enum SharesFormatName {
     Markdown,
     /// The numbers as JSON
     Json,
-    /// A file for `sacctmgr load`
-    Sacctmgr,
     /// A resource_group file
     ResourceGroup,
 }
