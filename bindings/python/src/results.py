@@ -86,7 +86,6 @@ ATTRIBUTES = {
         "different": "The jobs whose values differ.",
         "unknown_jobs": "The jobs of the log that are not in the queue.",
         "not_listed": "The jobs that differ and are not listed in `different`.",
-        "not_searched": "The values that differ and for which no reason was searched.",
         "damaged": "The lines that cannot be read.",
     },
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use job_sort_formula::PythonVersion;
-use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Objection, Replay};
+use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Replay};
 use serde_json::{Value, json};
 
 use crate::document::{Cell, Column, Document, Fact, Section, Table};
@@ -32,7 +32,6 @@ pub fn write_json(replay: &Replay, formula: &str, python: PythonVersion, out: &m
         "unexplained": replay.unexplained,
         "unknown_jobs": replay.unknown_jobs,
         "damaged": replay.damaged,
-        "not_searched": replay.not_searched,
         "summary": headline(replay),
         "causes": replay.causes.iter().map(|one| cause(one, replay)).collect::<Vec<_>>(),
     });
@@ -49,18 +48,9 @@ fn difference(different: &Difference) -> Value {
         "why": different.why(),
         "explanations": different.explanations.iter().map(explanation).collect::<Vec<_>>(),
     });
-    if !different.rejected.is_empty() {
-        fields["rejected"] = different.rejected.iter().map(rejected).collect();
-    }
     if let Some(remark) = &different.remark {
         fields["remark"] = remark.clone().into();
     }
-    fields
-}
-
-fn rejected((explained, objection): &(Explanation, Objection)) -> Value {
-    let mut fields = explanation(explained);
-    fields["objection"] = objection.to_string().into();
     fields
 }
 
@@ -70,15 +60,9 @@ fn cause(cause: &Cause, replay: &Replay) -> Value {
             CauseKind::Formula { .. } => "formula",
             CauseKind::EligibleTime => "eligible_time",
             CauseKind::Decayed(_) => "decay",
-            CauseKind::Undeclared(_) => "undeclared",
-            CauseKind::Digits => "digits",
-            CauseKind::Input(_) => "input",
             CauseKind::NotWaiting => "state",
             CauseKind::NotCaptured(_) => "not captured",
-            CauseKind::OtherLines => "other lines",
-            CauseKind::ContradictedBy(_) => "contradicted",
             CauseKind::NotANumber => "not a number",
-            CauseKind::NotSearched => "not searched",
             CauseKind::Nothing => "unknown",
         },
         "lines": cause.lines,
@@ -99,18 +83,10 @@ fn cause(cause: &Cause, replay: &Replay) -> Value {
 
 fn explanation(explanation: &Explanation) -> Value {
     let mut fields = match explanation {
-        Explanation::Digits => json!({"kind": "digits"}),
-        Explanation::Undeclared(name) => json!({"kind": "undeclared", "input": name}),
         Explanation::EligibleTime(seconds) => {
             json!({"kind": "eligible_time", "input": "eligible_time", "seconds": seconds})
         }
         Explanation::Decayed(times) => json!({"kind": "decay", "times": times}),
-        Explanation::Usage { entity, ours, logged } => {
-            json!({"kind": "usage", "entity": entity, "ours": ours, "logged": logged})
-        }
-        Explanation::Input { name, ours, logged } => {
-            json!({"kind": "input", "input": name, "ours": ours, "logged": logged})
-        }
         Explanation::NotWaiting(_) => json!({"kind": "state"}),
         Explanation::Formula { origin, text } => json!({"kind": "formula", "origin": origin, "formula": text}),
     };
@@ -235,10 +211,6 @@ fn causes(replay: &Replay) -> Vec<String> {
     if replay.causes.len() > MAX_CAUSES {
         lines.push(format!("and {} more", count(replay.causes.len() - MAX_CAUSES, "cause")));
     }
-    if replay.not_searched > 0 {
-        let lines_left = count(replay.not_searched, "line");
-        lines.push(format!("the work granted to the searches is spent: {lines_left} not searched to the end"));
-    }
     lines
 }
 
@@ -255,18 +227,10 @@ fn sentence(cause: &Cause) -> String {
             let often = if count == 1 { "once".to_owned() } else { format!("{count} times") };
             format!("captured {captured} the log: all usage in the log has decayed {often} {more}")
         }
-        CauseKind::Undeclared(name) => format!("nothing declares `{name}`, which then counts as 0"),
-        CauseKind::Digits => "the last digit is rounded differently".to_owned(),
-        CauseKind::Input(name) => format!("`{name}` has changed while the job waited"),
         CauseKind::NotWaiting => "the job is not evaluated now".to_owned(),
         CauseKind::NotCaptured(missing) => format!("nothing was verified, because {missing}"),
-        CauseKind::OtherLines => "no moment of capture fits the lines of the cycle".to_owned(),
-        CauseKind::ContradictedBy(file) => {
-            format!("nothing explains the values: only other inputs than those in `{file}` would give them")
-        }
         CauseKind::NotANumber => "the logged text is not a number".to_owned(),
-        CauseKind::NotSearched => "the search did not end, because its work is spent".to_owned(),
-        CauseKind::Nothing => "no change of one input gives the value".to_owned(),
+        CauseKind::Nothing => "no other formula of the site and no other moment gives the values".to_owned(),
     }
 }
 
@@ -295,9 +259,7 @@ fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
         CauseKind::NotCaptured(NotCaptured::EligibleTime) => {
             "save the output of `qstat -f -F json` of the moment of the cycle, and compare again".to_owned()
         }
-        CauseKind::ContradictedBy(_) | CauseKind::OtherLines | CauseKind::Nothing | CauseKind::NotSearched
-            if differ_mostly =>
-        {
+        CauseKind::Nothing if differ_mostly => {
             "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
              its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
              capture again during a cycle, with `usage`"

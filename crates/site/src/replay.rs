@@ -4,9 +4,7 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::OnError;
-use jsf_openpbs::replay::{
-    OtherFormula, Replay, ReplayedQueue, SEARCH_WORK, Sources, formulas_set, logged_values, replay_within,
-};
+use jsf_openpbs::replay::{OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay};
 use jsf_openpbs::resource_amount::NumberMode;
 
 use super::formula_text::submitted;
@@ -31,19 +29,6 @@ impl Site {
     /// The log cannot be read or has no values, the numbers are not OpenPBS's, or the queue cannot be ranked, see
     /// [`rank`](Self::rank).
     pub fn replay(&self, log: impl Into<FileSource>, formula: &Formula) -> Result<LogReplay, SiteError> {
-        self.replay_within(log, formula, SEARCH_WORK)
-    }
-
-    /// The same with this much work for the searches of all explanations, about a nanosecond each.
-    ///
-    /// # Errors
-    /// As for [`replay`](Self::replay).
-    pub fn replay_within(
-        &self,
-        log: impl Into<FileSource>,
-        formula: &Formula,
-        work: u64,
-    ) -> Result<LogReplay, SiteError> {
         if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
             return Err(SiteError::missing("a scheduler's log has OpenPBS's numbers: ", Need::OpenPbsNumbers));
         }
@@ -68,28 +53,17 @@ impl Site {
                 let entities = ranked.table.entities().iter().map(|entity| &**entity);
                 self.tree.as_ref()?.pbs_tree_with_usage(self.policy.rules, entities, change).ok()
             },
-            formula,
-            schema: &ranked.schema,
+            program: &ranked.program,
             table: &ranked.table,
             scores: ranked.ranking.scores(),
             tree: ranked.tree.as_ref(),
             policy: &*policy,
             decay: IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time),
             others: &others,
-            sources: &self.replay_sources(),
+            has_usage: self.files.first(Role::Usage).or_else(|| self.files.first(Role::Tree)).is_some(),
+            has_queues: !self.queues.is_empty(),
         };
-        Ok(LogReplay { replay: replay_within(&bytes, &queue, work), warnings: ranked.warnings })
-    }
-
-    /// The files that the inputs of the formula come from.
-    fn replay_sources(&self) -> Sources {
-        let [queues, tree, usage] = [
-            &[Role::Queues, Role::Server, Role::Resources][..],
-            &[Role::Tree, Role::ResourceGroup],
-            &[Role::Tree, Role::Usage],
-        ]
-        .map(|roles| roles.iter().find_map(|role| self.files.first(*role)).map(FileSource::name));
-        Sources { jobs: self.queue_name(), queues: queues.filter(|_| !self.queues.is_empty()), tree, usage }
+        Ok(LogReplay { replay: replay(&bytes, &queue), warnings: ranked.warnings })
     }
 
     /// The formulas of the site's files, and those that a server's log beside the scheduler's names, except `formula`: where

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Explanation, NotCaptured, Objection};
+use super::{Explanation, NotCaptured};
 
 /// Why a value differs, as far as it has that in common with others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,72 +18,33 @@ pub enum CauseKind {
     EligibleTime,
     /// All usage has decayed this many times more.
     Decayed(i32),
-    /// A resource that no file declares counts as 0.
-    Undeclared(String),
-    /// The last digit is rounded differently.
-    Digits,
-    /// This input changes while a job waits.
-    Input(String),
     /// The job is no longer waiting.
     NotWaiting,
-    /// The file that would give the input is missing.
+    /// The file that would give an input is missing.
     NotCaptured(NotCaptured),
-    /// Each line of the cycle would need another moment.
-    OtherLines,
-    /// Only inputs other than those in this file would give the values.
-    ContradictedBy(String),
     /// The logged text is not a number.
     NotANumber,
-    /// The work of all searches was spent.
-    NotSearched,
-    /// No change of one input gives the value.
+    /// No other formula and no other moment gives the value.
     Nothing,
 }
 
 impl CauseKind {
-    pub(super) fn new(
-        explanation: Option<&Explanation>,
-        rejected: &[(Explanation, Objection)],
-        is_cut_short: bool,
-        is_number: bool,
-    ) -> Self {
-        match (explanation, rejected.first()) {
-            (Some(Explanation::Formula { origin, text }), _) => {
-                Self::Formula { origin: origin.clone(), text: text.clone() }
-            }
-            (Some(Explanation::EligibleTime(_)), _) => Self::EligibleTime,
-            (Some(Explanation::Decayed(times)), _) => Self::Decayed(*times),
-            (Some(Explanation::Undeclared(name)), _) => Self::Undeclared(name.clone()),
-            (Some(Explanation::Digits), _) => Self::Digits,
-            (Some(Explanation::NotWaiting(_)), _) => Self::NotWaiting,
-            (Some(Explanation::Usage { entity: name, .. } | Explanation::Input { name, .. }), _) => {
-                Self::Input(name.clone())
-            }
-            (None, Some((_, Objection::NotCaptured(missing)))) => Self::NotCaptured(*missing),
-            (None, Some((_, Objection::OtherLines))) => Self::OtherLines,
-            (None, Some((_, Objection::ContradictedBy(file)))) => Self::ContradictedBy(file.clone()),
-            (None, None) if !is_number => Self::NotANumber,
-            (None, None) if is_cut_short => Self::NotSearched,
-            (None, None) => Self::Nothing,
-        }
-    }
-
     /// Whether a value that differs for this reason is explained.
     pub fn explains(&self) -> bool {
         match self {
-            Self::Formula { .. }
-            | Self::EligibleTime
-            | Self::Decayed(_)
-            | Self::Undeclared(_)
-            | Self::Digits
-            | Self::Input(_)
-            | Self::NotWaiting => true,
-            Self::NotCaptured(_)
-            | Self::OtherLines
-            | Self::ContradictedBy(_)
-            | Self::NotANumber
-            | Self::NotSearched
-            | Self::Nothing => false,
+            Self::Formula { .. } | Self::EligibleTime | Self::Decayed(_) | Self::NotWaiting => true,
+            Self::NotCaptured(_) | Self::NotANumber | Self::Nothing => false,
+        }
+    }
+}
+
+impl From<&Explanation> for CauseKind {
+    fn from(explanation: &Explanation) -> Self {
+        match explanation {
+            Explanation::Formula { origin, text } => Self::Formula { origin: origin.clone(), text: text.clone() },
+            Explanation::EligibleTime(_) => Self::EligibleTime,
+            Explanation::Decayed(times) => Self::Decayed(*times),
+            Explanation::NotWaiting(_) => Self::NotWaiting,
         }
     }
 }

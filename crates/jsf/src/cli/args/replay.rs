@@ -11,13 +11,13 @@ use super::{FormulaArgs, SiteArgs, TextArgs};
 #[command(after_help = "\
 Lines such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` give the value that the scheduler computed for \
 a job. Its digits are compared with those that OpenPBS would log for the value that the formula gives to this job of \
---queue; other lines are skipped. For each difference, jsf looks for what explains it: another eligible_time, the same \
-for all jobs of a cycle, because the queue was captured at another moment; decays of usage; another formula of the \
-site's files, or of lines of the server's log in LOG; a resource that is not declared. What a file of the site \
-contradicts, or what only a missing file could tell, explains nothing.
+--queue; other lines are skipped. For the differences of a cycle, jsf tries three explanations: another formula of the \
+site's files, or of lines of the server's log in LOG; an eligible_time that is later or earlier by the same time, \
+because the queue was captured at another moment; usage that has decayed more or less often. Each must give more than \
+half of the differing values.
 
 The first line is the answer, then one line for each cause that differences have in common, then the first ten \
-differences, and the counts. All searches share one amount of work; what is not searched is counted.
+differences, and the counts.
 
 Exit codes: 0 all compared values are equal or explained, 1 a difference is unexplained, or no job of the log is in \
 the queue, 2 usage error, or a file that cannot be read.

@@ -1,0 +1,271 @@
+//! What may explain the values of a cycle that differ: another formula, another moment of `eligible_time`, or of all usage.
+
+use std::collections::HashMap;
+
+use job_sort_formula::fairshare::decay::IntervalDecay;
+use job_sort_formula::fairshare::{EntityShares, NodeId, ShareTree};
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, fairshare_number};
+use job_sort_formula::schema::FairshareInput;
+
+use super::{NotCaptured, OtherFormula, ReplayedQueue};
+use crate::number_format::logged;
+use crate::resource_amount::NumberMode;
+use crate::share_tree::PbsTree;
+
+/// The most additional decays that are tried.
+const MAX_MORE_DECAYS: i32 = 32;
+/// The most missing decays that are tried.
+const MAX_FEWER_DECAYS: i32 = 8;
+/// The most lines of a cycle to which a hypothesis is fitted; it is then tried for all of them.
+const SAMPLE: usize = 16;
+/// The longest change of `eligible_time`, in seconds.
+const MAX_SHIFT: i64 = 1 << 31;
+/// After so many cycles that nothing explains, only the formulas are tried: the log is of something else.
+const MAX_UNEXPLAINED: usize = 4096;
+/// The work of all evaluations beyond that which is free, in words: some seconds.
+const WORK: u64 = 1 << 30;
+const ELIGIBLE_TIME: &str = "eligible_time";
+const QUEUE_PRIORITY: &str = "queue_priority";
+
+/// What may explain the lines of a cycle.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Hypothesis<'a> {
+    /// The formula is this one.
+    Formula(&'a OtherFormula),
+    /// `eligible_time` is that of so many seconds later.
+    EligibleTime(i64),
+    /// The usage is that of one of the trees that [`Hypotheses::decayed`] has.
+    Decayed(usize),
+}
+
+/// A logged value that is compared: the row of its job, and its digits.
+pub(super) type Digits<'l> = (usize, &'l str);
+
+/// Tries what may explain the values of a log.
+pub(super) struct Hypotheses<'a> {
+    queue: ReplayedQueue<'a>,
+    program: &'a Program,
+    scorer: RowScorer<'a>,
+    /// The number of decays, and the shares of the entities after them; filled when first needed.
+    decayed: Vec<(i32, HashMap<NodeId, EntityShares>)>,
+    /// The time in the log at which `eligible_time` was that of the queue, from the latest cycle that shows it.
+    same_moment: Option<i64>,
+    unexplained: usize,
+}
+
+impl<'a> Hypotheses<'a> {
+    pub(super) fn new(queue: &ReplayedQueue<'a>, program: &'a Program) -> Self {
+        let scorer = RowScorer::with_work(program, ScorePrecision::Float32, OnError::ZeroLikePbs, WORK);
+        Self { queue: *queue, program, scorer, decayed: Vec::new(), same_moment: None, unexplained: 0 }
+    }
+
+    /// What explains more than half of the lines of a cycle that differ, the best first. `time` is that of the cycle; all
+    /// lines are those of jobs with a score.
+    pub(super) fn of_cycle(
+        &mut self,
+        time: Option<i64>,
+        all: &[Digits<'_>],
+        different: &[Digits<'_>],
+    ) -> Vec<Hypothesis<'a>> {
+        if different.is_empty() {
+            return Vec::new();
+        }
+        if let Some(other) = self.other_formula(all, different) {
+            return vec![Hypothesis::Formula(other)];
+        }
+        if self.unexplained >= MAX_UNEXPLAINED {
+            return Vec::new();
+        }
+        let sample = &different[..different.len().min(SAMPLE)];
+        let mut found = Vec::new();
+        if let Some((given, seconds)) = self.shift(time, different) {
+            self.same_moment = time.map(|time| time.saturating_sub(seconds));
+            found.push((given, Hypothesis::EligibleTime(seconds)));
+        }
+        self.fill_decayed();
+        let decays = (0..self.decayed.len()).map(Hypothesis::Decayed).collect::<Vec<_>>();
+        found.extend(self.best_of(&decays, sample));
+        self.unexplained += usize::from(found.is_empty());
+        found.sort_by_key(|(given, _)| std::cmp::Reverse(*given));
+        found.into_iter().map(|(_, hypothesis)| hypothesis).collect()
+    }
+
+    /// Whether a hypothesis gives the digits of a job; for `eligible_time`, the exact number of seconds with which it does, as
+    /// the server computes the times of a cycle's jobs one after the other.
+    pub(super) fn gives(&mut self, hypothesis: Hypothesis<'a>, (row, digits): Digits<'_>) -> Option<Hypothesis<'a>> {
+        match hypothesis {
+            Hypothesis::Formula(other) => other.gives(row, digits).then_some(hypothesis),
+            Hypothesis::EligibleTime(seconds) => [0, 1, -1].into_iter().find_map(|more| {
+                let seconds = seconds.saturating_add(more);
+                let value = self.value_after(row, seconds)?;
+                (logged(value) == digits).then_some(Hypothesis::EligibleTime(seconds))
+            }),
+            Hypothesis::Decayed(index) => {
+                let entity = self.queue.tree?.tree().find(self.queue.table.entity(row))?;
+                let shares = *self.decayed[index].1.get(&entity)?;
+                let value = self.value_with(row, |name| {
+                    let input = FairshareInput::from_name(name)?;
+                    Some(NumberMode::OpenPbs.fairshare(fairshare_number(input, &shares)))
+                })?;
+                (logged(value) == digits).then_some(hypothesis)
+            }
+        }
+    }
+
+    /// How many decays a hypothesis about usage adds.
+    pub(super) fn times(&self, index: usize) -> i32 {
+        self.decayed[index].0
+    }
+
+    /// A file that the site lacks, so that an input of this job is not known.
+    pub(super) fn not_captured(&self, row: usize) -> Option<NotCaptured> {
+        let is_stated = |name: &str| self.queue.table.column(name).is_some_and(|column| column.is_set(row));
+        let names = self.program.inputs();
+        if self.queue.tree.is_some() && !self.queue.has_usage && self.uses_fairshare() {
+            return Some(NotCaptured::Usage);
+        }
+        if names.iter().any(|name| **name == *QUEUE_PRIORITY) && !self.queue.has_queues && !is_stated(QUEUE_PRIORITY) {
+            return Some(NotCaptured::Queues);
+        }
+        let needs_eligible_time = names.iter().any(|name| **name == *ELIGIBLE_TIME) && !is_stated(ELIGIBLE_TIME);
+        needs_eligible_time.then_some(NotCaptured::EligibleTime)
+    }
+
+    /// The other formula that gives most values of a cycle, and more than the one that is compared.
+    fn other_formula(&self, all: &[Digits<'_>], different: &[Digits<'_>]) -> Option<&'a OtherFormula> {
+        self.queue.others.iter().find(|other| {
+            let given = all.iter().filter(|(row, digits)| other.gives(*row, digits)).count();
+            2 * given > all.len() && given > all.len() - different.len()
+        })
+    }
+
+    /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
+    fn shift(&mut self, time: Option<i64>, different: &[Digits<'_>]) -> Option<(usize, i64)> {
+        self.program.inputs().iter().find(|name| ***name == *ELIGIBLE_TIME)?;
+        let mut counted = different[..different.len().min(SAMPLE)].to_vec();
+        let expected = time.zip(self.same_moment).map(|(time, same)| time.saturating_sub(same));
+        let mut found = self.best_shift(expected.into_iter().collect(), &counted);
+        if found.is_none() {
+            let nearest = counted.clone().into_iter().filter_map(|line| self.nearest_shift(line)).collect();
+            found = self.best_shift(nearest, &counted);
+        }
+        // where digits allow several moments, a line has the nearest one, and the farthest of them is that of all
+        let (_, seconds) = found?;
+        let mut candidates = vec![seconds];
+        for &line in different {
+            if candidates.len() <= SAMPLE && self.gives(Hypothesis::EligibleTime(seconds), line).is_none() {
+                counted.push(line);
+                candidates.extend(self.nearest_shift(line));
+            }
+        }
+        self.best_shift(candidates, &counted).or(found)
+    }
+
+    fn best_shift(&mut self, mut candidates: Vec<i64>, lines: &[Digits<'_>]) -> Option<(usize, i64)> {
+        candidates.sort_unstable_by_key(|seconds| (seconds.unsigned_abs(), *seconds));
+        candidates.dedup();
+        let candidates: Vec<Hypothesis<'a>> = candidates.into_iter().map(Hypothesis::EligibleTime).collect();
+        match self.best_of(&candidates, lines)? {
+            (given, Hypothesis::EligibleTime(seconds)) => Some((given, seconds)),
+            _ => None,
+        }
+    }
+
+    /// The first candidate that gives the most lines, if those are more than half, and their number.
+    fn best_of(&mut self, candidates: &[Hypothesis<'a>], lines: &[Digits<'_>]) -> Option<(usize, Hypothesis<'a>)> {
+        let mut best: Option<(usize, Hypothesis<'a>)> = None;
+        for &candidate in candidates {
+            let given = lines.iter().filter(|line| self.gives(candidate, **line).is_some()).count();
+            if 2 * given > lines.len() && best.is_none_or(|(most, _)| given > most) {
+                best = Some((given, candidate));
+            }
+        }
+        best
+    }
+
+    /// The smallest change of `eligible_time` that gives the digits of a job, at distances that double and then halve: values
+    /// rise or fall with the time.
+    fn nearest_shift(&mut self, (row, digits): Digits<'_>) -> Option<i64> {
+        let target: f64 = digits.parse().ok()?;
+        let is_below = self.value_after(row, 0)? < target;
+        let mut found: Vec<i64> = Vec::new();
+        for direction in [1, -1] {
+            // a time that cannot be is beyond the one that is looked for
+            let mut is_reached = |seconds: i64| match self.value_after(row, direction * seconds) {
+                Some(value) if logged(value) == digits => (true, true),
+                Some(value) => ((value < target) != is_below, false),
+                None => (true, false),
+            };
+            let (mut near, mut far) = (0, 1);
+            while far < MAX_SHIFT && !is_reached(far).0 {
+                (near, far) = (far, 2 * far);
+            }
+            while far - near > 1 {
+                let middle = i64::midpoint(near, far);
+                if is_reached(middle).0 { far = middle } else { near = middle }
+            }
+            if is_reached(far).1 {
+                found.push(direction * far);
+            }
+        }
+        found.into_iter().min_by_key(|seconds| seconds.unsigned_abs())
+    }
+
+    /// The value of a job so many seconds later; `None` if its `eligible_time` is not known, or would be negative.
+    fn value_after(&mut self, row: usize, seconds: i64) -> Option<f64> {
+        let column = self.queue.table.column(ELIGIBLE_TIME).filter(|column| column.is_set(row))?;
+        let Value::Int(now) = column.value(row) else { return None };
+        let then = now.checked_add(seconds).filter(|then| *then >= 0)?;
+        self.value_with(row, |name| (name == ELIGIBLE_TIME).then_some(Value::Int(then)))
+    }
+
+    /// The value of a job of which some inputs are replaced; `None` if the work is spent.
+    fn value_with(&mut self, row: usize, replaced: impl Fn(&str) -> Option<Value>) -> Option<f64> {
+        let own = |name: &str| self.queue.table.column(name).map_or(Value::Int(0), |column| column.value(row));
+        let names = self.program.inputs().iter();
+        let inputs: Vec<Value> = names.map(|name| replaced(name).unwrap_or_else(|| own(name))).collect();
+        let value = self.scorer.score(&inputs);
+        self.scorer.left().map(|_| value)
+    }
+
+    fn uses_fairshare(&self) -> bool {
+        self.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
+    }
+
+    /// Computes the shares of the entities of jobs after each number of decays: in a daemon that has read the decayed usage of
+    /// the entities from its file and summed it up, and in one that has decayed the usage of every node itself.
+    fn fill_decayed(&mut self) {
+        let Some(tree) = self.queue.tree.filter(|_| self.uses_fairshare() && self.queue.has_usage) else { return };
+        if !self.decayed.is_empty() {
+            return;
+        }
+        for times in (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev()) {
+            let decayed = |usage| after_decays(&self.queue.decay, usage, times);
+            if let Some(reread) = (self.queue.reread)(&decayed) {
+                self.decayed.push((times, shares_of_entities(&self.queue, tree, reread.tree())));
+            }
+            if times > 0 {
+                let mut every_node = tree.tree().clone();
+                every_node.decay_with(decayed);
+                self.decayed.push((times, shares_of_entities(&self.queue, tree, &every_node)));
+            }
+        }
+    }
+}
+
+/// The shares that a changed tree gives to the entities of the jobs, by their nodes in the tree of the queue.
+fn shares_of_entities(queue: &ReplayedQueue<'_>, tree: &PbsTree, changed: &ShareTree) -> HashMap<NodeId, EntityShares> {
+    let shares = queue.policy.assess(changed);
+    let nodes = queue.table.entities().iter().filter_map(|entity| tree.tree().find(entity));
+    nodes.filter_map(|node| Some((node, shares.get(changed.find(tree.tree().name(node))?)?))).collect()
+}
+
+fn after_decays(decay: &IntervalDecay, usage: f64, times: i32) -> f64 {
+    match times {
+        0.. => (0..times).fold(usage, |usage, _| decay.step(usage)),
+        _ if usage <= IntervalDecay::FLOOR => usage,
+        _ => usage / (decay.step(1e15) / 1e15).powi(-times),
+    }
+}
