@@ -565,8 +565,6 @@ class Replay(dict[str, Any]):
     @property
     def not_listed(self) -> int: ...
     @property
-    def not_searched(self) -> int: ...
-    @property
     def damaged(self) -> int:
         """The lines that cannot be read."""
 
@@ -743,7 +741,7 @@ class Site:
         formula with which the answer is compared, by default the one in force. ``held_out`` is the part of the log that is not searched,
         and ``force`` fits a log of less than eight weeks or 2000 jobs. The other arguments are those of ``simulate``.
 
-        ``evaluations``: how many formulas are tried at most, by default 240 simulations or 2000 rankings. ``seed``: another one searches
+        ``evaluations``: how many formulas are tried at most, by default 240 simulations or 4000 rankings. ``seed``: another one searches
         other points. ``progress(evaluations, planned, best_formula)`` is called after each formula, by the thread that called ``fit``; if it
         returns False, the answer is the best so far; an exception in it ends the search and is raised. ``best_formula`` is None for wishes.
 
@@ -829,7 +827,6 @@ class _Wishes(TypedDict):
     met: int
     violated: list[list[str]]
     conflict: list[list[str]]
-    conflict_proved: bool
 
 @type_check_only
 class _GoalValue(TypedDict):
@@ -896,7 +893,7 @@ class Fit:
         standard error."""
     @property
     def wishes(self) -> _Wishes | None:
-        """``total``, ``met``, the pairs that are ``violated``, and a smallest set of pairs that exclude each other, ``conflict``; with scores
+        """``total``, ``met``, the pairs that are ``violated``, and the fewest pairs that contradict each other, ``conflict``; with scores
         ``mean_deviation`` too. None for goals."""
     @property
     def goals(self) -> list[_Goal]:

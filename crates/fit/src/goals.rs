@@ -1,9 +1,9 @@
 //! Finds the constants of a formula that meet goals on a log.
 //!
-//! The first part of the log is searched: up to two constants on an even grid of points, which is also a map, and more of them by
-//! CMA-ES. What was found is judged on the last part, which the search never sees: the advice is to use it only if it is better
-//! there than the formula in force by more than chance.
+//! The first part of the log is searched by CMA-ES. What was found is judged on the last part, which the search never sees: the
+//! advice is to use it only if it is better there than the formula in force by more than chance.
 
+mod exclusions;
 mod held_out;
 mod objective;
 mod score;
@@ -11,7 +11,6 @@ mod search;
 mod sensitivity;
 mod simulator;
 mod split;
-mod trade_off;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,21 +20,21 @@ use jsf_simulate::{Backfill, Difference, GoalState, Goals, MeanChange, Measure, 
 use jsf_site::{ProcessorsSource, Site, SiteError, StartingUsage};
 use thiserror::Error;
 
+pub use exclusions::Exclusion;
 pub use held_out::HeldOutFormula;
 pub use objective::{COPIES, Objective};
 pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
 pub use split::Split;
-pub use trade_off::{Exclusion, TradeOff, Traded};
 
 use crate::search::Range;
+use exclusions::{best_value, exclusions};
 use held_out::{FIRST_COME_FIRST_SERVED, HeldOut, reason};
 use objective::Searched;
 use search::{Ended, Search};
 use sensitivity::reserve;
 use simulator::{Part, Runs, Simulator};
 use split::{MIN_JOBS, MIN_WEEKS};
-use trade_off::{best_value, exclusions, trade_off};
 
 /// The least number of blocks of the searched part, from which errors are estimated.
 const MIN_BLOCKS: i64 = 6;
@@ -135,8 +134,6 @@ pub struct GoalFit {
     pub baselines: Vec<HeldOutFormula>,
     /// All constants that were simulated in the search, in their order.
     pub points: Vec<EvaluatedPoint>,
-    /// Two that pull against each other.
-    pub trade_off: Option<TradeOff>,
     /// Goals that exclude each other, if the goals cannot all be met.
     pub exclusions: Vec<Exclusion>,
     /// The number of formulas that were simulated on the searched part.
@@ -375,7 +372,6 @@ pub fn fit_goals(
         formula: fitted.formula,
         current: held_out.current,
         baselines: held_out.baselines,
-        trade_off: trade_off(goals, &search.points),
         exclusions: if fitted.score.missed > 0.0 { exclusions(goals, &search.points) } else { Vec::new() },
         evaluations: search.evaluations(),
         seed: options.seed,

@@ -3,27 +3,18 @@
 //! In: a site, a template and [`Wishes`]. Out: a [`WishFit`] with a formula whose constants have few digits. What it calls met
 //! is met in the order in which [`Site::rank`](jsf_site::Site::rank) puts the jobs, by float32 values, `job_sort_key`, threshold and submission.
 //!
-//! | the template | the wishes | how |
-//! |---|---|---|
-//! | affine in its constants | an order | the largest margin and, with enough of it, nearest to where the constants begin, by two linear programs: exact, also in that no constants meet all wishes |
-//! | affine in its constants | scores | least absolute deviations, by linear programming |
-//! | other | either | CMA-ES, a search without derivatives, with restarts; then the neighbours of integers, and back toward where the constants begin |
+//! The constants are searched by CMA-ES with restarts, and then shortened as long as no wish is lost.
 //!
 //! Scores are fitted by absolute deviations and not by squares, as they are given by people: one wrong score changes the
 //! constants hardly at all, and where more than half of the scores follow the formula exactly, its constants are found.
 
-mod affine;
-mod conflict;
+mod circle;
 mod fit;
-mod halfspace;
-mod linear_program;
-mod order_fit;
+mod queue;
 mod read;
 mod result;
-mod rounding;
-mod score_fit;
-mod search_fit;
-mod wished_queue;
+mod search;
+mod shorten;
 
 use std::fmt;
 

@@ -74,9 +74,10 @@ fn pairs(wished: &[(&str, &str)]) -> Wishes {
     wishes
 }
 
-/// Finds the constants, and checks what is said of the wishes against the scheduler's order.
+/// Finds the constants with half of the usual rankings, and checks what is said of the wishes against the scheduler's order.
 fn fit(site: &Site, template: &Template, wishes: &Wishes) -> WishFit {
-    let fit = fit_wishes(site, template, wishes, &WishOptions::default(), &mut |_| ControlFlow::Continue(()));
+    let options = WishOptions { evaluations: 2000, ..WishOptions::default() };
+    let fit = fit_wishes(site, template, wishes, &options, &mut |_| ControlFlow::Continue(()));
     let fit = fit.expect("wishes that can be tried");
     let order = order(site, &fit.formula);
     let place = |id: &String| order.iter().position(|other| other == id).unwrap_or(usize::MAX);
@@ -135,7 +136,7 @@ fn hidden_weights_give_the_same_order() {
         let site = site(&jobs, CONFIGS[case as usize / LINEAR.len() % CONFIGS.len()], SiteOptions::default());
         let wished = order(&site, &template.fill(&hidden(&template, &mut random)));
         let fit = fit(&site, &template, &list(&wished));
-        assert!(fit.is_feasible && fit.is_linear && fit.is_complete, "case {case}: {fit:?}");
+        assert!(fit.is_feasible && fit.is_complete, "case {case}: {fit:?}");
         assert_eq!(order(&site, &fit.formula), wished, "case {case}");
         assert_eq!(fit.wishes.conflict, [], "case {case}");
     }
@@ -157,7 +158,7 @@ fn hidden_powers_and_logarithms_are_found_nearly() {
         let wished = order(&site, &template.fill(&hidden(&template, &mut random)));
         let fit = fit(&site, &template, &list(&wished));
         let alike = agreement(&order(&site, &fit.formula), &wished);
-        assert!(!fit.is_linear && alike >= 0.98, "case {case}: {alike} {fit:?}");
+        assert!(alike >= 0.98, "case {case}: {alike} {fit:?}");
     }
 }
 
@@ -178,7 +179,6 @@ fn exchanged_neighbours_change_the_order_hardly() {
         let alike = agreement(&order(&site, &fit.formula), &truth);
         assert!(alike >= 0.97, "case {case}: {alike} {:?}", fit.parameters);
         assert!(fit.wishes.met * 10 >= fit.wishes.total * 8, "case {case}: {:?}", fit.wishes);
-        assert!(fit.is_feasible || !fit.wishes.conflict.is_empty(), "case {case}");
     }
 }
 
@@ -200,40 +200,45 @@ fn a_circle_of_three_wishes_is_the_conflict() {
     }
 }
 
+/// Whether some of the wishes contradict each other: without the jobs that are only below others, again and again, some are left.
+fn has_circle(wishes: &[(String, String)]) -> bool {
+    let mut left: Vec<&(String, String)> = wishes.iter().collect();
+    for _ in 0..wishes.len() {
+        let above: Vec<&String> = left.iter().map(|wish| &wish.0).collect();
+        left.retain(|wish| above.contains(&&wish.1));
+    }
+    !left.is_empty()
+}
+
 #[test]
-fn a_conflict_is_minimal() {
-    let mut conflicts = 0;
-    for case in 0..40 {
+fn a_conflict_is_a_circle_that_each_of_its_wishes_closes() {
+    let (mut circles, mut without) = (0, 0);
+    for case in 0..60 {
         let mut random = Xorshift(case * 31 + 17);
-        let site = plain(&random_jobs(12, &mut random));
-        let template = template(LINEAR[case as usize % LINEAR.len()]);
+        let site = plain(&without_express(random_jobs(9, &mut random)));
         let mut wished: Vec<(String, String)> = Vec::new();
         while wished.len() < 8 {
-            let [above, below] = [1 + random.next() % 12, 1 + random.next() % 12];
-            if above != below {
-                wished.push((format!("{above}.vm"), format!("{below}.vm")));
+            let [above, below] = [1 + random.next() % 9, 1 + random.next() % 9];
+            let wish = (format!("{above}.vm"), format!("{below}.vm"));
+            if above != below && !wished.contains(&wish) {
+                wished.push(wish);
             }
         }
-        let try_wishes = |wished: &[(String, String)]| {
-            let named: Vec<(&str, &str)> = wished.iter().map(|(above, below)| (&**above, &**below)).collect();
-            fit(&site, &template, &pairs(&named))
-        };
-        let conflict = try_wishes(&wished).wishes.conflict;
-        if conflict.is_empty() {
-            continue;
-        }
-        conflicts += 1;
-        assert!(!try_wishes(&conflict).is_feasible, "case {case}: {conflict:?}");
+        let named: Vec<(&str, &str)> = wished.iter().map(|(above, below)| (&**above, &**below)).collect();
+        let (template, options) = (template(LINEAR[0]), WishOptions { evaluations: 20, ..WishOptions::default() });
+        let fit = fit_wishes(&site, &template, &pairs(&named), &options, &mut |_| ControlFlow::Continue(()));
+        let conflict = fit.expect("wishes that can be tried").wishes.conflict;
+        assert_eq!(conflict.is_empty(), !has_circle(&wished), "case {case}: {wished:?}");
+        assert!(conflict.iter().all(|wish| wished.contains(wish)), "case {case}");
         for left_out in 0..conflict.len() {
             let mut others = conflict.clone();
             others.remove(left_out);
-            assert!(
-                others.is_empty() || try_wishes(&others).is_feasible,
-                "case {case}: {conflict:?} without {left_out}"
-            );
+            assert!(!has_circle(&others), "case {case}: {conflict:?} without {left_out}");
         }
+        circles += usize::from(!conflict.is_empty());
+        without += usize::from(conflict.is_empty());
     }
-    assert!(conflicts > 15, "{conflicts} conflicts");
+    assert!(circles > 10 && without > 10, "{circles} with a circle, {without} without one");
 }
 
 fn three_jobs() -> Vec<Value> {
@@ -250,7 +255,7 @@ fn a_constant_that_cancels_decides_nothing() {
     let template = template("{a=1:0..2}*0*ncpus");
     assert!(fit(&site, &template, &pairs(&[("1", "2"), ("2", "3")])).is_feasible, "the order of submission");
     let impossible = fit(&site, &template, &pairs(&[("1", "2"), ("3", "2")]));
-    assert_eq!(impossible.wishes.conflict, ids(&[("3.vm", "2.vm")]));
+    assert_eq!((impossible.wishes.violated, impossible.wishes.conflict), (ids(&[("3.vm", "2.vm")]), vec![]));
     let constant = &impossible.parameters[0];
     assert_eq!((constant.value, constant.low, constant.high), (1.0, 0.0, 2.0), "it stays as it is");
 }
@@ -264,10 +269,10 @@ fn equal_values_leave_the_order_to_what_follows() {
     assert_eq!(only_without.formula, "0*ncpus");
     let by_queue = self::site(&three_jobs(), CONFIGS[2], SiteOptions::default());
     let fixed = fit(&by_queue, &template("{a=1:-5..5}*ncpus"), &pairs(&[("2", "1"), ("2", "3")]));
-    assert_eq!(fixed.wishes.conflict, ids(&[("2.vm", "3.vm")]), "the queue decides before the value");
+    assert_eq!(fixed.wishes.violated, ids(&[("2.vm", "3.vm")]), "the queue decides before the value");
     assert_eq!(fixed.wishes.met, 1);
     let fixed = fit(&by_queue, &template("ncpus**{a=1:-5..5}"), &pairs(&[("2", "1"), ("2", "3")]));
-    assert_eq!(fixed.wishes.conflict, ids(&[("2.vm", "3.vm")]), "a search knows that too");
+    assert_eq!(fixed.wishes.violated, ids(&[("2.vm", "3.vm")]), "the queue decides before the value");
 }
 
 #[test]
@@ -471,17 +476,18 @@ fn scores_leave_a_constant_that_they_do_not_need_where_it_begins() {
 }
 
 #[test]
-fn a_search_names_a_small_set_of_wishes_that_it_cannot_meet() {
+fn what_is_not_met_together_is_named() {
     let site = plain(&four_jobs());
     // more processors come first under each of these, and fewer are wished first
     let text = "ncpus**{p=1:0.5..3} + {age=1:0..9}*eligible_time/3600 + {c=4:0..100}*job_priority";
     let alone = fit(&site, &template(text), &pairs(&[("3", "1"), ("1", "2"), ("4", "3")]));
-    assert_eq!(alone.wishes.conflict, ids(&[("1.vm", "2.vm")]));
-    assert!(!alone.is_conflict_proved && !alone.is_feasible);
+    assert_eq!(alone.wishes.violated, ids(&[("1.vm", "2.vm")]));
     // each of them can be met, but not both
     let both = "ncpus**{p=1:-2..2} + job_priority*({p}<0) + {age=1:0.5..9}*eligible_time/3600";
     let both = fit(&site, &template(both), &pairs(&[("2", "1"), ("3", "1"), ("4", "1")]));
-    assert_eq!(both.wishes.conflict, ids(&[("2.vm", "1.vm"), ("4.vm", "1.vm")]), "{both:?}");
+    let [violated] = &both.wishes.violated[..] else { panic!("{both:?}") };
+    assert!(ids(&[("2.vm", "1.vm"), ("4.vm", "1.vm")]).contains(violated), "{both:?}");
+    assert_eq!((alone.wishes.conflict, both.wishes.conflict), (vec![], vec![]));
 }
 
 #[test]
@@ -502,6 +508,6 @@ fn hidden_integers_are_found_nearly() {
         let fit = fit(&site, &template, &list(&wished));
         let alike = agreement(&order(&site, &fit.formula), &wished);
         println!("{case}: {alike:.4} {} of {} {hidden:?} {:?}", fit.wishes.met, fit.wishes.total, values(&fit));
-        assert!(!fit.is_linear && alike >= 0.98, "case {case}: {alike} {fit:?}");
+        assert!(alike >= 0.98, "case {case}: {alike} {fit:?}");
     }
 }

@@ -84,7 +84,6 @@ struct JsonWishes<'a> {
     met: usize,
     violated: Vec<[&'a str; 2]>,
     conflict: Vec<[&'a str; 2]>,
-    conflict_proved: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_deviation: Option<f64>,
 }
@@ -190,7 +189,6 @@ pub fn write_wish_fit(fit: &WishFit, to_set: &FormulaToSet, out: &mut dyn Write)
             met: fit.wishes.met,
             violated: pairs(&fit.wishes.violated),
             conflict: pairs(&fit.wishes.conflict),
-            conflict_proved: fit.is_conflict_proved,
             mean_deviation: fit.mean_deviation,
         }),
         goals: Vec::new(),

@@ -3,14 +3,14 @@
 
 use jsf_fit::goals::{
     EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason,
-    Recommendation, Traded,
+    Recommendation,
 };
 use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
 
 use crate::charts::fit::{
-    CONSTANT_LEGEND, ConstantMarks, FRONT_LEGEND, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark,
-    constants, front, goals, place_between, tried,
+    CONSTANT_LEGEND, ConstantMarks, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark, constants, goals,
+    place_between, tried,
 };
 use crate::charts::waits::{self, FOREST_LEGEND};
 use crate::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
@@ -57,7 +57,6 @@ impl<'a> GoalFitReport<'a> {
         sections.push(who_pays(fit));
         sections.push(baselines_section(fit));
         sections.extend(map_section(fit));
-        sections.extend(trade_off_section(fit));
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
@@ -604,68 +603,4 @@ fn qualities(fit: &GoalFit) -> Vec<f64> {
     let last = order.len().saturating_sub(1).max(1) as f64;
     order.into_iter().enumerate().for_each(|(rank, place)| qualities[place] = rank as f64 / last);
     qualities
-}
-
-/// Two goals that pull against each other: the points that no other one beats in both.
-fn trade_off_section(fit: &GoalFit) -> Option<Section<'_>> {
-    let trade_off = fit.trade_off.as_ref()?;
-    let names = trade_off.between.map(|traded| traded_name(fit, traded));
-    let measures = trade_off.between.map(|traded| traded_measure(fit, traded));
-    let value = move |place: usize, index: usize| traded_value(&fit.points[place], trade_off.between[index]);
-    let words = move |place: usize, index: usize| measured(measures[index], value(place, index));
-    let mut columns: Vec<Column> = fit.constants.iter().map(|constant| Column::number(&*constant.name, 5)).collect();
-    columns.extend(names.iter().map(|name| Column::text(name.clone(), 8)));
-    let table = Table::new(columns, trade_off.front.len(), move |index| {
-        let place = trade_off.front[index];
-        let constants = fit.points[place].values.iter().map(|value| Cell::prose(significant(*value)));
-        constants.chain([0, 1].map(|index| Cell::prose(words(place, index)))).collect()
-    });
-    let ends = [0, 1].map(|index| {
-        let values = (0..fit.points.len()).filter_map(|place| value(place, index));
-        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
-    });
-    let axes = [0, 1].map(|index| PointAxis {
-        name: names[index].clone(),
-        ends: ends[index].map(|end| measured(measures[index], Some(end))),
-    });
-    let marks: Vec<TriedMark> = (0..fit.points.len())
-        .filter_map(|place| {
-            let at = [value(place, 0)?, value(place, 1)?];
-            Some(TriedMark {
-                at: [0, 1].map(|index| place_between(at[index], ends[index][0], ends[index][1], false)),
-                is_good: trade_off.front.contains(&place),
-                quality: 0.5,
-                is_answer: fit.points[place].formula == fit.formula,
-                title: format!("{}: {}, {}", fit.points[place].formula, words(place, 0), words(place, 1)),
-            })
-        })
-        .collect();
-    let heading = format!("`{}` against `{}`, on the days searched", names[0], names[1]);
-    let section = Section::new(heading).in_full();
-    Some(section.chart(move || Chart::new(front(&axes, &marks), &FRONT_LEGEND)).table(table))
-}
-
-fn traded_name(fit: &GoalFit, traded: Traded) -> String {
-    match traded {
-        Traded::Goal(goal) => fit.goals[goal].name.clone(),
-        Traded::Objective => fit.objective.as_ref().map_or_else(String::new, |objective| objective.name.clone()),
-    }
-}
-
-fn traded_measure(fit: &GoalFit, traded: Traded) -> Option<Measure> {
-    match traded {
-        Traded::Goal(goal) => Some(fit.goals[goal].measure),
-        Traded::Objective => fit.objective.as_ref().map(|objective| objective.measure),
-    }
-}
-
-fn measured(measure: Option<Measure>, value: Option<f64>) -> String {
-    measure.map_or_else(String::new, |measure| value_in_words(measure, value))
-}
-
-fn traded_value(point: &EvaluatedPoint, traded: Traded) -> Option<f64> {
-    match traded {
-        Traded::Goal(goal) => point.goals[goal].value,
-        Traded::Objective => point.objective,
-    }
 }

@@ -20,11 +20,8 @@ pub mod document;
 mod exchange_rates;
 pub mod explain;
 mod finding;
-#[cfg(feature = "fit")]
 pub mod fit_json;
-#[cfg(feature = "fit")]
 pub mod formula_to_set;
-#[cfg(feature = "fit")]
 pub mod goal_fit;
 mod goals;
 mod groups;
@@ -53,7 +50,6 @@ mod trajectory_svg;
 mod verdict;
 mod warnings;
 pub mod what_if;
-#[cfg(feature = "fit")]
 pub mod wish_fit;
 mod without;
 mod words;

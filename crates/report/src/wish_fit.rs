@@ -29,7 +29,7 @@ impl<'a> WishFitReport<'a> {
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
             Fact::new("formula", fit.formula.trim_end()),
-            Fact::new("found by", method(fit)).in_full(),
+            Fact::new("found by", format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations)).in_full(),
         ];
         if !fit.is_complete {
             facts.push(Fact::new("interrupted", "the best so far"));
@@ -37,8 +37,8 @@ impl<'a> WishFitReport<'a> {
         let sections = [constants_section(fit)]
             .into_iter()
             .chain(std::iter::once(self.setting_section()))
-            .chain(pairs_section(conflict_heading(fit), &fit.wishes.conflict))
-            .chain(pairs_section("wishes that are not met", &fit.wishes.violated));
+            .chain(pairs_section("wishes that contradict each other", &fit.wishes.conflict))
+            .chain(pairs_section("wishes not met together with the others", &fit.wishes.violated));
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
@@ -77,52 +77,20 @@ fn headline(fit: &WishFit) -> String {
         return format!("{chosen} meets {all}.{deviation}");
     }
     let conflict = match wishes.conflict.len() {
-        0 if fit.is_linear => " The others cannot all be met.".to_owned(),
         0 => String::new(),
-        1 => {
-            let (above, below) = &wishes.conflict[0];
-            match fit.is_conflict_proved {
-                true => format!(" No numbers in these ranges put `{above}` before `{below}`."),
-                false => format!(" The search found no numbers that put `{above}` before `{below}`."),
-            }
-        }
-        2..=MAX_NAMED => {
+        1..=MAX_NAMED => {
             let named: Vec<String> =
                 wishes.conflict.iter().map(|(above, below)| format!("`{above}` before `{below}`")).collect();
-            match fit.is_conflict_proved {
-                true => format!(" These exclude each other: {}.", named.join(", ")),
-                false => format!(" The search found no numbers that meet these together: {}.", named.join(", ")),
-            }
+            format!(" These exclude each other: {}.", named.join(", "))
         }
-        many if fit.is_conflict_proved => format!(" {many} of them exclude each other."),
-        many => format!(" The search found no numbers that meet {many} of them together."),
+        many => format!(" {many} of them exclude each other."),
     };
     format!("{chosen} meets {} of {} wishes.{conflict}{deviation}", wishes.met, wishes.total)
 }
 
-fn conflict_heading(fit: &WishFit) -> &'static str {
-    match fit.is_conflict_proved {
-        true if fit.wishes.conflict.len() == 1 => "a wish that no numbers meet",
-        true => "wishes that exclude each other",
-        false if fit.wishes.conflict.len() == 1 => "a wish that the search could not meet",
-        false => "wishes that the search could not meet together",
-    }
-}
-
-/// How the constants were found.
-fn method(fit: &WishFit) -> String {
-    match (fit.is_linear, fit.mean_deviation.is_some()) {
-        (true, false) => "linear programming: a margin, and nearest to START".to_owned(),
-        (true, true) => "linear programming: the least sum of absolute deviations".to_owned(),
-        (false, _) => format!("a search from several starts (seed {}, {} rankings)", fit.seed, fit.evaluations),
-    }
-}
-
 fn constants_section(fit: &WishFit) -> Section<'_> {
-    // of values that are not linear in the constants, only those that were ranked are known to meet them
-    let heading =
-        if fit.is_linear { "the same wishes are met from" } else { "the same wishes are met by what was tried from" };
-    let columns = vec![Column::text("constant", 8), Column::number("value", 5), Column::text(heading, 10)];
+    let columns =
+        vec![Column::text("constant", 8), Column::number("value", 5), Column::text("the same wishes are met from", 10)];
     let table = Table::new(columns, fit.parameters.len(), move |index| {
         let parameter = &fit.parameters[index];
         vec![

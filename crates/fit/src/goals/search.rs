@@ -11,10 +11,8 @@ use job_sort_formula::parallel;
 use super::score::{GoalValue, Score};
 use super::simulator::{Part, Runs, Simulator};
 use super::{FitError, FitProgress};
-use crate::search::{Space, cma_es, sobol};
+use crate::search::{Space, cma_es};
 
-/// The most coordinates that a grid of points fills; more of them are searched by CMA-ES.
-const MAX_GRID: usize = 2;
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are rounded to two digits.
 const TOLERANCE: f64 = 1e-3;
 /// The digits of the values that are searched.
@@ -76,22 +74,17 @@ impl<'a> Search<'a> {
     pub(super) fn run(&mut self, evaluations: usize, seed: u64) -> ControlFlow<Ended> {
         let start = self.space.start();
         self.evaluate_values(vec![start.clone()])?;
-        let (space, dimensions) = (self.space, self.space.dimensions());
+        let space = self.space;
         let start = space.point(&start);
+        if start.is_empty() {
+            return ControlFlow::Continue(());
+        }
         let left = evaluations.saturating_sub(1);
-        let mut evaluate = |points: &[Vec<f64>]| {
+        let settings = cma_es::Settings { evaluations: left, tolerance: TOLERANCE, seed, sigma: cma_es::FIRST_SIGMA };
+        cma_es::search(&start, &settings, &mut |points| {
             let values = points.iter().map(|point| rounded(&space.values(point), DIGITS)).collect();
             self.evaluate_values(values)
-        };
-        match dimensions {
-            0 => ControlFlow::Continue(()),
-            1..=MAX_GRID => sobol::search(dimensions, left, seed, &mut evaluate),
-            _ => {
-                let settings =
-                    cma_es::Settings { evaluations: left, tolerance: TOLERANCE, seed, sigma: cma_es::FIRST_SIGMA };
-                cma_es::search(&start, &settings, &mut evaluate)
-            }
-        }
+        })
     }
 
     /// The best point; of equal ones the first.

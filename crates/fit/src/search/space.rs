@@ -40,33 +40,16 @@ impl Space {
         &self.ranges
     }
 
-    /// The number of coordinates that are searched.
-    pub fn dimensions(&self) -> usize {
-        if self.is_on_edges() { 1 } else { self.ranges.len() }
-    }
-
     /// The constants at a point of the cube.
     pub fn values(&self, point: &[f64]) -> Vec<f64> {
-        let values = match *point {
-            [along] if self.is_on_edges() => {
-                let edges = if along <= 0.5 { [1.0, 2.0 * along] } else { [2.0 * (1.0 - along), 1.0] };
-                self.ranges.iter().zip(edges).map(|(range, place)| range.value(place)).collect()
-            }
-            _ => self.ranges.iter().zip(point).map(|(range, place)| range.value(*place)).collect(),
-        };
+        let values = self.ranges.iter().zip(point).map(|(range, place)| range.value(*place)).collect();
         self.canonical(values)
     }
 
     /// The point of the cube at which the constants have these values.
     pub fn point(&self, values: &[f64]) -> Vec<f64> {
-        let places = self.places(values);
-        match *places {
-            // one of them is at its upper end
-            [first, second] if self.is_on_edges() => {
-                vec![if first >= second { second / 2.0 } else { 1.0 - first / 2.0 }]
-            }
-            _ => places,
-        }
+        let values = self.canonical(values.to_vec());
+        self.ranges.iter().zip(values).map(|(range, value)| range.place(value)).collect()
     }
 
     /// The values to begin with.
@@ -76,8 +59,8 @@ impl Space {
 
     /// How far values are from those to begin with, in parts of their ranges.
     pub fn distance_to_start(&self, values: &[f64]) -> f64 {
-        let start = self.places(&self.start());
-        let squares = self.places(values).into_iter().zip(start).map(|(place, start)| (place - start).powi(2));
+        let start = self.point(&self.start());
+        let squares = self.point(values).into_iter().zip(start).map(|(place, start)| (place - start).powi(2));
         squares.sum::<f64>().sqrt()
     }
 
@@ -100,17 +83,6 @@ impl Space {
 
     fn contains(&self, values: &[f64]) -> bool {
         self.clamped(values) == values
-    }
-
-    /// Whether the two constants lie on the two upper edges of their ranges: each ray from the origin meets them once.
-    fn is_on_edges(&self) -> bool {
-        self.is_scale_free && self.ranges.len() == 2 && self.ranges.iter().all(|range| range.low >= 0.0)
-    }
-
-    /// The place of each constant in its range, 0..=1.
-    fn places(&self, values: &[f64]) -> Vec<f64> {
-        let values = self.canonical(values.to_vec());
-        self.ranges.iter().zip(values).map(|(range, value)| range.place(value)).collect()
     }
 
     /// The farthest point of the ray, if a common factor does not matter.
@@ -185,15 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn a_common_factor_is_searched_once() {
+    fn a_common_factor_is_the_largest() {
         let space = Space::new(vec![WEIGHT, AGE], true);
-        assert_eq!(space.dimensions(), 1);
-        assert_eq!(space.values(&[0.0]), [500.0, 0.0]);
-        assert_eq!(space.values(&[0.25]), [500.0, 25.0]);
-        assert_eq!(space.values(&[1.0]), [0.0, 50.0]);
-        for along in [0.0, 0.1, 0.5, 0.8, 1.0] {
-            assert!(is_near(&space.point(&space.values(&[along])), &[along]), "{along}");
-        }
+        assert_eq!(space.values(&[0.2, 0.1]), [500.0, 25.0]);
+        assert_eq!(space.values(&[0.0, 0.1]), [0.0, 50.0]);
         assert!(is_near(&space.point(&[10.0, 0.5]), &space.point(&[100.0, 5.0])));
         assert_eq!(space.rescaled_to_start(&[500.0, 25.0]), [100.0, 5.0]);
         assert_eq!(space.rescaled_to_start(&[0.0, 50.0]), [0.0, 1.0]);
@@ -201,9 +168,8 @@ mod tests {
 
     #[test]
     fn a_common_factor_matters_beside_integers() {
-        assert_eq!(Space::new(vec![INT, INT], true).dimensions(), 2);
+        assert_eq!(Space::new(vec![INT, INT], true).values(&[0.1, 0.6]), [1.0, 3.0]);
         let space = Space::new(vec![WEIGHT, AGE, LOG], true);
-        assert_eq!(space.dimensions(), 3);
         assert!(is_near(&space.values(&[0.1, 0.1, 0.5]), &[500.0, 50.0, 10.0]));
     }
 }

@@ -6,28 +6,31 @@ use job_sort_formula::JobTable;
 use job_sort_formula::formula::Template;
 use jsf_site::Site;
 
-use super::affine::AffineValues;
-use super::order_fit::{OrderFit, fit_order};
+use super::circle::shortest_circle;
+use super::queue::{WishedQueue, count};
 use super::read::Wishes;
 use super::result::{FittedParameter, WishFit, WishesMet};
-use super::rounding::{near_start, range_of, with_few_digits};
-use super::score_fit::{Near, fit_scores, mean_deviation};
-use super::search_fit::fit_by_search;
-use super::wished_queue::{WishedQueue, count};
+use super::search::search;
+use super::shorten::{inside, range_of, shortened, with_starts};
 use super::{Wish, WishError};
+
+/// By how much a mean deviation from scores may grow for the sake of few digits: a part of the median, which wrong scores hardly
+/// change, and of the scores.
+const PART_OF_MEDIAN: f64 = 0.1;
+const PART_OF_SCORES: f64 = 1e-9;
 
 /// How constants are searched.
 #[derive(Debug, Clone)]
 pub struct WishOptions {
     /// The seed of a search; equal seeds give equal constants.
     pub seed: u64,
-    /// How often a search ranks the jobs at most. What is linear needs few, and rounding some more.
+    /// How often a search ranks the jobs at most. Rounding takes some more.
     pub evaluations: usize,
 }
 
 impl Default for WishOptions {
     fn default() -> Self {
-        Self { seed: 1, evaluations: 2000 }
+        Self { seed: 1, evaluations: 4000 }
     }
 }
 
@@ -55,53 +58,49 @@ pub fn fit_wishes(
     progress: &mut dyn FnMut(WishProgress) -> ControlFlow<()>,
 ) -> Result<WishFit, WishError> {
     let mut queue = WishedQueue::new(site, template, wishes, progress)?;
-    let affine = AffineValues::new(template, &queue.queue);
-    let found = found(&mut queue, affine.as_ref(), options);
-    let values = rounded(&mut queue, found.values, affine.is_some());
+    let found = search(&mut queue, options);
+    let values = short(&mut queue, &found);
     let parameters = parameters(&mut queue, &values);
+    let conflict = shortest_circle(queue.wishes());
     queue.restore_all_jobs();
     let met = queue.met(&values);
     Ok(WishFit {
         formula: template.fill(&values),
         is_feasible: met.iter().all(|is_met| *is_met),
         parameters,
-        mean_deviation: mean_deviation(&queue),
-        wishes: wishes_met(&queue, &met, &found.conflict),
-        is_linear: affine.is_some(),
-        is_conflict_proved: found.is_proved,
+        mean_deviation: queue.mean_deviation(),
+        wishes: wishes_met(&queue, &met, &conflict),
         evaluations: queue.evaluations,
         seed: options.seed,
         is_complete: !queue.is_interrupted,
     })
 }
 
-fn found(queue: &mut WishedQueue<'_>, affine: Option<&AffineValues>, options: &WishOptions) -> OrderFit {
-    match affine {
-        Some(affine) if queue.wished.scores.is_empty() => fit_order(queue, affine),
-        Some(affine) => OrderFit { values: fit_scores(queue, affine), conflict: Vec::new(), is_proved: true },
-        None => fit_by_search(queue, options),
-    }
-}
-
-/// The constants with few digits, which meet the same wishes and give nearly the same values to jobs with scores.
-fn rounded(queue: &mut WishedQueue<'_>, values: Vec<f64>, is_linear: bool) -> Vec<f64> {
-    let met = queue.met(&values);
-    let near = Near::new(queue);
+/// The constants with few digits, which meet the same wishes, or give jobs nearly the same deviation from their scores.
+fn short(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<f64> {
+    let met = queue.met(values);
+    let mut deviations = queue.deviations();
+    deviations.sort_by(f64::total_cmp);
+    let median = deviations.get(deviations.len() / 2).copied().unwrap_or_default();
+    let largest = queue.wished.scores.iter().map(|(_, score)| score.abs()).fold(0.0, f64::max);
+    let most = queue.mean_deviation().map(|mean| mean + PART_OF_MEDIAN * median + PART_OF_SCORES * largest);
     let constants = queue.template.constants();
-    let has_scores = !queue.wished.scores.is_empty();
-    let mut is_good = |values: &[f64]| keeps(queue, values, &met, Some(&near));
-    // a linear program has begun with that
-    let values = if is_linear { values } else { near_start(&values, constants, has_scores, &mut is_good) };
-    with_few_digits(&values, constants, &mut is_good)
+    let is_good = &mut |values: &[f64]| keeps(queue, values, &met, most);
+    let mut found = with_starts(values, constants, is_good);
+    if most.is_none() {
+        found = inside(&found, constants, is_good);
+    }
+    shortened(&found, constants, is_good)
 }
 
-/// Whether constants meet these wishes at least and give near values. Nothing is tried after an interruption.
-fn keeps(queue: &mut WishedQueue<'_>, values: &[f64], met: &[bool], near: Option<&Near>) -> bool {
+/// Whether constants meet these wishes at least, and deviate from the scores by at most this much. Nothing is tried after an
+/// interruption.
+fn keeps(queue: &mut WishedQueue<'_>, values: &[f64], met: &[bool], most: Option<f64>) -> bool {
     if queue.is_interrupted {
         return false;
     }
     let is_met = queue.met(values).into_iter().zip(met).all(|(is_met, was_met)| is_met || !was_met);
-    is_met && near.is_none_or(|near| near.contains(queue))
+    is_met && most.is_none_or(|most| queue.mean_deviation().is_some_and(|deviation| deviation <= most))
 }
 
 fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedParameter> {
@@ -109,7 +108,7 @@ fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedParamete
     let constants = queue.template.constants();
     let mut is_good = |values: &[f64]| keeps(queue, values, &met, None);
     let parameter = |index: usize| {
-        let (low, high) = range_of(index, values, constants, &mut is_good);
+        let (low, high) = range_of(index, values, &constants[index], &mut is_good);
         FittedParameter { name: constants[index].name.to_string(), value: values[index], low, high }
     };
     (0..constants.len()).map(parameter).collect()

@@ -13,10 +13,6 @@ pub struct WishFit {
     pub wishes: WishesMet,
     /// The mean absolute deviation of the values from the wished scores, if there are scores.
     pub mean_deviation: Option<f64>,
-    /// Whether the template is affine in its constants, so that what it cannot do is proved.
-    pub is_linear: bool,
-    /// Whether the conflict is proved; else a search found no constants that meet these wishes together.
-    pub is_conflict_proved: bool,
     /// How often the jobs were ranked.
     pub evaluations: usize,
     /// The seed of the search.
@@ -32,7 +28,7 @@ pub struct FittedParameter {
     pub name: String,
     /// Its value.
     pub value: f64,
-    /// The least value down to which the same wishes are met, the other constants being as they are.
+    /// The least value down to which the same wishes are met by all that were tried, the other constants being as they are.
     pub low: f64,
     /// The greatest value up to which the same wishes are met.
     pub high: f64,
@@ -47,6 +43,6 @@ pub struct WishesMet {
     pub met: usize,
     /// The others: the ids of the two jobs.
     pub violated: Vec<(String, String)>,
-    /// A smallest set of wishes that no constants satisfy together; empty if all can be satisfied, or if no such set was found.
+    /// The fewest wishes that contradict each other, in a circle of jobs; empty if none do.
     pub conflict: Vec<(String, String)>,
 }

@@ -1,7 +1,4 @@
-//! The charts of a fit: goals against their limits, how well each constant does, which formulas were tried, and how two goals pull
-//! against each other.
-
-use std::fmt::Write as _;
+//! The charts of a fit: goals against their limits, how well each constant does, and which formulas were tried.
 
 use super::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting};
 use crate::document::ChartSvg;
@@ -15,9 +12,6 @@ pub(crate) const CONSTANT_LEGEND: [(&str, &str); 2] = [("new", "fitted"), ("old"
 /// The meaning of the marks of [`tried`].
 pub(crate) const TRIED_LEGEND: [(&str, &str); 3] =
     [("new", "the answer"), ("up", "meets the goals; the larger, the better"), ("hollow down", "misses a goal")];
-/// The meaning of the marks of [`front`].
-pub(crate) const FRONT_LEGEND: [(&str, &str); 3] =
-    [("new", "the answer"), ("up", "no formula that was tried is better in both"), ("hollow", "another formula")];
 
 /// A goal of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +44,7 @@ pub(crate) struct ConstantMarks {
 pub(crate) struct TriedMark {
     /// Its place between the ends of either axis, 0..=1.
     pub(crate) at: [f64; 2],
-    /// Whether it meets the goals, or is on the front.
+    /// Whether it meets the goals.
     pub(crate) is_good: bool,
     /// How good it is among all, 0..=1.
     pub(crate) quality: f64,
@@ -168,16 +162,10 @@ pub(crate) fn place_between(value: f64, low: f64, high: f64, is_log: bool) -> f6
 
 /// The formulas that were tried, by their constants.
 pub(crate) fn tried(axes: &[PointAxis; 2], points: &[TriedMark]) -> ChartSvg {
-    let draw = |layout| points_in("The formulas that were tried", axes, points, false, layout);
-    drawn(draw)
+    drawn(|layout| tried_in(axes, points, layout))
 }
 
-/// The formulas that were tried by the values of two goals, and a line through those of which none is better in both.
-pub(crate) fn front(axes: &[PointAxis; 2], points: &[TriedMark]) -> ChartSvg {
-    drawn(|layout| points_in("Two goals that pull against each other", axes, points, true, layout))
-}
-
-fn points_in(name: &str, axes: &[PointAxis; 2], points: &[TriedMark], has_line: bool, layout: Layout) -> String {
+fn tried_in(axes: &[PointAxis; 2], points: &[TriedMark], layout: Layout) -> String {
     const LEFT: f64 = 84.0;
     const TOP: f64 = 24.0;
     let width = layout.width();
@@ -193,28 +181,17 @@ fn points_in(name: &str, axes: &[PointAxis; 2], points: &[TriedMark], has_line: 
     svg.text((LEFT - 8.0, bottom), Anchor::End, "axis", &up.ends[0]);
     svg.text((LEFT - 8.0, TOP + 8.0), Anchor::End, "axis", &up.ends[1]);
     svg.text((4.0, 12.0), Anchor::Start, "axis", &fitting(&up.name, width - 8.0));
-    if has_line {
-        let mut best: Vec<(f64, f64)> =
-            points.iter().filter(|point| point.is_good).map(|point| place(point.at)).collect();
-        best.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
-        let mut commands = String::new();
-        for (index, (x, y)) in best.iter().enumerate() {
-            let _ = write!(commands, "{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' });
-        }
-        svg.path(&commands, "same", "");
-    }
     // the answer is drawn above the others
     let (answers, others): (Vec<_>, Vec<_>) = points.iter().partition(|point| point.is_answer);
     for point in others.into_iter().chain(answers) {
         let (class, radius) = match (point.is_answer, point.is_good) {
             (true, _) => ("new", 6.0),
             (false, true) => ("up", 2.0 + 3.0 * point.quality),
-            (false, false) if has_line => ("hollow", 3.0),
             (false, false) => ("hollow down", 3.0),
         };
         svg.circle(place(point.at), radius, class, &point.title);
     }
-    svg.finish(name, "A mark for each formula. The table has the answer's numbers.")
+    svg.finish("The formulas that were tried", "A mark for each formula. The table has the answer's numbers.")
 }
 
 /// The room for names on the left.
@@ -255,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_is_one_line_and_the_answer_is_on_top() {
+    fn the_answer_is_on_top() {
         let point = |x: f64, y: f64, is_good: bool, is_answer: bool| TriedMark {
             at: [x, y],
             is_good,
@@ -265,8 +242,7 @@ mod tests {
         };
         let axes = ["a", "b"].map(|name| PointAxis { name: name.to_owned(), ends: ["0", "1"].map(str::to_owned) });
         let points = [point(0.5, 0.5, true, true), point(0.0, 1.0, true, false), point(1.0, 1.0, false, false)];
-        let chart = front(&axes, &points).wide;
-        assert!(chart.contains("d=\"M84.0 24.0L480.0 192.0\""), "{chart}");
-        assert!(chart.rfind("class=\"new\"") > chart.rfind("class=\"hollow\""));
+        let chart = tried(&axes, &points).wide;
+        assert!(chart.rfind("class=\"new\"") > chart.rfind("class=\"hollow down\""), "{chart}");
     }
 }

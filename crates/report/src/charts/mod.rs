@@ -1,7 +1,6 @@
 //! The charts of the pages: how jobs move between two orders, how values fall with the rank, how usage compares with shares,
 //! and how waits change.
 
-#[cfg(feature = "fit")]
 pub(super) mod fit;
 pub(super) mod shares;
 mod svg;

@@ -19,9 +19,9 @@ with --workload). A file of wishes has an id in each line, the best job first; b
 in any order, and # begins a comment. With `id,score` in each line the values of the formula are brought as near to the scores \
 as they can be.
 
-If the template is linear in its constants, wishes are met by linear programming: with the largest margin, or with the least \
-sum of what is missing, and then a smallest set of wishes that exclude each other is named. Else constants are searched for \
-from several starts. What is called met is met by `jsf rank` with the formula of the answer.
+The constants are searched for, and shortened to few digits. Wishes that contradict each other, such as A before B and B \
+before A, are named, and so are those that are not met together with the others; that no constants meet them is not proved. \
+What is called met is met by `jsf rank` with the formula of the answer.
 
 For goals the log is divided: the first part is searched, then the longest walltime is left out, and the last part (--held-out) \
 is never searched. All formulas are simulated on the same days. The advice is to use the formula only if what it gains over \
@@ -80,7 +80,7 @@ pub struct FitArgs {
     pub held_out: f64,
     /// How many formulas are tried at most
     ///
-    /// [default: 240 simulations, or 2000 rankings]
+    /// [default: 240 simulations, or 4000 rankings]
     #[arg(long, value_name = "N", value_parser = evaluations)]
     pub evaluations: Option<usize>,
     /// The seed of the random numbers

@@ -5,40 +5,23 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::Template;
 use job_sort_formula::{Formula, JobTable};
-use jsf_openpbs::order::{Criterion, NotConsidered};
 use jsf_site::{RankRequest, RankedQueue, Site};
 
 use super::read::{WishedRows, Wishes};
 use super::{Place, Wish, WishError, WishProgress};
+use crate::is_scale_free;
 
 /// The same value for every job, above every threshold: what is left are the criteria besides the value.
 const EQUAL_VALUES: &str = "3e38";
 
-/// The same value for every job, below every threshold.
-const LOWEST_VALUES: &str = "-3e38";
-
 /// The place of a job that is not ranked.
 const NOT_RANKED: u32 = u32::MAX;
-
-/// How a wish depends on the values of its jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dependence {
-    /// It is met if the first job's value is greater.
-    Greater,
-    /// It is met if the first job's value is at least that of the second one.
-    AtLeast,
-    /// The queue decides before the values do; whether it is met.
-    Fixed(bool),
-}
 
 /// The jobs that wishes are about, and how they are ranked at present. Jobs about which nothing is wished are left out.
 pub(super) struct WishedQueue<'a> {
     pub(super) template: &'a Template,
     pub(super) queue: RankedQueue,
     pub(super) wished: WishedRows,
-    pub(super) dependences: Vec<Dependence>,
-    /// What the value of a job must exceed.
-    pub(super) threshold: f64,
     pub(super) evaluations: usize,
     pub(super) is_interrupted: bool,
     site: &'a Site,
@@ -63,7 +46,6 @@ impl<'a> WishedQueue<'a> {
         let jobs = site.read_for(&RankRequest::from(&formula))?;
         let mut queue = site.rank_read(jobs, usize::MAX)?;
         let equal = Formula::parse(EQUAL_VALUES).expect("a number is a formula");
-        let threshold = threshold(site, &mut queue)?;
         site.rank_again(&mut queue, &equal)?;
         let wished = wishes.find(&queue)?;
         if wished.wishes.is_empty() {
@@ -72,15 +54,11 @@ impl<'a> WishedQueue<'a> {
         let all_jobs = queue.table.clone();
         let all_wished = wished.clone();
         let wished = keep_wished(&mut queue, wished);
-        site.rank_again(&mut queue, &equal)?;
-        let dependences = dependences(site, &queue, &wished.wishes);
         Ok(Self {
             template,
             places: vec![NOT_RANKED; queue.table.len()],
             queue,
             wished,
-            dependences,
-            threshold,
             evaluations: 0,
             is_interrupted: false,
             site,
@@ -91,9 +69,9 @@ impl<'a> WishedQueue<'a> {
         })
     }
 
-    /// Whether there are values that a job must exceed to be considered.
-    pub(super) fn has_threshold(&self) -> bool {
-        self.site.threshold().is_some()
+    /// Whether a common factor of all constants does not change the order of the jobs.
+    pub(super) fn is_scale_free(&self) -> bool {
+        is_scale_free(self.template) && self.site.threshold().is_none() && self.wished.scores.is_empty()
     }
 
     pub(super) fn wishes(&self) -> &[Wish] {
@@ -110,8 +88,7 @@ impl<'a> WishedQueue<'a> {
                 self.places[row] = place;
             }
         }
-        let met: Vec<bool> =
-            self.wished.wishes.iter().map(|wish| self.places[wish.above] < self.places[wish.below]).collect();
+        let met: Vec<bool> = self.wishes().iter().map(|wish| self.is_above(wish.above, wish.below)).collect();
         self.most_met = self.most_met.max(count(&met));
         let progress =
             WishProgress { evaluations: self.evaluations, met: self.most_met, total: self.wished.wishes.len() };
@@ -126,11 +103,20 @@ impl<'a> WishedQueue<'a> {
         self.places = vec![NOT_RANKED; self.queue.table.len()];
     }
 
-    /// By how many places a row is below another one; `None` if it is above it.
-    pub(super) fn places_apart(&self, above: usize, below: usize) -> Option<u32> {
-        let (above, below) = (self.places[above], self.places[below]);
-        let jobs = self.places.len() as u32;
-        (above >= below).then(|| above.min(jobs).saturating_sub(below.min(jobs)))
+    /// Whether a row is above another one in the present ranking.
+    pub(super) fn is_above(&self, above: usize, below: usize) -> bool {
+        self.places[above] < self.places[below]
+    }
+
+    /// By how much the present values differ from the wished scores, by the jobs with scores.
+    pub(super) fn deviations(&self) -> Vec<f64> {
+        self.wished.scores.iter().map(|(row, score)| (self.value(*row) - score).abs()).collect()
+    }
+
+    /// The mean of these deviations; `None` without scores.
+    pub(super) fn mean_deviation(&self) -> Option<f64> {
+        let deviations = self.deviations();
+        (!deviations.is_empty()).then(|| deviations.iter().sum::<f64>() / deviations.len() as f64)
     }
 
     /// The value of a row in the present ranking, before it is rounded; 0 where the formula fails.
@@ -162,17 +148,6 @@ fn rows_of(wished: &WishedRows) -> Vec<usize> {
     rows.into_iter().collect()
 }
 
-/// What the value of a job must exceed, as the scheduler says of jobs that do not.
-fn threshold(site: &Site, queue: &mut RankedQueue) -> Result<f64, WishError> {
-    let lowest = Formula::parse(LOWEST_VALUES).expect("a number is a formula");
-    site.rank_again(queue, &lowest)?;
-    let thresholds = queue.not_considered.iter().filter_map(|(_, reason)| match reason {
-        NotConsidered::UnderThreshold { threshold, .. } => Some(*threshold),
-        NotConsidered::NoShares => None,
-    });
-    Ok(thresholds.fold(f64::NEG_INFINITY, f64::max).max(f64::from(f32::MIN)))
-}
-
 /// Removes the other jobs, and renumbers the rows of the wishes.
 fn keep_wished(queue: &mut RankedQueue, wished: WishedRows) -> WishedRows {
     let rows = rows_of(&wished);
@@ -187,16 +162,4 @@ fn keep_wished(queue: &mut RankedQueue, wished: WishedRows) -> WishedRows {
             .map(|list| list.iter().map(|group| group.iter().map(|row| new(*row)).collect()).collect())
             .collect(),
     }
-}
-
-/// How each wish depends on the values, from a ranking in which all values are equal.
-fn dependences(site: &Site, queue: &RankedQueue, wishes: &[Wish]) -> Vec<Dependence> {
-    let pairs: Vec<(usize, usize)> = wishes.iter().map(|wish| (wish.above, wish.below)).collect();
-    let decided = site.deciding_criteria(queue, &pairs).into_iter();
-    let dependence = |(criterion, order): (Criterion, std::cmp::Ordering)| match criterion {
-        Criterion::Queue | Criterion::ExpressQueue => Dependence::Fixed(order.is_lt()),
-        _ if order.is_lt() => Dependence::AtLeast,
-        _ => Dependence::Greater,
-    };
-    decided.map(dependence).collect()
 }
