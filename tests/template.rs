@@ -76,11 +76,6 @@ fn a_mistake_is_named_at_its_place() {
         ("{max=1:0..2}*ncpus", "{max=1:0..2}", "`max` is a name of Python, which no constant can have"),
         ("{e=1:0..2}*ncpus", "{e=1:0..2}", "`e` is a name of Python, which no constant can have"),
         (
-            "({a=1:0..2} := 3)",
-            "({a=1:0..2} := 3)",
-            "a number cannot stand where a constant does: the target of an assignment must be a name",
-        ),
-        (
             "max(1, {a=1:0..2}=3)",
             "max(1, {a=1:0..2}=3)",
             "a number cannot stand where a constant does: the target of an assignment must be a name",

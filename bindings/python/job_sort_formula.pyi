@@ -190,9 +190,9 @@ class RowError:
         """What Python's exception says."""
     @property
     def kind(self) -> str:
-        """The kind of error. For ``division by zero``, ``domain error``, ``overflow``, ``type error``, ``unknown name``, ``too deep`` and ``syntax
+        """The kind of error. For ``division by zero``, ``domain error``, ``overflow``, ``type error``, ``unknown name`` and ``syntax
         error``, which Python raises too, OpenPBS counts 0. For ``complex number``, ``too large`` and ``not a number`` it counts -1, and its
-        scheduler crashes. For ``beyond the limits``, ``complex intermediate value`` and ``out of memory`` its value is not known here."""
+        scheduler crashes. For ``beyond the limits`` and ``complex intermediate value`` its value is not known here."""
     @property
     def span(self) -> tuple[int, int]:
         """The part of the formula that fails, in characters: ``text[span[0]:span[1]]``."""

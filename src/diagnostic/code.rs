@@ -73,7 +73,7 @@ codes! {
     "JSF307" Warning to Error "operands of an unsupported type",
     "JSF308" Error "an error for every job",
     "JSF309" Warning to Error "an integer of millions of digits",
-    "JSF310" Error "a formula too deep for Python's compiler",
+    "JSF310" Error "a formula that may be too deep for Python",
     "JSF311" Error "jobs in the queue whose value jsf cannot tell",
     "JSF401" Error "a result that is not a number crashes the scheduler",
     "JSF402" Note to Error "an error in the first evaluation crashes the scheduler",

@@ -49,7 +49,7 @@ impl Formula {
     ///
     /// # Errors
     /// A [`SyntaxError`] with its span if CPython refuses the text, or if it is longer than 64 KiB or has more than 200 levels of
-    /// brackets.
+    /// brackets. A text that is not arithmetic, which does not [`compile`](Self::compile), may be refused by CPython and not here.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         syntax::parse(text).map(|expr| Self { expr: Arc::new(expr) })
     }
@@ -59,9 +59,9 @@ impl Formula {
     /// ```
     /// use job_sort_formula::{Formula, PythonVersion};
     ///
-    /// let read = |python: &str| Formula::parse_for("(x := ncpus)", python.parse().unwrap());
-    /// assert!(read("3.8").is_ok());
-    /// assert_eq!(read("3.7").unwrap_err().to_string(), "this syntax exists since Python 3.8");
+    /// let read = |python: &str| Formula::parse_for("async + 1", python.parse().unwrap());
+    /// assert!(read("3.6").is_ok());
+    /// assert_eq!(read("3.7").unwrap_err().to_string(), "`async` is a reserved word and cannot be used here");
     /// ```
     ///
     /// # Errors

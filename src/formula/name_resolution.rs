@@ -53,12 +53,6 @@ impl Resolution {
         name == SCRIPT_VARIABLE || !matches!(Self::resolve(name, python, |_| true), Self::Input)
     }
 
-    /// Whether the name is one of Python's in every version, or in none.
-    pub(crate) fn is_alike_in_all_versions(name: &str) -> bool {
-        let has_function = Function::from_name(name).is_none_or(|function| function.exists_in(PythonVersion::OLDEST));
-        has_function && LATER_BUILTINS.iter().all(|(later, _)| *later != name)
-    }
-
     /// Whether the name is a builtin of Python, which a resource of the same name shadows.
     pub fn is_builtin(name: &str, python: PythonVersion) -> bool {
         let function = Function::from_name_in(name, python);

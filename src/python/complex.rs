@@ -5,7 +5,7 @@ use crate::python::{
     operators,
 };
 
-/// A value, or the type of one that is not computed: a complex number, or a sequence that contains one.
+/// A value, or the type of one that is not computed: a complex number, a sequence that contains one, or an unknown float.
 #[derive(Debug, Clone)]
 pub enum KnownOrType<V> {
     /// A value.
@@ -28,6 +28,9 @@ impl<V: Clone> KnownOrType<V> {
 /// The type of a fractional power of a negative number.
 const COMPLEX: &str = "complex";
 
+/// The type of a real number, of which nothing else is known.
+const FLOAT: &str = "float";
+
 /// Another arithmetic in which a fractional power of a negative number is not an error. What depends on more than the type of
 /// such a number is an [`ErrorKind::Complex`].
 #[derive(Debug, Clone)]
@@ -43,6 +46,10 @@ impl<A: Arithmetic> WithComplex<A> {
             Known(value) => self.0.to_python(value).type_name(),
             Type(name) => name,
         }
+    }
+
+    fn is_type(&self, value: &A::Value) -> bool {
+        matches!(self.0.to_python(value), Value::Function(function) if function.is_type())
     }
 
     /// The double that CPython converts a real operand of a complex operation to.
@@ -91,11 +98,14 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
     fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised> {
         use BinaryOperator as Op;
         match (op, x, y) {
+            // since 3.10 a type, such as `int | float`
+            (Op::BitOr, Known(x), Known(y)) if self.is_type(x) && self.is_type(y) => Err(Raised::complex_power()),
             (_, Known(x), Known(y)) => match self.0.binary(op, x, y) {
                 Err(raised) if raised.kind == ErrorKind::Complex => self.power(x, y),
                 result => Self::known(result),
             },
-            (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Type(COMPLEX)) => Ok(Type(COMPLEX)),
+            (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Type(COMPLEX | FLOAT))
+            | (Op::Add | Op::Subtract | Op::Multiply, Type(FLOAT), Type(COMPLEX)) => Ok(Type(COMPLEX)),
             (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Known(real))
             | (Op::Add | Op::Subtract | Op::Multiply, Known(real), Type(COMPLEX)) => {
                 self.double(real).map(|_| Type(COMPLEX))

@@ -215,9 +215,4 @@ impl Function {
             _ => None,
         }
     }
-
-    /// Whether the same call gives the same value in every version of Python, if the arguments do.
-    pub(crate) fn is_alike_in_all_versions(self) -> bool {
-        self.has_one_form() && self.changed_in().is_empty()
-    }
 }

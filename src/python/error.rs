@@ -18,10 +18,6 @@ pub enum ErrorKind {
     Type,
     /// `NameError`
     Name,
-    /// `RecursionError`
-    Recursion,
-    /// `MemoryError`
-    Memory,
     /// `SyntaxError`, where CPython's parser accepts the text and only its compiler rejects it
     Syntax,
     /// Python raises nothing, and the result is a complex number
@@ -104,8 +100,6 @@ impl ErrorKind {
             Self::Overflow => "OverflowError",
             Self::Type => "TypeError",
             Self::Name => "NameError",
-            Self::Recursion => "RecursionError",
-            Self::Memory => "MemoryError",
             Self::Syntax => "SyntaxError",
             Self::ComplexResult | Self::Complex => "complex number",
             Self::NotANumber => "not a number",
@@ -117,8 +111,8 @@ impl ErrorKind {
 
     /// Whether CPython raises this exception, and the scheduler notices it. It does not notice a `MemoryError`.
     pub fn is_raised_by_python(self) -> bool {
-        use ErrorKind::{Name, Overflow, Recursion, Syntax, Type, Value, ZeroDivision};
-        matches!(self, ZeroDivision | Value | Overflow | Type | Name | Recursion | Syntax)
+        use ErrorKind::{Name, Overflow, Syntax, Type, Value, ZeroDivision};
+        matches!(self, ZeroDivision | Value | Overflow | Type | Name | Syntax)
     }
 
     /// The name of the kind in reports and summaries.
@@ -129,8 +123,6 @@ impl ErrorKind {
             Self::Overflow => "overflow",
             Self::Type => "type error",
             Self::Name => "unknown name",
-            Self::Recursion => "too deep",
-            Self::Memory => "out of memory",
             Self::Syntax => "syntax error",
             Self::ComplexResult => "complex number",
             Self::NotANumber => "not a number",

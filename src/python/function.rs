@@ -200,11 +200,6 @@ impl Function {
         }
     }
 
-    /// Whether all versions have the function and declare it alike.
-    pub(super) fn has_one_form(self) -> bool {
-        matches!(self.forms(), [(PythonVersion::OLDEST, _)])
-    }
-
     /// The function of this name in this version of Python.
     pub fn from_name_in(name: &str, python: PythonVersion) -> Option<Self> {
         Self::from_name(name).filter(|function| function.exists_in(python))

@@ -138,7 +138,7 @@ typedef enum {
      */
     JSF_FAILURE_NONE = 0,
     /**
-     * Python raises `ZeroDivisionError`. For this and the next six OpenPBS logs the exception, and the job has the value 0.
+     * Python raises `ZeroDivisionError`. For this and the next five OpenPBS logs the exception, and the job has the value 0.
      */
     JSF_FAILURE_ZERO_DIVISION = 1,
     /**
@@ -158,10 +158,6 @@ typedef enum {
      */
     JSF_FAILURE_NAME = 5,
     /**
-     * `RecursionError`.
-     */
-    JSF_FAILURE_RECURSION = 6,
-    /**
      * `SyntaxError`.
      */
     JSF_FAILURE_SYNTAX = 7,
@@ -175,7 +171,7 @@ typedef enum {
      */
     JSF_FAILURE_TOO_LARGE = 9,
     /**
-     * A complex number occurs, and this library does not tell whether the result is one. For this and the next two Python may
+     * A complex number occurs, and this library does not tell whether the result is one. For this and the next one Python may
      * compute a value; the job has the value 0 here. A caller that has Python leaves the job, or the formula, to it.
      */
     JSF_FAILURE_COMPLEX = 10,
@@ -183,10 +179,6 @@ typedef enum {
      * A limit of this library, or a formula that is not arithmetic.
      */
     JSF_FAILURE_LIMIT = 11,
-    /**
-     * Python raises `MemoryError`, unless it has enough memory.
-     */
-    JSF_FAILURE_MEMORY = 12,
 } jsf_failure;
 
 /**

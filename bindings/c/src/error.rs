@@ -51,7 +51,7 @@ pub enum jsf_status {
 pub enum jsf_failure {
     /// The job did not fail, or the error is about something else than a formula.
     None = 0,
-    /// Python raises `ZeroDivisionError`. For this and the next six OpenPBS logs the exception, and the job has the value 0.
+    /// Python raises `ZeroDivisionError`. For this and the next five OpenPBS logs the exception, and the job has the value 0.
     ZeroDivision = 1,
     /// `ValueError`, such as `log(0)`.
     Value = 2,
@@ -61,8 +61,6 @@ pub enum jsf_failure {
     Type = 4,
     /// `NameError`: the formula uses a name that is not defined.
     Name = 5,
-    /// `RecursionError`.
-    Recursion = 6,
     /// `SyntaxError`.
     Syntax = 7,
     /// Python raises nothing, but its result is no real number: a complex number, `None`, a function, ... OpenPBS gives the job -1, and
@@ -70,13 +68,11 @@ pub enum jsf_failure {
     NotANumber = 8,
     /// The same for an integer too large for a double.
     TooLarge = 9,
-    /// A complex number occurs, and this library does not tell whether the result is one. For this and the next two Python may
+    /// A complex number occurs, and this library does not tell whether the result is one. For this and the next one Python may
     /// compute a value; the job has the value 0 here. A caller that has Python leaves the job, or the formula, to it.
     Complex = 10,
     /// A limit of this library, or a formula that is not arithmetic.
     Limit = 11,
-    /// Python raises `MemoryError`, unless it has enough memory.
-    Memory = 12,
 }
 
 impl jsf_failure {
@@ -87,12 +83,10 @@ impl jsf_failure {
             ErrorKind::Overflow => Self::Overflow,
             ErrorKind::Type => Self::Type,
             ErrorKind::Name => Self::Name,
-            ErrorKind::Recursion => Self::Recursion,
             ErrorKind::Syntax => Self::Syntax,
             ErrorKind::ComplexResult | ErrorKind::NotANumber => Self::NotANumber,
             ErrorKind::TooLarge => Self::TooLarge,
             ErrorKind::Complex => Self::Complex,
-            ErrorKind::Memory => Self::Memory,
             _ => Self::Limit,
         }
     }

@@ -212,9 +212,7 @@ fn failure_of(kind: ErrorKind) -> jsf_failure {
         ErrorKind::Overflow => jsf_failure::Overflow,
         ErrorKind::Type => jsf_failure::Type,
         ErrorKind::Name => jsf_failure::Name,
-        ErrorKind::Recursion => jsf_failure::Recursion,
         ErrorKind::Syntax => jsf_failure::Syntax,
-        ErrorKind::Memory => jsf_failure::Memory,
         _ => jsf_failure::Limit,
     }
 }

@@ -259,3 +259,51 @@ pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -
     }
     wrong
 }
+
+/// Whether a text has anything but numbers, names, operators, tuples, lists and calls of the functions of numbers, by the characters
+/// and words that quotes, escapes, statements and other constructs of Python are written with.
+pub fn is_outside_language(formula: &str) -> bool {
+    const CHARACTERS: [char; 8] = ['"', '\'', '\\', ';', ':', '{', '}', '\r'];
+    const WORDS: &str = "NotImplemented __annotations__ __builtins__ __import__ __name__ bin callable chr compile complex dict dir \
+        enumerate eval exec filter for getattr globals hash hex import is isinstance iter lambda list locals map next ord print \
+        range repr reversed set sorted str tuple type vars zip";
+    let mut words = formula.split(|character: char| !character.is_alphanumeric() && character != '_');
+    let is_outside = |word: &str| {
+        let is_imaginary = word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['j', 'J']);
+        is_imaginary || WORDS.split_whitespace().any(|known| known == word)
+    };
+    formula.contains(CHARACTERS) || words.any(is_outside) || has_construct(formula)
+}
+
+/// Whether a text has an assignment outside of brackets, a subscript, an attribute, an ellipsis or an unpacking.
+fn has_construct(formula: &str) -> bool {
+    let characters: Vec<char> = formula.chars().filter(|character| !character.is_whitespace()).collect();
+    let at = |index: usize| characters.get(index).copied().unwrap_or('(');
+    let mut depth = 0;
+    for (index, character) in characters.iter().enumerate() {
+        let before = if index == 0 { '(' } else { at(index - 1) };
+        let after = at(index + 1);
+        let is_found = match character {
+            '(' => {
+                depth += 1;
+                false
+            }
+            ')' => {
+                depth -= 1;
+                false
+            }
+            '=' => depth == 0 && !"=<>!".contains(before) && after != '=',
+            '[' => before.is_alphanumeric() || before == ')' || before == ']',
+            '.' => {
+                !before.is_ascii_digit() && (after.is_alphabetic() || after == '.')
+                    || before.is_ascii_digit() && after == '.'
+            }
+            '*' => "([,".contains(before),
+            _ => false,
+        };
+        if is_found {
+            return true;
+        }
+    }
+    false
+}

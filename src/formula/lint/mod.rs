@@ -27,9 +27,7 @@ pub use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_danger
 pub use crate::formula::lint::parents::attribute_of;
 pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
 pub use crate::formula::lint::slope::{Slope, slope};
-pub use crate::formula::lint::version_differences::{
-    VersionDifference, is_computed_alike, is_read_alike, version_differences,
-};
+pub use crate::formula::lint::version_differences::{VersionDifference, version_differences};
 
 /// The most findings of one code that [`lint`] returns.
 pub const MAX_OF_A_CODE: usize = 1000;

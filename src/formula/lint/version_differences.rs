@@ -3,15 +3,10 @@
 use crate::diagnostic::Span;
 use crate::formula::lint::parents::name_of;
 use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
-use crate::formula::name_resolution::Resolution;
-use crate::formula::program::MAX_DECIMAL_DIGITS;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, Node};
 use crate::python::{BinaryOperator, Function, PythonVersion, bind};
 use crate::schema::Schema;
 
-/// The most nodes and the greatest height of a formula that no version of Python finds too deep, whatever its nodes are.
-const MAX_NODES: usize = 1000;
-const MAX_HEIGHT: usize = 40;
 /// A shift by more bits does not fit into 64 of them.
 const MAX_SHIFT: f64 = (1_u64 << 63) as f64;
 
@@ -26,47 +21,6 @@ pub struct VersionDifference {
     pub text: String,
     /// Whether it is an error before or since; else only the last digit differs.
     pub is_error: bool,
-}
-
-/// Whether every version of Python reads the formula alike: its syntax, its depth and what its names mean. It may be true of
-/// a formula for which this is false.
-pub fn is_read_alike(expr: &Expr) -> bool {
-    expr.nodes().iter().all(is_node_read_alike) && is_shallow(expr)
-}
-
-fn is_node_read_alike(node: &Node) -> bool {
-    match &node.kind {
-        ExprKind::Unsupported { .. } => false,
-        ExprKind::Name(name) => Resolution::is_alike_in_all_versions(name),
-        ExprKind::Literal { text, .. } => text.len() <= MAX_DECIMAL_DIGITS,
-        _ => true,
-    }
-}
-
-/// Whether the formula is far from the limits of each version's parser and compiler. The first of the operands of an operator
-/// needs no level of its own, so that a sum of many terms is shallow.
-fn is_shallow(expr: &Expr) -> bool {
-    if expr.nodes().len() <= MAX_HEIGHT {
-        return true;
-    }
-    let mut heights: Vec<usize> = Vec::with_capacity(expr.nodes().len());
-    for node in expr.nodes() {
-        let height = match &node.kind {
-            ExprKind::Binary { left, right, .. } => heights[left.index()].max(heights[right.index()] + 1),
-            kind => kind.children().iter().map(|child| heights[child.index()] + 1).max().unwrap_or(0),
-        };
-        heights.push(height);
-    }
-    expr.nodes().len() <= MAX_NODES && heights.last().is_none_or(|height| *height <= MAX_HEIGHT)
-}
-
-/// Whether every version that reads the formula alike computes the same value from the same inputs. It may be true of a
-/// formula for which this is false.
-pub fn is_computed_alike(expr: &Expr) -> bool {
-    expr.nodes().iter().all(|node| match &node.kind {
-        ExprKind::Name(name) => Function::from_name(name).is_none_or(Function::is_alike_in_all_versions),
-        kind => !is_shift(kind),
-    })
 }
 
 fn is_shift(kind: &ExprKind) -> bool {
@@ -85,9 +39,6 @@ fn is_shift(kind: &ExprKind) -> bool {
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 pub fn version_differences(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<VersionDifference> {
-    if is_computed_alike(expr) {
-        return Vec::new();
-    }
     let facts = analyze_ranges(expr, schema, ranges);
     let mut found: Vec<VersionDifference> = Vec::new();
     for (id, node) in expr.iter().filter(|(id, _)| facts.at(*id).reachable) {
@@ -265,21 +216,5 @@ mod tests {
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
-    }
-
-    #[test]
-    fn what_may_be_read_in_another_way_is_known() {
-        let deep = format!("{}ncpus{}", "(".repeat(50), ")".repeat(50));
-        let digits = "7".repeat(4301);
-        for text in ["lcm(ncpus, 2)", "cbrt", "breakpoint()", "[x for x in (1, 2)]", "(x := 1)", &deep, &digits] {
-            assert!(!is_read_alike(&parse(text).unwrap()), "{text}");
-        }
-        let sum = "ncpus * 2 + ".repeat(150) + "1";
-        for text in ["100 * fairshare_factor + log(walltime + 1)", "hypot(ncpus, 2)", "1 << ncpus", &sum] {
-            assert!(is_read_alike(&parse(text).unwrap()), "{text}");
-        }
-        assert!(is_computed_alike(&parse("log(walltime) + ncpus ** 2").unwrap()));
-        assert!(!is_computed_alike(&parse("hypot(ncpus, 2)").unwrap()));
-        assert!(!is_computed_alike(&parse("1 << ncpus").unwrap()));
     }
 }

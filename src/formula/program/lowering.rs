@@ -8,9 +8,10 @@ use num_bigint::BigInt;
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
+use crate::formula::program::compiler_limits::is_too_deep;
 use crate::formula::program::instruction::Instruction;
-use crate::formula::program::{CompileError, Constant, Program, compiler_limits};
-use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Scope};
+use crate::formula::program::{CompileError, Constant, Program};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, LiteralKind};
 use crate::python::{BooleanOperator, ErrorKind, PythonVersion, Raised, Value, limits};
 use crate::schema::Schema;
 
@@ -22,18 +23,43 @@ impl Program {
     /// A [`CompileError`] if the formula is valid Python but not arithmetic.
     #[doc(hidden)]
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
-        lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse, schema.python())
+        Self::compile_with(expr, schema.python(), &|name| Resolution::from_schema(name, schema))
     }
 
-    /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
-    /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
+    /// The same, with other names than those of a schema.
+    ///
+    /// # Errors
+    /// As for [`Program::compile`].
     #[doc(hidden)]
-    pub fn compile_python(
+    pub fn compile_with(
         expr: Arc<Expr>,
         python: PythonVersion,
         resolve: &dyn Fn(&str) -> Resolution,
     ) -> Result<Self, CompileError> {
-        lower(expr, resolve, NonArithmetic::Input, python)
+        if let Some((construct, span)) = expr.unsupported() {
+            return Err(CompileError::Construct { construct, span });
+        }
+        let program = Self {
+            python,
+            expr: Arc::clone(&expr),
+            code: Vec::with_capacity(expr.nodes().len()),
+            nodes: Vec::with_capacity(expr.nodes().len()),
+            constants: Vec::new(),
+            inputs: Vec::new(),
+            undefined: Vec::new(),
+            refused: is_too_deep(&expr, python).then(|| (too_deep(), expr.node(expr.root()).span)),
+        };
+        let mut lowering = Lowering {
+            expr: &expr,
+            resolve,
+            program,
+            names: BTreeMap::new(),
+            tasks: Vec::with_capacity(expr.nodes().len()),
+            labels: Vec::new(),
+        };
+        lowering.tasks.push(Task::Visit(expr.root()));
+        lowering.run()?;
+        Ok(lowering.program)
     }
 }
 
@@ -45,60 +71,9 @@ enum Task {
     Bind(u32),
 }
 
-/// How constructs that are not arithmetic are compiled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NonArithmetic {
-    /// The formula is refused.
-    Refuse,
-    /// Each is an input named after its [`Construct`] or its builtin. Where an exception may be raised, the input is
-    /// called with the operand that is evaluated first.
-    Input,
-}
-
-/// Lowers a whole tree.
-fn lower(
-    expr: Arc<Expr>,
-    resolve: &dyn Fn(&str) -> Resolution,
-    non_arithmetic: NonArithmetic,
-    python: PythonVersion,
-) -> Result<Program, CompileError> {
-    let refused = match non_arithmetic {
-        NonArithmetic::Input => None,
-        NonArithmetic::Refuse => {
-            if let Some((construct, span)) = expr.unsupported() {
-                return Err(CompileError::Construct { construct, span });
-            }
-            compiler_limits::check(&expr, python).map(|raised| (raised, expr.node(expr.root()).span))
-        }
-    };
-    let program = Program {
-        python,
-        expr: Arc::clone(&expr),
-        code: Vec::with_capacity(expr.nodes().len()),
-        nodes: Vec::with_capacity(expr.nodes().len()),
-        constants: Vec::new(),
-        inputs: Vec::new(),
-        undefined: Vec::new(),
-        refused,
-    };
-    let mut lowering = Lowering {
-        expr: &expr,
-        resolve,
-        non_arithmetic,
-        program,
-        names: BTreeMap::new(),
-        tasks: Vec::with_capacity(expr.nodes().len()),
-        labels: Vec::new(),
-    };
-    lowering.tasks.push(Task::Visit(expr.root()));
-    lowering.run()?;
-    Ok(lowering.program)
-}
-
 struct Lowering<'e> {
     expr: &'e Expr,
     resolve: &'e dyn Fn(&str) -> Resolution,
-    non_arithmetic: NonArithmetic,
     program: Program,
     /// The instruction of each name. The length comes first in the key because most names differ in it.
     names: BTreeMap<(usize, &'e str), Instruction>,
@@ -159,37 +134,11 @@ impl<'e> Lowering<'e> {
             ExprKind::Parenthesized(inner) => self.tasks.push(Task::Visit(*inner)),
             ExprKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
             ExprKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
-            ExprKind::Unsupported { construct, parts } => match self.non_arithmetic {
-                NonArithmetic::Input => self.construct(*construct, parts, id),
-                NonArithmetic::Refuse => {
-                    return Err(CompileError::Construct { construct: *construct, span: node.span });
-                }
-            },
+            ExprKind::Unsupported { construct, .. } => {
+                return Err(CompileError::Construct { construct: *construct, span: node.span });
+            }
         }
         Ok(())
-    }
-
-    /// Pushes an input in place of a construct that is not arithmetic.
-    fn construct(&mut self, construct: Construct, parts: &[ExprId], id: ExprId) {
-        let input = Instruction::Input(push(&mut self.program.inputs, construct.description().into()));
-        self.tasks.push(Task::Emit(input, id));
-        let first = match (construct, self.expr.scope(id)) {
-            (Construct::String | Construct::Ellipsis | Construct::Imaginary, _) => return,
-            (_, Some(Scope::Lambda { parameters, .. })) => {
-                match parameters.iter().find_map(|parameter| parameter.default) {
-                    None => return,
-                    default => default,
-                }
-            }
-            (_, Some(Scope::Comprehension { clauses, .. })) => clauses.first().map(|clause| clause.iterable),
-            (Construct::AssignmentExpression, _) => parts.get(1).copied(),
-            // a keyword argument after `**` may be evaluated before it
-            (Construct::Unpacking, _) if self.expr.node(id).span.slice(self.expr.text()).starts_with("**") => None,
-            _ => parts.first().copied(),
-        };
-        self.visit_all(first.as_slice());
-        let call = Instruction::Call { positional: first.iter().len() as u32, keywords: Box::default() };
-        self.tasks.push(Task::Emit(call, id));
     }
 
     fn literal(&mut self, value: Result<Value, Raised>, text: &str, id: ExprId) {
@@ -197,10 +146,6 @@ impl<'e> Lowering<'e> {
             Ok(value) => {
                 let constant = self.constant(value, Some(text.into()));
                 self.emit(constant, id);
-            }
-            Err(_) if self.non_arithmetic == NonArithmetic::Input => {
-                let input = Instruction::Input(push(&mut self.program.inputs, "a number beyond the limits".into()));
-                self.emit(input, id);
             }
             Err(raised) => {
                 self.program.refused.get_or_insert((raised, self.expr.node(id).span));
@@ -226,9 +171,6 @@ impl<'e> Lowering<'e> {
             Resolution::Constant(value) => self.constant(value, None),
             Resolution::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
             Resolution::Undefined => Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span))),
-            Resolution::UnsupportedBuiltin if self.non_arithmetic == NonArithmetic::Input => {
-                Instruction::Input(push(&mut self.program.inputs, name.into()))
-            }
             Resolution::UnsupportedBuiltin => return Err(CompileError::Builtin { name: name.into(), span }),
         })
     }
@@ -283,7 +225,7 @@ fn push<T>(all: &mut Vec<T>, new: T) -> u32 {
 }
 
 /// CPython refuses longer decimal literals (`sys.int_info.default_max_str_digits`).
-pub(crate) const MAX_DECIMAL_DIGITS: usize = 4300;
+const MAX_DECIMAL_DIGITS: usize = 4300;
 
 /// The value of a literal.
 ///
@@ -325,6 +267,10 @@ fn too_many_digits(count: usize) -> Raised {
 
 fn too_many_bits() -> Raised {
     Raised::new(ErrorKind::Limit, format!("an integer of more than {} bits", limits::INTEGER_BITS))
+}
+
+fn too_deep() -> Raised {
+    Raised::new(ErrorKind::Limit, "the formula is nested so deep that CPython may give up")
 }
 
 /// Not reachable: the grammar accepts no such text.

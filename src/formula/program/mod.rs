@@ -6,7 +6,6 @@
 
 mod columnar;
 mod compiler_limits;
-mod constant_folding;
 mod error;
 mod instruction;
 mod interpreter;
@@ -18,12 +17,10 @@ use std::sync::Arc;
 pub(crate) use columnar::Terms;
 #[doc(hidden)]
 pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneResults, LaneType};
-#[doc(hidden)]
-pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
 #[doc(hidden)]
 pub use interpreter::{Interpreter, InterpreterBuffers};
-pub(crate) use lowering::{MAX_DECIMAL_DIGITS, literal_value};
+pub(crate) use lowering::literal_value;
 #[doc(hidden)]
 pub use trace::Summand;
 pub use trace::{Term, Trace};
@@ -45,7 +42,7 @@ pub struct Program {
     constants: Vec<Constant>,
     inputs: Vec<Box<str>>,
     undefined: Vec<(Box<str>, Span)>,
-    /// The exception that CPython's compiler raises, whatever the inputs are.
+    /// The exception of every evaluation, whatever the inputs are.
     refused: Option<(Raised, Span)>,
 }
 
@@ -79,7 +76,7 @@ impl Program {
         &self.expr
     }
 
-    /// The exception that CPython's compiler raises for a nesting or a literal that exceeds its limits.
+    /// The exception of every evaluation: a literal that exceeds CPython's limits, or a nesting that may.
     #[doc(hidden)]
     pub fn refused(&self) -> Option<&Raised> {
         self.refused.as_ref().map(|(raised, _)| raised)

@@ -1,4 +1,4 @@
-//! The abstract syntax tree: every node of a formula with its span, and what lambdas and comprehensions bind.
+//! The abstract syntax tree: every node of a formula with its span.
 //!
 //! The nodes lie in one vector, children before parents, and refer to each other by index. So neither a walk over a
 //! tree nor its drop recurses, however deep the formula is nested.
@@ -15,8 +15,6 @@ pub struct ExprId(u32);
 pub struct Expr {
     text: Box<str>,
     nodes: Vec<Node>,
-    /// Sorted by node.
-    scopes: Vec<(ExprId, Scope)>,
 }
 
 /// A sub-expression and its span in the text.
@@ -99,11 +97,11 @@ pub enum ExprKind {
     },
     /// `[a, b]`
     List(Box<[ExprId]>),
-    /// Valid Python that is not arithmetic.
+    /// Python that is not arithmetic. CPython may refuse it: only its brackets and the expressions in it are read.
     Unsupported {
         /// The kind of construct.
         construct: Construct,
-        /// Its sub-expressions.
+        /// Its sub-expressions, in the order of the text.
         parts: Box<[ExprId]>,
     },
 }
@@ -128,7 +126,7 @@ pub struct Keyword {
     pub value: ExprId,
 }
 
-/// A construct that is valid Python but not arithmetic.
+/// A construct of Python that is not arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Construct {
@@ -231,28 +229,7 @@ impl Expr {
     /// A tree without nodes, to which [`Expr::push`] adds.
     pub(super) fn empty(text: &str) -> Self {
         // a formula has about one node for every four bytes
-        Self { text: text.into(), nodes: Vec::with_capacity(text.len() / 4 + 1), scopes: Vec::new() }
-    }
-
-    /// What a lambda or a comprehension binds; `None` for any other node.
-    pub fn scope(&self, id: ExprId) -> Option<&Scope> {
-        let index = self.scopes.binary_search_by_key(&id, |(owner, _)| *owner).ok()?;
-        self.scopes.get(index).map(|(_, scope)| scope)
-    }
-
-    /// Every lambda and every comprehension with what it binds, children before parents.
-    pub(super) fn scopes(&self) -> impl Iterator<Item = (ExprId, &Scope)> {
-        self.scopes.iter().map(|(owner, scope)| (*owner, scope))
-    }
-
-    /// Sets what the node that was added last binds.
-    pub(super) fn set_scope(&mut self, id: ExprId, scope: Scope) {
-        self.scopes.push((id, scope));
-    }
-
-    /// Gives a node another place in the text.
-    pub(super) fn set_span(&mut self, id: ExprId, span: Span) {
-        self.nodes[id.index()].span = span;
+        Self { text: text.into(), nodes: Vec::with_capacity(text.len() / 4 + 1) }
     }
 
     /// Removes the node that was added last.
@@ -285,46 +262,4 @@ impl ExprKind {
             Self::Unsupported { parts, .. } => parts.to_vec(),
         }
     }
-}
-
-/// What a lambda or a comprehension binds: names that exist only inside it.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Scope {
-    /// `lambda parameters: body`
-    Lambda {
-        /// Left to right, without the bare `*` and `/`.
-        parameters: Box<[Parameter]>,
-        /// The expression that a call evaluates.
-        body: ExprId,
-    },
-    /// `[items for … in … if …]`, and the same in `(…)` and `{…}`.
-    Comprehension {
-        /// What is written before `for`: one item, or a key and a value.
-        items: Box<[ExprId]>,
-        /// At least one.
-        clauses: Box<[Clause]>,
-    },
-}
-
-/// A parameter of a lambda.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
-    /// Its name.
-    pub name: Box<str>,
-    /// Its default value.
-    pub default: Option<ExprId>,
-}
-
-/// `for targets in iterable if condition`
-#[derive(Debug, Clone, PartialEq)]
-pub struct Clause {
-    /// The targets that are assigned to, without the commas between them.
-    pub targets: Box<[ExprId]>,
-    /// What the loop iterates over. That of the first clause is evaluated outside the comprehension.
-    pub iterable: ExprId,
-    /// The conditions after `if`.
-    pub conditions: Box<[ExprId]>,
-    /// Whether it is written `async for`.
-    pub is_async: bool,
 }

@@ -4,13 +4,13 @@
 use pest::iterators::Pair;
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::error::{BARE_UNPACKING, Result};
+use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::precedence::{Infix, PrecedenceParser, prefix_operator};
 use crate::formula::syntax::template::{TemplateConstants, TemplateTree, not_a_formula};
 use crate::formula::syntax::{
-    Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, SyntaxError, SyntaxErrorKind, newer, symbol_table,
+    Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError, SyntaxErrorKind,
 };
 use crate::python::PythonVersion;
 
@@ -29,7 +29,11 @@ pub(super) fn build(
         match pair.as_rule() {
             Rule::element => {
                 let id = builder.element(pair)?;
-                builder.reject_bare_assignment(id)?;
+                let Node { kind, span } = builder.expr.node(id);
+                if matches!(kind, ExprKind::Unsupported { construct: Construct::Unpacking, .. }) {
+                    let statement = SyntaxErrorKind::Statement("an unpacking without brackets");
+                    return Err(SyntaxError::new(statement, *span));
+                }
                 group.items.push(id);
             }
             Rule::comma => group.commas += 1,
@@ -37,18 +41,14 @@ pub(super) fn build(
             _ => {}
         }
     }
-    builder.reject_bare_unpacking(&group)?;
-    builder.group_node(group, span, false)?;
-    builder.reject_parenthesized_stars()?;
-    newer::check(&builder.expr, python)?;
-    symbol_table::check(&builder.expr, python)?;
+    builder.group_node(group, span, false);
     builder.template.unwrap_or_default().finish(builder.expr)
 }
 
-/// Adds nodes to a tree pair by pair; `unsupported` adds the constructs that are not arithmetic.
-pub(super) struct AstBuilder {
-    pub(super) expr: Expr,
-    pub(super) python: PythonVersion,
+/// Adds nodes to a tree pair by pair.
+struct AstBuilder {
+    expr: Expr,
+    python: PythonVersion,
     precedence: PrecedenceParser,
     /// The constants of a template so far; `None` in a formula.
     template: Option<TemplateConstants>,
@@ -56,34 +56,24 @@ pub(super) struct AstBuilder {
 
 /// The items between two brackets.
 #[derive(Default)]
-pub(super) struct Group {
-    pub(super) items: Vec<ExprId>,
-    /// Whether the items between braces are keys and values.
-    pub(super) has_keys: Option<bool>,
+struct Group {
+    items: Vec<ExprId>,
     commas: usize,
-    /// The number of items before the clauses of a comprehension, and its clauses.
-    clauses: Option<(usize, Vec<Clause>)>,
+    is_comprehension: bool,
+    /// Whether an item is a key with its value, or an unpacked mapping.
+    has_keys: bool,
 }
 
 impl AstBuilder {
     /// Adds the node of a group: one item, several with commas, or a comprehension. `span` includes the brackets.
-    fn group_node(&mut self, group: Group, span: Span, parenthesized: bool) -> Result<ExprId> {
-        if let Some(clauses) = group.clauses {
-            return Ok(self.comprehension(span, group.items, clauses));
-        }
+    fn group_node(&mut self, group: Group, span: Span, parenthesized: bool) -> ExprId {
         match (group.items.as_slice(), group.commas) {
-            // the parser before 3.9 drops the parentheses
-            (&[item], 0) if parenthesized && self.is_unpacking(item) && self.python < PythonVersion::V3_9 => {
-                self.expr.set_span(item, span);
-                Ok(item)
-            }
-            (&[item], 0) if parenthesized => {
-                self.reject_unpacking(item).map(|()| self.expr.push(ExprKind::Parenthesized(item), span))
-            }
-            (&[item], 0) => Ok(item),
+            _ if group.is_comprehension => self.unsupported(Construct::Comprehension, span, group.items),
+            (&[item], 0) if parenthesized => self.expr.push(ExprKind::Parenthesized(item), span),
+            (&[item], 0) => item,
             _ => {
                 let span = if parenthesized { span } else { self.span_of_items(&group.items).unwrap_or(span) };
-                Ok(self.expr.push(ExprKind::Tuple { items: group.items.into(), parenthesized }, span))
+                self.expr.push(ExprKind::Tuple { items: group.items.into(), parenthesized }, span)
             }
         }
     }
@@ -91,87 +81,58 @@ impl AstBuilder {
     /// Builds the items between two brackets.
     fn items_in_brackets(&mut self, pair: Pair<'_, Rule>) -> Result<Group> {
         let mut group = Group::default();
-        let is_generator = pair.as_rule() == Rule::parenthesized;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::comma => group.commas += 1,
                 Rule::comprehension => {
-                    let items = group.items.len();
-                    group.clauses = Some((items, self.clauses(part, is_generator, &mut group.items)?));
+                    group.is_comprehension = true;
+                    group.items.extend(self.parts(part)?);
                 }
-                Rule::entry => self.entry(part, &mut group)?,
+                Rule::entry => {
+                    let mut inner = part.clone().into_inner();
+                    group.has_keys |= inner.any(|token| token.as_rule() == Rule::colon || token.as_str() == "**");
+                    group.items.extend(self.parts(part)?);
+                }
                 _ => group.items.push(self.element(part)?),
             }
         }
         Ok(group)
     }
 
+    /// The expressions in a construct that is not arithmetic; `name := expression` is one.
+    fn parts(&mut self, pair: Pair<'_, Rule>) -> Result<Vec<ExprId>> {
+        let mut parts = Vec::new();
+        let mut target = None;
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::expression | Rule::disjunction => {
+                    let mut id = self.expression(inner)?;
+                    if let Some(target) = target.take() {
+                        let span = self.expr.node(target).span.to(self.expr.node(id).span);
+                        id = self.unsupported(Construct::AssignmentExpression, span, vec![target, id]);
+                    }
+                    parts.push(id);
+                }
+                Rule::walrus => target = parts.pop(),
+                Rule::primary => parts.push(self.primary(inner)?),
+                _ => parts.extend(self.parts(inner)?),
+            }
+        }
+        Ok(parts)
+    }
+
     /// `expression`, `name := expression` or `*expression`.
     fn element(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let span = span_of(&pair);
-        let mut starred = false;
-        let mut parts = Vec::new();
-        for part in pair.into_inner() {
-            match part.as_rule() {
-                Rule::star => starred = true,
-                Rule::expression => parts.push(self.expression(part)?),
-                _ => {}
-            }
-        }
-        let id = self.maybe_assignment(parts, span)?;
-        if starred { self.unpacking(id, span) } else { Ok(id) }
-    }
-
-    /// `parts` is one expression, or the two sides of `:=`.
-    pub(super) fn maybe_assignment(&mut self, parts: Vec<ExprId>, span: Span) -> Result<ExprId> {
-        let mut parts = parts;
-        if let &[only] = parts.as_slice() {
-            return Ok(only);
-        }
-        if let Some(target) = parts.first_mut() {
-            // the parser before 3.9 drops parentheses before the compiler looks at the target
-            if self.python < PythonVersion::V3_9 {
-                *target = self.expr.without_parentheses(*target);
-            }
-            if !self.is_assignable(*target) {
-                return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(*target).span));
-            }
-        }
-        Ok(self.unsupported(Construct::AssignmentExpression, span, parts))
-    }
-
-    pub(super) fn reject_unpacking(&self, id: ExprId) -> Result<()> {
-        match self.is_unpacking(id) {
-            true => Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(id).span)),
-            false => Ok(()),
+        let is_starred = pair.clone().into_inner().any(|part| part.as_rule() == Rule::star);
+        let parts = self.parts(pair)?;
+        match parts.as_slice() {
+            &[only] if !is_starred => Ok(only),
+            _ => Ok(self.unsupported(Construct::Unpacking, span, parts)),
         }
     }
 
-    /// `*(1, 2),` is a statement, which the server executes, but not an expression, which the scheduler evaluates.
-    fn reject_bare_unpacking(&self, group: &Group) -> Result<()> {
-        let mut stars = group.items.iter().copied().filter(|&item| self.is_unpacking(item));
-        match group.commas {
-            0 => stars.next().map_or(Ok(()), |star| self.reject_unpacking(star)),
-            _ => match stars.find(|&star| !self.is_parenthesized_star(star)) {
-                Some(star) => {
-                    Err(SyntaxError::new(SyntaxErrorKind::Statement(BARE_UNPACKING), self.expr.node(star).span))
-                }
-                None => Ok(()),
-            },
-        }
-    }
-
-    fn reject_bare_assignment(&self, id: ExprId) -> Result<()> {
-        let node = self.expr.node(id);
-        match &node.kind {
-            ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
-                Err(SyntaxError::new(SyntaxErrorKind::BareAssignmentExpression, node.span))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn expression(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
+    fn expression(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         self.precedence.begin_expression();
         for token in pair.clone().into_inner() {
             match token.as_rule() {
@@ -180,8 +141,10 @@ impl AstBuilder {
                     self.precedence.operand(id);
                 }
                 Rule::lambda => {
-                    let id = self.lambda(token)?;
-                    self.precedence.lambda(id, &self.expr)?;
+                    let span = span_of(&token);
+                    let parts = self.parts(token)?;
+                    let id = self.unsupported(Construct::Lambda, span, parts);
+                    self.precedence.operand(id);
                 }
                 Rule::sign | Rule::not => {
                     let op = prefix_operator(token.as_str()).ok_or_else(|| self.foreign_operator(&pair, &token))?;
@@ -201,7 +164,7 @@ impl AstBuilder {
         foreign_operator(self.expr.text(), span_of(expression), span_of(token), operand)
     }
 
-    pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
+    fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let start = pair.as_span().start();
         let mut parts = pair.into_inner();
         let Some(atom) = parts.next() else {
@@ -212,11 +175,12 @@ impl AstBuilder {
             let span = Span { start: start as u32, end: span_of(&trailer).end };
             id = match trailer.as_rule() {
                 Rule::call => self.call(id, trailer, span)?,
-                Rule::attribute => {
-                    self.reject_reserved_words(&trailer)?;
-                    self.unsupported(Construct::Attribute, span, vec![id])
+                Rule::attribute => self.unsupported(Construct::Attribute, span, vec![id]),
+                _ => {
+                    let mut parts = vec![id];
+                    parts.extend(self.parts(trailer)?);
+                    self.unsupported(Construct::Subscript, span, parts)
                 }
-                _ => self.subscript(id, trailer, span)?,
             };
         }
         Ok(id)
@@ -230,11 +194,11 @@ impl AstBuilder {
                 self.reject_reserved_word(&pair)?;
                 self.expr.push(ExprKind::Name(normalize_name(pair.as_str())), span)
             }
-            Rule::strings => self.strings(pair, span)?,
+            Rule::strings => self.unsupported(Construct::String, span, Vec::new()),
             Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
             Rule::parenthesized => {
                 let group = self.items_in_brackets(pair)?;
-                self.group_node(group, span, true)?
+                self.group_node(group, span, true)
             }
             Rule::template_constant => {
                 let Some(template) = &mut self.template else { return Err(not_a_formula(&pair)) };
@@ -242,7 +206,7 @@ impl AstBuilder {
                 self.expr.push(ExprKind::Name(name), span)
             }
             rule => {
-                let mut group = self.items_in_brackets(pair)?;
+                let group = self.items_in_brackets(pair)?;
                 if rule == Rule::braces
                     && let Some(name) = self.only_name(&group)
                     && let Some(template) = &mut self.template
@@ -251,11 +215,13 @@ impl AstBuilder {
                     self.expr.remove_last();
                     return Ok(self.expr.push(ExprKind::Name(name), span));
                 }
-                match (group.clauses.take(), rule, group.has_keys) {
-                    (Some(clauses), _, _) => self.comprehension(span, group.items, clauses),
-                    (None, Rule::list, _) => self.expr.push(ExprKind::List(group.items.into()), span),
-                    (None, _, Some(false)) => self.unsupported(Construct::Set, span, group.items),
-                    (None, _, _) => self.unsupported(Construct::Dict, span, group.items),
+                match rule {
+                    _ if group.is_comprehension => self.unsupported(Construct::Comprehension, span, group.items),
+                    Rule::list => self.expr.push(ExprKind::List(group.items.into()), span),
+                    _ if group.has_keys || group.items.is_empty() => {
+                        self.unsupported(Construct::Dict, span, group.items)
+                    }
+                    _ => self.unsupported(Construct::Set, span, group.items),
                 }
             }
         })
@@ -263,8 +229,8 @@ impl AstBuilder {
 
     /// The name, if the items between braces are a name alone, which is the last node.
     fn only_name(&self, group: &Group) -> Option<Box<str>> {
-        match (&group.items[..], &group.clauses, group.commas) {
-            (&[item], None, 0) if item == self.expr.root() => match &self.expr.node(item).kind {
+        match (&group.items[..], group.commas) {
+            (&[item], 0) if item == self.expr.root() && !group.has_keys => match &self.expr.node(item).kind {
                 ExprKind::Name(name) => Some(name.clone()),
                 _ => None,
             },
@@ -290,12 +256,7 @@ impl AstBuilder {
         self.expr.push(ExprKind::Literal { kind, text }, span)
     }
 
-    pub(super) fn expressions<'p>(&mut self, pairs: impl Iterator<Item = Pair<'p, Rule>>) -> Result<Vec<ExprId>> {
-        let expressions = pairs.filter(|pair| pair.as_rule() == Rule::expression);
-        expressions.map(|pair| self.expression(pair)).collect()
-    }
-
-    pub(super) fn unsupported(&mut self, construct: Construct, span: Span, parts: Vec<ExprId>) -> ExprId {
+    fn unsupported(&mut self, construct: Construct, span: Span, parts: Vec<ExprId>) -> ExprId {
         self.expr.push(ExprKind::Unsupported { construct, parts: parts.into() }, span)
     }
 
@@ -303,30 +264,13 @@ impl AstBuilder {
         Some(self.expr.node(*items.first()?).span.to(self.expr.node(*items.last()?).span))
     }
 
-    pub(super) fn is_unpacking(&self, id: ExprId) -> bool {
-        matches!(self.expr.node(id).kind, ExprKind::Unsupported { construct: Construct::Unpacking, .. })
-    }
-
     /// `async` and `await` are reserved since "What's New in Python 3.7".
-    pub(super) fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
+    fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
         let word = name.as_str();
         if self.python >= PythonVersion::V3_7 && matches!(word, "async" | "await") {
             return Err(SyntaxError::new(SyntaxErrorKind::ReservedWord(word.into()), span_of(name)));
         }
         Ok(())
-    }
-
-    /// The same for the names of an attribute or a parameter.
-    pub(super) fn reject_reserved_words(&self, pair: &Pair<'_, Rule>) -> Result<()> {
-        let mut names = pair.clone().into_inner().filter(|part| part.as_rule() == Rule::name);
-        names.try_for_each(|name| self.reject_reserved_word(&name))
-    }
-
-    pub(super) fn is_assignable(&self, id: ExprId) -> bool {
-        match &self.expr.node(id).kind {
-            ExprKind::Name(name) => !matches!(&**name, "True" | "False" | "None" | "__debug__"),
-            _ => false,
-        }
     }
 }
 
@@ -352,8 +296,6 @@ const MAX_ARGUMENTS: usize = 255;
 /// The arguments of a call, in the order that Python requires.
 #[derive(Default)]
 struct Arguments {
-    /// Whether a `**mapping` has been read.
-    has_mapping: bool,
     positional: Vec<ExprId>,
     keywords: Vec<Keyword>,
 }
@@ -361,12 +303,8 @@ struct Arguments {
 impl AstBuilder {
     fn call(&mut self, callee: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut arguments = Arguments::default();
-        // before 3.7 a comma may follow a generator that is the only argument
-        let others = if self.python < PythonVersion::V3_7 { Rule::argument } else { Rule::comma };
-        let least = usize::from(others == Rule::argument) + 1;
-        let has_others = pair.clone().into_inner().filter(|part| part.as_rule() == others).count() >= least;
         for argument in pair.into_inner().filter(|part| part.as_rule() == Rule::argument) {
-            self.argument(argument, has_others, &mut arguments)?;
+            self.argument(argument, &mut arguments)?;
         }
         if self.python.limits_arguments() && arguments.positional.len() + arguments.keywords.len() > MAX_ARGUMENTS {
             return Err(argument_error("more than 255 arguments", span));
@@ -376,57 +314,35 @@ impl AstBuilder {
         Ok(self.expr.push(ExprKind::Call { callee, positional, keywords }, span))
     }
 
-    fn argument(&mut self, pair: Pair<'_, Rule>, has_others: bool, arguments: &mut Arguments) -> Result<()> {
+    fn argument(&mut self, pair: Pair<'_, Rule>, arguments: &mut Arguments) -> Result<()> {
         let span = span_of(&pair);
-        let mut parts = pair.into_inner();
-        let Some(first) = parts.next() else { return Ok(()) };
-        if first.as_rule() == Rule::spread {
-            arguments.check_spread(first.as_str() == "**", span)?;
-            let inner = self.expressions(parts)?;
-            let id = self.unsupported(Construct::Unpacking, span, inner);
-            arguments.positional.push(id);
-            return Ok(());
+        let mut inner = pair.clone().into_inner();
+        let rules: Vec<Rule> = inner.clone().map(|part| part.as_rule()).collect();
+        if let (true, Some(name), Some(value)) = (rules.contains(&Rule::keyword_value), inner.next(), inner.next()) {
+            let (name, span) = self.keyword_name(name)?;
+            let values = self.parts(value)?;
+            return arguments.push_keyword(name, span, values);
         }
-        let mut value = self.expression(first)?;
-        for part in parts {
-            match part.as_rule() {
-                Rule::keyword_value => {
-                    let (name, name_span) = self.take_keyword_name(value)?;
-                    let inner = self.expressions(part.into_inner())?;
-                    return arguments.push_keyword(name, name_span, inner);
-                }
-                Rule::walrus_value => {
-                    let mut sides = vec![value];
-                    sides.extend(self.expressions(part.into_inner())?);
-                    value = self.maybe_assignment(sides, span)?;
-                }
-                _ if has_others => {
-                    return Err(argument_error("a generator among other arguments must be parenthesized", span));
-                }
-                _ => {
-                    let mut inner = vec![value];
-                    let clauses = self.clauses(part, true, &mut inner)?;
-                    value = self.comprehension(span, inner, (1, clauses));
-                }
+        let parts = self.parts(pair)?;
+        match (rules.as_slice(), parts.as_slice()) {
+            ([Rule::spread, ..], _) => arguments.positional.push(self.unsupported(Construct::Unpacking, span, parts)),
+            ([.., Rule::comprehension], _) => {
+                arguments.positional.push(self.unsupported(Construct::Comprehension, span, parts));
             }
+            (_, &[only]) if arguments.keywords.is_empty() => arguments.positional.push(only),
+            _ => return Err(argument_error("a positional argument follows a keyword argument", span)),
         }
-        arguments.push_positional(value, span)
+        Ok(())
     }
 
-    /// The name of a keyword argument, which is not an expression, with its span. Before 3.8 it can be parenthesized.
-    fn take_keyword_name(&mut self, id: ExprId) -> Result<(Box<str>, Span)> {
-        let node = self.expr.node(id);
-        let span = node.span;
-        match &node.kind {
-            ExprKind::Name(name) if self.is_assignable(id) => {
-                let name = name.clone();
+    /// The name of a keyword argument, which is not an expression, with its span.
+    fn keyword_name(&mut self, pair: Pair<'_, Rule>) -> Result<(Box<str>, Span)> {
+        let id = self.expression(pair)?;
+        let Node { kind, span } = self.expr.node(id).clone();
+        match kind {
+            ExprKind::Name(name) if !matches!(&*name, "True" | "False" | "None" | "__debug__") => {
                 self.expr.remove_last();
                 Ok((name, span))
-            }
-            ExprKind::Parenthesized(inner) if self.python < PythonVersion::V3_8 => {
-                let inner = *inner;
-                self.expr.remove_last();
-                self.take_keyword_name(inner)
             }
             _ => Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span)),
         }
@@ -434,22 +350,6 @@ impl AstBuilder {
 }
 
 impl Arguments {
-    fn push_positional(&mut self, id: ExprId, span: Span) -> Result<()> {
-        if !self.keywords.is_empty() || self.has_mapping {
-            return Err(argument_error("a positional argument follows a keyword argument", span));
-        }
-        self.positional.push(id);
-        Ok(())
-    }
-
-    fn check_spread(&mut self, is_mapping: bool, span: Span) -> Result<()> {
-        if self.has_mapping && !is_mapping {
-            return Err(argument_error("an argument with `*` follows one with `**`", span));
-        }
-        self.has_mapping |= is_mapping;
-        Ok(())
-    }
-
     fn push_keyword(&mut self, name: Box<str>, span: Span, value: Vec<ExprId>) -> Result<()> {
         if self.keywords.iter().any(|keyword| keyword.name == name) {
             return Err(argument_error(&format!("the keyword argument `{name}` is repeated"), span));

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::diagnostic::{Applicability, Diagnostic, Message, Span, is_control};
-use crate::python::PythonVersion;
 
 /// The greatest length of a formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;
@@ -76,22 +75,12 @@ pub enum SyntaxErrorKind {
     MissingElse,
     /// `else` without `if`.
     StrayElse,
-    /// `not`, `lambda` or `*` (which of these is given) next to an operator that does not allow it.
-    NeedsParentheses(&'static str),
+    /// `not` next to an operator that does not allow it.
+    NeedsParentheses,
     /// An error in the arguments of a call; its message.
     Arguments(String),
-    /// `:=` or `=` after something that cannot be assigned to.
+    /// `=` in a call after something that is not a name.
     AssignmentTarget,
-    /// `:=` without parentheses.
-    BareAssignmentExpression,
-    /// `:=` in a comprehension, on a name that the comprehension binds or in an iterable.
-    MisplacedAssignment,
-    /// An error in a string; its message.
-    String(&'static str),
-    /// An error in the parameters of a lambda; its message.
-    Parameters(&'static str),
-    /// An unpacking where Python does not allow one.
-    MisplacedStar,
     /// A constant of a template, with this name, in a formula.
     TemplateConstant(String),
     /// A template that cannot be used.
@@ -101,8 +90,6 @@ pub enum SyntaxErrorKind {
         /// How to correct it.
         help: String,
     },
-    /// Syntax that exists since a later version of Python than the one that reads the formula.
-    Newer(PythonVersion),
     /// Any other unexpected token.
     Unexpected {
         /// What the grammar allows.
@@ -132,9 +119,6 @@ impl Unit {
         }
     }
 }
-
-/// The name of the statement `*a, b`, which would be an expression in brackets.
-pub const BARE_UNPACKING: &str = "an unpacking without brackets";
 
 impl SyntaxError {
     pub(crate) fn new(kind: SyntaxErrorKind, span: Span) -> Self {
@@ -209,8 +193,7 @@ impl SyntaxError {
             Kind::Unit { unit, .. } => unit.help().into(),
             Kind::Unclosed(bracket) => format!("close `{bracket}` or remove it"),
             Kind::MissingElse => "write `value if condition else other_value`".into(),
-            Kind::NeedsParentheses(word) => format!("put parentheses around `{word} …`"),
-            Kind::BareAssignmentExpression => "a formula computes a single value and stores nothing".into(),
+            Kind::NeedsParentheses => "put parentheses around `not …`".into(),
             Kind::Character(character) => return character_help(*character),
             Kind::TemplateConstant(_) => {
                 "`jsf fit` finds the constants of a template; a formula has the number itself".into()
@@ -286,18 +269,13 @@ impl fmt::Display for SyntaxError {
             Kind::Statement(what) => write!(f, "{what} is a statement, not an expression"),
             Kind::MissingElse => f.write_str("`if` without `else`"),
             Kind::StrayElse => f.write_str("`else` without `if`"),
-            Kind::NeedsParentheses(word) => write!(f, "`{word}` and its operand must be parenthesized here"),
+            Kind::NeedsParentheses => f.write_str("`not` and its operand must be parenthesized here"),
             Kind::Arguments(what) => f.write_str(what),
             Kind::AssignmentTarget => f.write_str("the target of an assignment must be a name"),
-            Kind::BareAssignmentExpression => f.write_str("`:=` must be parenthesized"),
-            Kind::MisplacedAssignment => f.write_str("`:=` cannot be used here"),
-            Kind::String(what) | Kind::Parameters(what) => f.write_str(what),
-            Kind::MisplacedStar => f.write_str("unpacking is not allowed here"),
             Kind::TemplateConstant(name) => {
                 write!(f, "this is a template, not a formula: `{name}` in braces is a constant to find")
             }
             Kind::Template { message, .. } => f.write_str(message),
-            Kind::Newer(since) => write!(f, "this syntax exists since Python {since}"),
             Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
         }
     }

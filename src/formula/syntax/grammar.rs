@@ -181,12 +181,10 @@ fn ends_with_child(rule: Rule) -> bool {
             | Rule::expression
             | Rule::keyword_value
             | Rule::lambda
-            | Rule::lambda_without_if
             | Rule::parameter
             | Rule::primary
             | Rule::slice
             | Rule::strings
             | Rule::target
-            | Rule::walrus_value
     )
 }

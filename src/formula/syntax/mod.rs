@@ -1,8 +1,8 @@
 //! The syntax of formulas. Text enters; a syntax tree with spans leaves. No other module uses the grammar.
 //!
 //! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names are not resolved
-//! here. Valid Python that is not arithmetic becomes [`ExprKind::Unsupported`]; operators and units of other languages
-//! become errors with a fix.
+//! here. Python that is not arithmetic becomes [`ExprKind::Unsupported`], whether or not CPython accepts it; operators and
+//! units of other languages become errors with a fix.
 
 mod ast;
 mod ast_builder;
@@ -10,16 +10,12 @@ mod comments;
 mod error;
 mod foreign_notation;
 mod grammar;
-mod newer;
 mod precedence;
 mod print;
 mod scanner;
-mod symbol_table;
 mod template;
-mod unsupported;
 
-pub use ast::{Clause, Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, Parameter, Scope};
-pub use error::BARE_UNPACKING;
+pub use ast::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node};
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
 pub use template::{TemplateConstant, TemplateTree};
 
@@ -28,7 +24,8 @@ use crate::python::PythonVersion;
 /// Parses the text of a formula as the default version of Python does.
 ///
 /// # Errors
-/// A [`SyntaxError`] if CPython's `eval` refuses the text, or if it exceeds [`MAX_LENGTH`] or [`MAX_NESTING`].
+/// A [`SyntaxError`] if CPython's `eval` refuses the text, or if it exceeds [`MAX_LENGTH`] or [`MAX_NESTING`]. A text with a
+/// construct that is not arithmetic may be refused by CPython and not here.
 pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
     parse_for(text, MAX_LENGTH, PythonVersion::default())
 }

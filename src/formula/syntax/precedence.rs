@@ -127,20 +127,11 @@ impl PrecedenceParser {
         self.operands.push(id);
     }
 
-    /// A lambda, whose body extends as far as possible to the right; it may only follow `else`.
-    pub(super) fn lambda(&mut self, id: ExprId, expr: &Expr) -> Result<(), SyntaxError> {
-        if matches!(self.pending.last(), None | Some((Pending::Start | Pending::Else, _))) {
-            self.operands.push(id);
-            return Ok(());
-        }
-        Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("lambda"), expr.node(id).span))
-    }
-
     pub(super) fn prefix(&mut self, op: UnaryOperator, span: Span) -> Result<(), SyntaxError> {
         let binds_tighter =
             self.pending.last().is_some_and(|(pending, _)| pending.binding_power() > binding_power::NOT);
         if op == UnaryOperator::Not && binds_tighter {
-            return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("not"), span));
+            return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses, span));
         }
         self.pending.push((Pending::Unary(op), span));
         Ok(())

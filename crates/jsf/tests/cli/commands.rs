@@ -241,13 +241,11 @@ fn directives_may_still_have_to_be_run() {
 /// The scheduler never gets a formula that the server refuses, so the help does not say what it would do with it.
 #[test]
 fn the_help_of_a_refused_formula_is_not_about_the_scheduler() {
-    for (formula, code) in [("ncpus + 1\\", "15011"), ("ncpus * walltime = 3", "15123")] {
-        let text = stdout(&jsf(&["check", formula]));
-        assert!(text.contains(code) && text.contains("the scheduler never gets it"), "{text}");
-        assert!(!text.contains("may accept") && !text.contains("crashes"), "{text}");
-    }
-    let accepted = stdout(&jsf(&["check", "ncpus = 3"]));
-    assert!(accepted.contains("the server may accept it"), "{accepted}");
+    let text = stdout(&jsf(&["check", "ncpus + 1\\"]));
+    assert!(text.contains("15011") && text.contains("the scheduler never gets it"), "{text}");
+    assert!(!text.contains("may accept") && !text.contains("crashes"), "{text}");
+    let untold = stdout(&jsf(&["check", "ncpus = 3"]));
+    assert!(untold.contains("the server may accept it") && untold.contains("cannot tell"), "{untold}");
 }
 
 #[test]

@@ -7,15 +7,11 @@ mod python_versions;
 mod site_findings;
 mod verdict;
 
-use std::sync::Arc;
-
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, Span, sort_by_span};
-use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::formula::syntax::Construct;
 use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::{ErrorKind, PythonVersion, Value};
+use job_sort_formula::python::{ErrorKind, KnownOrType, Python, PythonVersion, Value, WithComplex};
 use job_sort_formula::rank::{Ranking, ScorePrecision};
 use job_sort_formula::schema::Schema;
 use serde::Serialize;
@@ -26,7 +22,6 @@ use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
 use crate::qmgr::{self, NotSettable};
-use crate::qmgr_validation::operands::{Operand, OperandArithmetic};
 use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
@@ -41,11 +36,8 @@ const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs
                      write an expression, such as `eligible_time + 1000 * fairshare_factor`";
 /// What becomes of a formula below an empty line.
 const EMPTY_LINE: &str = "the server refuses a text whose first line is empty: put the formula on the first line";
-/// The help of findings that otherwise is about a formula in the scheduler, if the server refuses it.
-const REFUSED: [(&str, &str); 2] = [
-    ("JSF105", "the server refuses the formula, so the scheduler never gets it; write a single expression"),
-    ("JSF106", "the server refuses the formula, so the scheduler never gets it"),
-];
+/// The help of a finding on a quote or an escape, which otherwise is about a formula in the scheduler, if the server refuses it.
+const REFUSED: &str = "the server refuses the formula, so the scheduler never gets it";
 /// What becomes of a formula below a comment.
 const COMMENT: &str =
     "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
@@ -224,15 +216,13 @@ impl Checked {
                     findings[0].help = Some(EMPTY.into());
                 } else if submitted.text().trim_start().starts_with('#') {
                     findings[0].help = Some(COMMENT.into());
-                } else if validation.accepted == Some(false)
-                    && let Some((_, help)) = REFUSED.iter().find(|(code, _)| *code == findings[0].code)
-                {
-                    findings[0].help = Some((*help).into());
+                } else if validation.accepted == Some(false) && findings[0].code == "JSF106" {
+                    findings[0].help = Some(REFUSED.into());
                 }
                 findings.extend(not_passed_on(submitted.text(), &findings));
                 findings.extend(submitted.lines_left_out());
                 if python_source.is_none() {
-                    findings.extend(python_versions::findings_on_text(submitted.text(), &refusal.finding, schema));
+                    findings.extend(python_versions::findings_on_text(submitted.text(), schema));
                 }
                 return Self {
                     python,
@@ -401,22 +391,12 @@ fn predicts_crash(found: &Diagnostic) -> bool {
     found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
 }
 
-/// Whether the result is a complex number for every job.
+/// Whether the result is a complex number for every job, whatever the inputs are.
 fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
-    let expr = Arc::new(formula.expr().clone());
-    let Ok(program) = Program::compile_python(expr, schema.python(), &|name| Resolution::from_schema(name, schema))
-    else {
-        return false;
-    };
-    let inputs = program.inputs().iter().map(|name| match Resolution::from_schema(name, schema) {
-        Resolution::Input => Operand::Number,
-        _ if **name == *Construct::Imaginary.description() => Operand::Complex,
-        _ => Operand::Opaque,
-    });
-    let inputs: Vec<Operand> = inputs.collect();
-    let mut evaluator = program.interpreter(OperandArithmetic::default());
-    let is_complex = matches!(evaluator.evaluate(&inputs), Ok(Operand::Complex));
-    is_complex && evaluator.arithmetic().uncertainty().is_none()
+    let Ok(program) = formula.compile(schema) else { return false };
+    let inputs: Vec<_> = program.inputs().iter().map(|_| KnownOrType::Type("float")).collect();
+    let result = program.interpreter(WithComplex(Python::new())).evaluate(&inputs);
+    matches!(result, Ok(KnownOrType::Type("complex")))
 }
 
 /// The findings that need the site as well as the formula.
@@ -459,15 +439,9 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
     // this error comes before that of the missing inputs
     let error = program.evaluate(&[]).err()?;
     Some(match error.kind() {
-        ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span())
-            .with_help("the scheduler does not notice: every job keeps a stale value; write a shorter formula"),
-        ErrorKind::Recursion => too_deep("CPython's compiler cannot compile a formula this deep", error.span())
-            .with_help("every job gets an error and the value 0; write a shorter formula"),
+        ErrorKind::Limit => Diagnostic::error("JSF310", "CPython may give up on a formula this deep", error.span())
+            .with_help("every job then gets the value 0 or keeps a stale one; write a shorter formula"),
         _ => Diagnostic::error("JSF103", error.text(), error.span())
             .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),
     })
-}
-
-fn too_deep(message: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("JSF310", message, span)
 }

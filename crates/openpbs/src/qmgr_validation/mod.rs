@@ -7,27 +7,24 @@
 //! formula afterwards is another question.
 //!
 //! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the text that Python
-//! executes, `statements` parses it, `bound_names` finds formulas in which every name has a value wherever it is
-//! evaluated, and `passes` computes the others in this crate's own arithmetic. Only arithmetic is evaluated: where the
-//! answer depends on anything else, it is an [`Uncertainty`].
+//! executes, and `passes` evaluates it in this crate's arithmetic. A formula with anything but numbers, names, operators, tuples,
+//! lists and calls of the functions of numbers is not followed: its answer is an [`Uncertainty`].
 //!
 //! Sources: the answers recorded in `tests/golden/openpbs/validate.jsonl`, the log of that server, and CPython 3.11,
 //! which the tests in `tests/referee` ask the same.
 
-mod bound_names;
 mod executed_text;
-pub(super) mod operands;
 mod passes;
-mod statements;
 
 use std::fmt;
+use std::sync::Arc;
 
 use job_sort_formula::PythonVersion;
+use job_sort_formula::formula::syntax::{Expr, SyntaxErrorKind, parse_for};
 use job_sort_formula::schema::Schema;
 
 use crate::qmgr;
 use crate::qmgr_validation::executed_text::ExecutedText;
-use crate::qmgr_validation::statements::ParseFailure;
 
 /// The server's answer to a formula.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -62,22 +59,17 @@ pub enum AnsweredBy {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Uncertainty {
-    /// A single quote ends the string around the formula, and the script is still valid Python.
+    /// A single quote ends the string around the formula, and the script may still be valid Python.
     ScriptChanged,
-    /// An escape makes a NUL, or names a character (`\N{…}`).
+    /// An escape makes a NUL, a line end or a backslash at the end, or names a character (`\N{…}`).
     Escape,
-    /// An f-string with fields, or a string with a named character, whose syntax is not checked.
-    StringSyntax,
-    /// `yield`, `await` or `async` in a lambda or a generator, whose syntax is not checked.
-    Await,
-    /// A statement other than `name = expression` and `pass`.
+    /// Statements, or an assignment.
     Statement,
-    /// A text that is too long or too deep, or has too many statements, to be parsed, or a depth at which CPython's
-    /// answer depends on the depth of its own stack.
+    /// A text that is too long or too deep for this crate, or for some release of CPython.
     Size,
-    /// The answer depends on something that is not arithmetic: a string, an attribute, a call of another builtin.
+    /// Something that is not arithmetic, such as a string, a lambda or a call of another builtin.
     NonArithmetic,
-    /// A computation beyond the limits of this crate.
+    /// The value of a complex number, or a computation beyond the limits of this crate.
     Limit,
 }
 
@@ -86,11 +78,9 @@ impl fmt::Display for Uncertainty {
         f.write_str(match self {
             Self::ScriptChanged => "a single quote in it changes the server's script",
             Self::Escape => "it depends on an escape that is not resolved here",
-            Self::StringSyntax => "the syntax inside its strings is not checked",
-            Self::Await => "the syntax of `yield`, `await` and `async` is not checked",
-            Self::Statement => "it has a statement that is not executed here",
+            Self::Statement => "it is a statement, not an expression",
             Self::Size => "it is too long or too deep",
-            Self::NonArithmetic => "it depends on the value of something that is not arithmetic",
+            Self::NonArithmetic => "it has a part that is not arithmetic",
             Self::Limit => "it depends on a computation beyond the limits",
         })
     }
@@ -127,7 +117,7 @@ impl Validation {
 /// assert_eq!(answer("place").code, Some(15125));
 /// assert_eq!(answer("len('abc')").code, Some(15011));
 /// assert_eq!(answer("ncpus & 1").by, Some(AnsweredBy::Qmgr));
-/// assert_eq!(answer("str(ncpus) and nosuch").uncertainty, Some(Uncertainty::NonArithmetic));
+/// assert_eq!(answer("str(ncpus)").uncertainty, Some(Uncertainty::NonArithmetic));
 /// ```
 pub fn validate(text: &str, schema: &Schema) -> Validation {
     let mut validation = server_answer(text, schema).unwrap_or_else(Validation::unknown);
@@ -143,41 +133,51 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
         ExecutedText::InvalidScript => return Ok(Validation::INTERNAL_ERROR),
         ExecutedText::Text(executed) => executed,
     };
-    match statements::parse(&executed, schema.python()) {
-        Ok(statements) => passes::answer(&statements, schema),
-        Err(ParseFailure::Syntax) if may_nest_strings(&executed, schema.python()) => Err(Uncertainty::StringSyntax),
-        Err(ParseFailure::Syntax) => Ok(Validation::INVALID_FORMAT),
-        Err(ParseFailure::Uncertain(uncertainty)) => Err(uncertainty),
+    match parse(&executed, schema.python())? {
+        Some(expr) => passes::answer(&expr, schema),
+        None => Ok(Validation::INVALID_FORMAT),
     }
 }
 
-/// The first version whose f-strings can have strings in the same quotes, line ends and comments in their fields. "What's New in
-/// Python 3.12", PEP 701.
-const NESTS_STRINGS: PythonVersion = PythonVersion::V3_12;
+/// The longest text, in bytes: the server has no limit, but no command line is longer.
+const MAX_LENGTH: usize = 128 * 1024;
 
-/// Whether a text that the grammar rejects may contain such an f-string: one whose first quote is not its last, or is on
-/// another line.
-fn may_nest_strings(text: &str, python: PythonVersion) -> bool {
-    python >= NESTS_STRINGS && ['"', '\''].iter().any(|quote| has_open_field(text, *quote))
-}
+/// The first version whose parser counts brackets before it reads them: "What's New in Python 3.9", PEP 617.
+const COUNTS_BRACKETS: PythonVersion = PythonVersion::V3_9;
 
-fn has_open_field(text: &str, quote: char) -> bool {
-    let mut parts = text.split(quote).peekable();
-    while let Some(before) = parts.next() {
-        let prefix = before.trim_end_matches(['r', 'R']);
-        let is_f_string = prefix.ends_with(['f', 'F']);
-        let Some(field) = parts.peek().filter(|_| is_f_string) else { continue };
-        let is_open = field.matches('{').count() > field.matches('}').count() || field.contains(['\n', '\r']);
-        if is_open && field.contains('{') && parts.clone().count() > 1 {
-            return true;
-        }
+/// The most brackets that no parser before that finds too deep.
+const MAX_BRACKETS: usize = 80;
+
+/// The expression after `ans=`; `None` if Python refuses the text.
+fn parse(text: &str, python: PythonVersion) -> Result<Option<Arc<Expr>>, Uncertainty> {
+    if text.contains(['\n', '\r']) || text.ends_with('\\') {
+        return Err(Uncertainty::Escape);
     }
-    false
+    // blanks after `ans=` are no indentation
+    let text = text.trim_start_matches([' ', '\t', '\u{c}']);
+    if text.starts_with('=') {
+        return Err(Uncertainty::Statement);
+    }
+    let error = match parse_for(text, MAX_LENGTH, python) {
+        Ok(expr) => return Ok(Some(Arc::new(expr))),
+        Err(error) => error,
+    };
+    match error.kind() {
+        SyntaxErrorKind::Statement(_) => Err(Uncertainty::Statement),
+        SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Err(Uncertainty::Size),
+        // the parser may give up before it reaches the fault
+        _ if python < COUNTS_BRACKETS && text.matches(['(', '[', '{']).count() > MAX_BRACKETS => Err(Uncertainty::Size),
+        // a version may accept it: `max((key)=abs)`
+        SyntaxErrorKind::AssignmentTarget => Err(Uncertainty::NonArithmetic),
+        _ if may_be_valid(text) => Err(Uncertainty::NonArithmetic),
+        _ => Ok(None),
+    }
 }
 
-/// Whether a text that the grammar rejects may contain `yield` or `await` where Python allows them: in a lambda or a
-/// generator.
-fn may_await(text: &str) -> bool {
-    ["lambda", "for"].iter().any(|word| text.contains(word))
-        && ["yield", "await", "async"].iter().any(|word| text.contains(word))
+/// Whether some version may accept a text that the grammar refuses: the grammar reads neither what is in strings nor every form of
+/// lambdas and comprehensions.
+fn may_be_valid(text: &str) -> bool {
+    let code = text.split('#').next().unwrap_or_default();
+    let mut words = code.split(|character: char| !character.is_alphanumeric() && character != '_');
+    code.contains(['"', '\'']) || words.any(|word| matches!(word, "lambda" | "for"))
 }

@@ -44,7 +44,7 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
 
 /// Whether the expression always fails with an error on which other passes report.
 fn is_reported_elsewhere(fact: &Fact) -> bool {
-    let kinds = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
+    let kinds = [ErrorKind::Name, ErrorKind::Syntax];
     fact.always_fails() && kinds.iter().any(|&kind| fact.errors.contains(kind))
 }
 

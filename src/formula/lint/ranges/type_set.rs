@@ -101,14 +101,12 @@ impl TypeSet {
 pub struct ErrorSet(u16);
 
 /// Every kind, in the order of its bit.
-const ALL: [ErrorKind; 11] = [
+const ALL: [ErrorKind; 9] = [
     ErrorKind::ZeroDivision,
     ErrorKind::Value,
     ErrorKind::Overflow,
     ErrorKind::Type,
     ErrorKind::Name,
-    ErrorKind::Recursion,
-    ErrorKind::Memory,
     ErrorKind::Syntax,
     ErrorKind::Complex,
     ErrorKind::Limit,

@@ -31,9 +31,9 @@ pub type Job = Vec<(&'static str, Value)>;
 
 /// The result of this crate for a text.
 pub enum Outcome {
-    /// Python does not compile it: a syntax error, or too deep for the compiler.
+    /// Python does not compile it.
     Refused(Raised),
-    /// Python compiles it, but this crate does not evaluate it.
+    /// This crate does not evaluate it, whether or not Python compiles it.
     Foreign,
     /// The value for each of these jobs.
     Computed(Vec<(usize, Result<Value, Raised>)>),
@@ -71,6 +71,10 @@ impl Question {
             return Some(Self { text, inexact, by_identity, outcome: Outcome::Foreign });
         };
         if let Some(raised) = program.refused() {
+            if raised.kind == ErrorKind::Limit {
+                tally.beyond_limits += 1;
+                return None;
+            }
             return Some(Self { text, inexact, by_identity, outcome: Outcome::Refused(raised.clone()) });
         }
         let mut evaluator = program.interpreter(Python::new());
@@ -179,28 +183,24 @@ impl Tally {
         match &question.outcome {
             Outcome::Refused(ours) if compiled.starts_with(ours.kind.exception()) => self.refused += 1,
             // Python's parser may run out of memory before it reaches the mistake
-            Outcome::Refused(ours)
-                if ours.kind == ErrorKind::Syntax
-                    && !ours.text.starts_with("unexpected EOF")
-                    && compiled.starts_with("MemoryError: ") =>
-            {
+            Outcome::Refused(ours) if ours.kind == ErrorKind::Syntax && compiled.starts_with("MemoryError: ") => {
                 self.refused += 1
             }
             // before 3.12 a NUL byte is a ValueError
             Outcome::Refused(_) if compiled.starts_with("ValueError: source code string cannot contain null") => {
                 self.refused += 1
             }
-            // the grammar has neither, which a lambda or a generator may contain
+            // the grammar does not have all that may be written in a lambda, a generator, an f-string, and in calls before 3.8
             Outcome::Refused(ours)
                 if compiled == "ok"
                     && ours.kind == ErrorKind::Syntax
-                    && ["await", "yield"].iter().any(|word| question.text.contains(word)) =>
+                    && ["lambda", "for", "'", "\"", ")=", ") ="].iter().any(|word| question.text.contains(word)) =>
             {
                 self.foreign += 1;
             }
             Outcome::Refused(ours) => self.wrong(question, None, compiled, &ours.to_string()),
-            _ if compiled != "ok" => self.wrong(question, None, compiled, "ok"),
             Outcome::Foreign => self.foreign += 1,
+            _ if compiled != "ok" => self.wrong(question, None, compiled, "ok"),
             Outcome::Computed(results) => {
                 for ((index, ours), theirs) in results.iter().zip(&answers[1..]) {
                     self.compare_value(question, &jobs[*index], ours, theirs);
