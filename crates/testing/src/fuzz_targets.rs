@@ -230,6 +230,7 @@ pub fn pbs_files(data: &[u8]) {
     let usage = UsageFile::parse(data).expect("small enough");
     answer_all(SchedPriv { lines: ResourceGroup::parse(data), config: SchedConfig::default(), usage: None });
     answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: Some(usage) });
+    let objects = Objects::read(&text);
     let _ = Queues::read("queues", &objects).map(|queues| queues.priorities());
     let _ = ServerSettings::read(&objects, None);
     let _ = SchedulerSettings::read(&objects, Some("p"));
