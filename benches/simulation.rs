@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use job_sort_formula::{Formula, Program, Schema};
+use jsf::commands::simulate::answer::SimulationReport;
 use jsf_ingest::native_tree::read_tree;
-use jsf_report::simulation::SimulationReport;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics, Workload,
     WorkloadBuilder, WorkloadModel, follows_submission, generate, simulate,

@@ -1,11 +1,11 @@
 //! `Fit`: the constants of a template that meet wishes or goals, as the command `jsf fit` finds them.
 
 use job_sort_formula::formula::Template as Parsed;
+use jsf::commands::fit::formula_to_set::FormulaToSet;
+use jsf::commands::fit::json::{write_goal_fit, write_wish_fit};
 use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
-use jsf_report::fit_json::{write_goal_fit, write_wish_fit};
-use jsf_report::formula_to_set::FormulaToSet;
 use jsf_simulate::Goals;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use job_sort_formula::rank::OnError;
+use jsf::commands::simulate::answer::SimulationReport;
+use jsf::commands::simulate::failures::FailingJobs;
+use jsf::view::words::{too_short, waiting_time};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_report::simulation::SimulationReport;
-use jsf_report::{FailingJobs, too_short, waiting_time};
 use jsf_simulate::{
     Backfill, EvaluationErrors, Goals, JudgedGoal, Observer, Results, WarmUp, Workload as Log, bounded_slowdown,
 };

@@ -10,17 +10,20 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
+use jsf::commands::compare::answer::{CompareFormat, CompareReport, compared_rows};
+use jsf::commands::compare::json::CompareJson;
+use jsf::commands::explain::answer::ExplainReport;
+use jsf::commands::explain::json::write_json as write_explanations;
+use jsf::commands::rank::answer::{RankFormat, RankReport, RankedRow, excluded};
+use jsf::commands::rank::json::Json;
+use jsf::commands::replay::view::write_json as write_replay;
+use jsf::commands::shares::answer::{PolicyView, fields, write_json as write_shares};
+use jsf::commands::trajectory::view::{TrajectoryReport, eligible_times};
 use jsf_json::clipped;
 use jsf_openpbs::check::{Checked, FAILURE_CODES, SiteFacts};
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
-use jsf_report::explain::{ExplainReport, write_json as write_explanations};
-use jsf_report::replay::write_json as write_replay;
-use jsf_report::shares::{PolicyView, fields, write_json as write_shares};
-use jsf_report::trajectory::{TrajectoryReport, eligible_times};
-use jsf_report::{Json, RankFormat, RankReport, RankedRow, excluded};
 use jsf_site::{
     CompareRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
     Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,

@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 
-use jsf_report::what_if::{Shown, check_json, ranking_json};
+use jsf::commands::page::what_if::{Shown, check_json, ranking_json};
 use jsf_site::Site;
 use jsf_site::{SiteError, WhatIf};
 use serde_json::json;

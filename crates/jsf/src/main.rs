@@ -1,11 +1,10 @@
 //! The command `jsf`, which shows what a PBS `job_sort_formula` does before the scheduler runs it.
 
-mod cli;
-
 use std::io::Write;
 use std::process::ExitCode;
 
-use jsf_report::printable;
+use jsf::cli;
+use jsf::view::printable::printable;
 
 /// With the allocator of the C library, the first touch of fresh pages takes a tenth of the time to rank a million jobs.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -14,6 +14,7 @@ use job_sort_formula::jobs::{Job, JobState, JobTable};
 use job_sort_formula::rank::{ColumnScratch, FormulaResult, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
+use jsf::commands::page::what_if::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
 use jsf_openpbs::check::{Checked, SiteFacts};
@@ -35,7 +36,6 @@ use jsf_openpbs::qmgr::set_command;
 use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::what_if::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
 use jsf_site::Site;
 use jsf_site::{

@@ -10,27 +10,25 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
 
-mod compare;
-mod cycle;
-mod explain;
-mod fit;
-mod log;
-mod replay;
-mod shares;
-mod simulate;
-mod site;
-mod trajectory;
+pub mod log;
+pub mod site;
 
-pub use compare::{CompareArgs, CompareFormatName};
-pub use cycle::{CycleArgs, CycleFormatName};
-pub use explain::{ExplainArgs, ExplainFormatName};
-pub use fit::{FitArgs, FitFormatName};
-pub use log::{LogArgs, simulated_files, starting_usage};
-pub use replay::{ReplayArgs, ReplayFormatName};
-pub use shares::{SharesArgs, SharesFormatName};
-pub use simulate::{Param, SimulateArgs, SimulateFormatName};
-pub use site::{GivenSite, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold};
-pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
+use crate::cli::args::site::{SiteArgs, is_stdin, note_idle, threshold};
+use crate::commands::check::request::CheckArgs;
+use crate::commands::codes::request::CodesArgs;
+use crate::commands::compare::request::CompareArgs;
+use crate::commands::cycle::request::CycleArgs;
+use crate::commands::explain::request::ExplainArgs;
+use crate::commands::fit::request::FitArgs;
+use crate::commands::fmt::request::FmtArgs;
+use crate::commands::names::request::NamesArgs;
+use crate::commands::page::request::PageArgs;
+use crate::commands::pbsfs::request::PbsfsArgs;
+use crate::commands::rank::request::RankArgs;
+use crate::commands::replay::request::ReplayArgs;
+use crate::commands::shares::request::SharesArgs;
+use crate::commands::simulate::request::SimulateArgs;
+use crate::commands::trajectory::request::TrajectoryArgs;
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
 #[derive(Debug, Parser)]
@@ -275,7 +273,7 @@ impl CsvArgs {
 }
 
 /// Parses a name in a list, which blanks may surround.
-fn listed_name(text: &str) -> Result<String, String> {
+pub(crate) fn listed_name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("expected a name before and after each comma".to_owned()),
         name => Ok(name.to_owned()),
@@ -283,7 +281,7 @@ fn listed_name(text: &str) -> Result<String, String> {
 }
 
 /// Parses a time in seconds since 1970 or in ISO 8601.
-fn moment(text: &str) -> Result<i64, String> {
+pub(crate) fn moment(text: &str) -> Result<i64, String> {
     let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
     let seconds = text.parse().ok();
     let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
@@ -297,7 +295,7 @@ fn moment(text: &str) -> Result<i64, String> {
 }
 
 /// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
-fn moment_or_wall_time(text: &str) -> Result<Time, String> {
+pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
     match (moment(text), seconds_of_ctime(text)) {
         (Ok(seconds), _) => Ok(Time::Utc(seconds)),
         (Err(_), Some(seconds)) => Ok(Time::Wall(seconds)),
@@ -306,7 +304,7 @@ fn moment_or_wall_time(text: &str) -> Result<Time, String> {
 }
 
 /// Parses the name of the file for a page. Standard output has the results.
-fn page_path() -> impl TypedValueParser<Value = PathBuf> {
+pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match is_stdin(&path) {
         true => Err("expected the name of a file: standard output has the results of the command"),
         false => Ok(path),
@@ -314,288 +312,6 @@ fn page_path() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// Parses the number of jobs to show.
-fn number_of_jobs(text: &str) -> Result<usize, String> {
+pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
-}
-
-/// `jsf rank`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Columns of CSV, and keys of JSON and NDJSON:
-  rank        the place in the queue, from 1; empty for a job that is not considered
-  score       the value that is sorted on: with --numbers openpbs a C float; empty if it is not finite
-  exact       the value of the formula before it becomes a C float, as Python's repr prints it
-  logged      the digits that OpenPBS logs for the value
-  error       why the formula has no value; OpenPBS then uses 0
-  considered  whether the scheduler tries to run the job now
-  excluded    why not: state, threshold, no shares, partition, routing queue or
-              invalid; reason says it in words
-Jobs with equal scores are tied; later criteria (see `order:`), and finally the order of submission, decide their ranks. An
-input is empty (null, or - in a table) where the scheduler ignores the job and so does not read it.
-
-Examples:
-  jsf rank 'fairshare_factor' --queue examples/site/qstat.json \\
-      --sched-priv examples/site/sched_priv
-  jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs \\
-      < examples/site/qstat.json
-  jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
-      --sched-priv examples/site/sched_priv --entity lnovak --format csv")]
-pub struct RankArgs {
-    /// The queue and the formula.
-    #[command(flatten)]
-    pub queue: QueueArgs,
-    /// Show only the first N jobs
-    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    pub top: Option<usize>,
-    /// The jobs to show.
-    #[command(flatten)]
-    pub filter: FilterArgs,
-    /// Show the inputs of the formula for each job
-    #[arg(long)]
-    pub inputs: bool,
-    /// Show the summands of the formula for each job
-    ///
-    /// With their signs, as `sprio -l` does: added up they are the value
-    #[arg(long)]
-    pub terms: bool,
-    /// How much is shown to people.
-    #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
-    pub format: RankFormatName,
-    /// How CSV is written.
-    #[command(flatten)]
-    pub csv: CsvArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
-}
-
-/// The formats of a ranking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RankFormatName {
-    /// A table.
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document.
-    Json,
-    /// Comma-separated values.
-    Csv,
-    /// One JSON object per job.
-    Ndjson,
-}
-
-impl RankFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
-}
-
-/// `jsf check`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Exit codes: 0 no finding is an error, 1 a finding is an error, 2 usage error, or a file that cannot be read.
-
-Examples:
-  jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
-  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
-      --sched-priv examples/site/sched_priv
-  jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
-  jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
-pub struct CheckArgs {
-    /// The formula, and the queue on which it is tried.
-    #[command(flatten)]
-    pub queue: QueueArgs,
-    /// Print the formula with all safe fixes applied
-    ///
-    /// The fixes and the remaining findings go to standard error; a text that is no formula with them is not printed
-    #[arg(long, conflicts_with = "format")]
-    pub fix: bool,
-    /// Like --fix, but also apply fixes that may be wrong
-    #[arg(long, conflicts_with = "format")]
-    pub unsafe_fixes: bool,
-    /// Print the qmgr command that sets the formula
-    ///
-    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with jobs, the formula was
-    /// tried on one or is that of the site; with --threshold, the command that sets the threshold follows; findings go
-    /// to standard error
-    #[arg(long, conflicts_with = "format")]
-    pub qmgr: bool,
-    /// With --qmgr: print the command in any case
-    ///
-    /// Even if a finding is an error or the formula was tried on no job
-    #[arg(long, requires = "qmgr")]
-    pub force: bool,
-    /// Treat these findings as errors
-    ///
-    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or repeat the option
-    #[arg(long, value_name = "CODE")]
-    pub deny: Vec<String>,
-    /// Do not show these findings
-    ///
-    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error still keeps --qmgr
-    /// from printing the command
-    #[arg(long, value_name = "CODE")]
-    pub allow: Vec<String>,
-    /// Report only these findings, and syntax errors
-    ///
-    /// Given as for --deny
-    #[arg(long, value_name = "CODE")]
-    pub select: Vec<String>,
-    /// How much is shown to people.
-    #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
-    pub format: CheckFormatName,
-}
-
-/// The formats of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormatName {
-    /// Text for people.
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document.
-    Json,
-    /// SARIF 2.1.0, for CI.
-    Sarif,
-}
-
-impl CheckFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
-}
-
-/// `jsf page`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The page is one file, which works without a network and sends nothing. It holds what the given files say about the server,
-the queues, the scheduler and the fair-share tree, and of each job its id, entity, queue, state, place in the order of
-submission and the numbers that a formula can use. Other files can be dropped onto it.
-
-Examples:
-  jsf page --site examples/site --out page.html
-  jsf page 'eligible_time / 3600 + ncpus' --site examples/site \\
-      --out page.html
-  jsf page -f examples/formulas/alcf.txt --site examples/site --out page.html")]
-pub struct PageArgs {
-    /// The formula that the page begins with, and the queue that it ranks.
-    #[command(flatten)]
-    pub queue: QueueArgs,
-    /// The file to write; - is standard output
-    #[arg(long, short_alias = 'o', value_name = "FILE.html")]
-    pub out: PathBuf,
-}
-
-/// `jsf names`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Units: a size reaches the formula in kb (1024 bytes), a duration in seconds (s), a ratio lies between 0 and 1; a count \
-and a float have no unit. Resources that no formula can use, such as strings, or `my-res`, which Python reads as a \
-difference, are listed below the others with the reason (`unusable` in JSON). With --queue, resources that only jobs \
-have are listed too; their kinds are inferred from their amounts. The functions are those of the server's Python (--python); \
-`since` is the first version that has one, if that is later than 3.6.
-
-Examples:
-  jsf names
-  jsf names --site examples/site --full
-  jsf names --resources examples/site/resourcedef --format json")]
-pub struct NamesArgs {
-    /// The site.
-    #[command(flatten)]
-    pub site: SiteArgs,
-    /// How much is shown to people.
-    #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = NamesFormatName::Human)]
-    pub format: NamesFormatName,
-}
-
-/// The formats of the names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NamesFormatName {
-    /// A table
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
-impl NamesFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
-}
-
-/// `jsf codes`
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  jsf codes\n  jsf codes JSF301")]
-pub struct CodesArgs {
-    /// The finding whose page to print
-    pub code: Option<String>,
-    /// How much is shown to people.
-    #[command(flatten)]
-    pub text: TextArgs,
-}
-
-/// `jsf fmt`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  jsf fmt 'a+b*( c-1 )'
-  jsf fmt --check -f examples/formulas/nas.txt")]
-pub struct FmtArgs {
-    /// The formula.
-    #[command(flatten)]
-    pub formula: FormulaArgs,
-    /// Exit with 1 if the formula is not formatted
-    ///
-    /// The formula is not printed
-    #[arg(long)]
-    pub check: bool,
-}
-
-/// `jsf pbsfs`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Requests of pbsfs (the last one wins; -I NAME may be added):
-  -p                  print the fair-share tree as a table (the default)
-  -t                  print the tree, indented
-  -g ENTITY           print one entity or group, and its path
-  -c ENTITY1 ENTITY2  print which of the two has the higher fair-share priority
-
--s, -d and -e, which change the usage, are refused: jsf does not write a scheduler's files.
-Without --sched-priv and --site the folder is that of the site in JSF_SITE, else $PBS_HOME/sched_priv.
-
-Exit codes: 0 success, 1 an error that pbsfs reports, 2 a file that cannot be read, or -s, -d or -e.
-
-Examples:
-  jsf pbsfs --sched-priv examples/site/sched_priv -p
-  jsf pbsfs -t --sched-priv examples/site/sched_priv")]
-pub struct PbsfsArgs {
-    /// The scheduler's folder sched_priv
-    ///
-    /// The folder with resource_group, usage and sched_config; may be given among the arguments too
-    #[arg(long, value_name = "DIR")]
-    pub sched_priv: Option<PathBuf>,
-    /// The site whose sched_priv it is
-    ///
-    /// As for `jsf rank`; may be given among the arguments too
-    #[arg(long, value_name = "PATH", conflicts_with = "sched_priv")]
-    pub site: Option<PathBuf>,
-    /// The arguments of pbsfs
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-    pub arguments: Vec<OsString>,
 }

@@ -18,7 +18,7 @@ pub fn ignore_limit_of_file_size() {
 
 /// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of a new file. A device,
 /// such as `/dev/null`, is written to; a pipe is refused, because nothing may ever read it.
-pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.file_type().is_char_device() => {
             return OpenOptions::new().write(true).open(path)?.write_all(bytes);

@@ -2,28 +2,28 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use jsf_report::document::{Document, TerminalStyle, write_markdown};
 use terminal_size::{Height, Width, terminal_size_of};
 
-use super::CliError;
-use super::args::TextArgs;
+use crate::cli::CliError;
+use crate::cli::args::TextArgs;
+use crate::view::document::{Document, TerminalStyle, write_markdown};
 
 /// The lines of a screen, of which a terminal may have fewer.
 const SCREEN_LINES: usize = 24;
 /// The lines of a screen that the answer leaves free: for the note about the site, and for the prompt.
 const FREE_LINES: usize = 2;
 /// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
-pub(super) const PIPED_WIDTH: usize = 120;
+pub(crate) const PIPED_WIDTH: usize = 120;
 
 /// How much of a document is shown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown {
+pub(crate) struct Shown {
     /// What the options say.
-    pub(super) text: TextArgs,
+    pub(crate) text: TextArgs,
     /// Whether the number of rows was asked for: all of them are shown.
-    pub(super) has_asked_rows: bool,
+    pub(crate) has_asked_rows: bool,
     /// The width of tables where there is no terminal.
-    pub(super) piped_width: Option<usize>,
+    pub(crate) piped_width: Option<usize>,
 }
 
 impl From<TextArgs> for Shown {
@@ -33,7 +33,7 @@ impl From<TextArgs> for Shown {
 }
 
 /// Writes a document as text: on a terminal one screen or in full, elsewhere with all rows, since another program reads them.
-pub(super) fn write_text(
+pub(crate) fn write_text(
     document: &Document<'_>,
     shown: impl Into<Shown>,
     out: &mut impl Write,
@@ -51,7 +51,7 @@ pub(super) fn write_text(
 }
 
 /// Writes a document for a mail or a ticket.
-pub(super) fn write_as_markdown(
+pub(crate) fn write_as_markdown(
     document: &Document<'_>,
     shown: impl Into<Shown>,
     out: &mut impl Write,
@@ -60,7 +60,7 @@ pub(super) fn write_as_markdown(
 }
 
 /// The command line of this process as a shell takes it.
-pub(super) fn command_line() -> String {
+pub(crate) fn command_line() -> String {
     let arguments = std::env::args_os().skip(1).map(quoted);
     std::iter::once("jsf".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
@@ -79,7 +79,7 @@ fn quoted(argument: std::ffi::OsString) -> String {
 }
 
 /// Whether a terminal shows standard output.
-pub(super) fn is_on_screen() -> bool {
+pub(crate) fn is_on_screen() -> bool {
     screen_height().is_some()
 }
 

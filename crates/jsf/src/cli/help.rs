@@ -6,8 +6,8 @@ use clap::builder::{PossibleValue, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 
-use super::args::Cli;
-use super::looks_like_an_option;
+use crate::cli::args::Cli;
+use crate::cli::looks_like_an_option;
 
 /// The examples after the usage, as `-h` shows them.
 const MOST_EXAMPLES: usize = 3;

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use job_sort_formula::Formula;
-use jsf_report::cut_by_end;
 use jsf_simulate::{Goals, LogRules, MAX_GOALS_BYTES, Workload};
 use jsf_site::{FileSource, Site};
 
-use super::args::LogArgs;
-use super::{CliError, Progress, warn};
+use crate::cli::args::log::LogArgs;
+use crate::cli::{CliError, Progress, warn};
+use crate::commands::simulate::log_facts::cut_by_end;
 
 /// Reads the goals that simulations are judged by.
-pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
+pub(crate) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
     let source = FileSource::Path(path.to_owned());
     let text = read_text(&source, MAX_GOALS_BYTES as u64)?;
     Goals::parse(&source.name(), &text, site.schema()).map_err(|error| match FileSource::description(text.as_bytes()) {
@@ -21,7 +21,7 @@ pub(super) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
 }
 
 /// Reads a file of at most `limit` bytes, which must be text.
-pub(super) fn read_text(source: &FileSource, limit: u64) -> Result<String, CliError> {
+pub(crate) fn read_text(source: &FileSource, limit: u64) -> Result<String, CliError> {
     let bytes = source.read_up_to(limit)?;
     String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{}` is not UTF-8 text", source.name())))
 }
@@ -30,7 +30,7 @@ pub(super) fn read_text(source: &FileSource, limit: u64) -> Result<String, CliEr
 ///
 /// # Errors
 /// The log cannot be read, or it has nothing of what the goals name.
-pub(super) fn open(
+pub(crate) fn open(
     arguments: &LogArgs,
     rules: LogRules,
     site: &Site,
@@ -49,7 +49,7 @@ pub(super) fn open(
 }
 
 /// What is to be said about a log; with counts of what was left out and assumed, where no document has them.
-pub(super) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
+pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
     let mut messages = [&*workload.faults().messages(), workload.notes()].concat();
     if has_counts {
         let cut = cut_by_end(workload).map(|cut| format!("the log is {cut}"));

@@ -1,61 +1,48 @@
 //! The command line: turns arguments into calls of the library, and results into text and an exit code.
 
 pub mod args;
-mod atomic_file;
-mod check;
-mod compare;
-mod cycle;
-mod document;
-mod explain;
-mod fatal_error;
-mod fit;
-mod help;
-mod log;
-mod names;
-mod need;
-mod page;
-mod pbsfs;
-mod progress;
-mod queue;
-mod rank;
-mod reference;
-mod replay;
-mod runs;
-mod shake;
-mod shares;
-mod simulate;
-mod stack;
-mod standard_output;
-mod sweep;
-mod trajectory;
-mod warnings;
+pub(crate) mod atomic_file;
+pub(crate) mod document;
+pub(crate) mod fatal_error;
+pub(crate) mod help;
+pub(crate) mod log;
+pub(crate) mod need;
+pub(crate) mod page_file;
+pub(crate) mod progress;
+pub(crate) mod queue;
+pub(crate) mod stack;
+pub(crate) mod standard_output;
+pub(crate) mod warnings;
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{Cli, ColorArgs, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
-pub use atomic_file::ignore_limit_of_file_size;
+use crate::cli::args::site::{SiteArgs, is_stdin, require_one_reader};
+use crate::cli::args::{Cli, ColorArgs, Command, FormulaArgs};
+
+pub use crate::cli::atomic_file::ignore_limit_of_file_size;
+pub use crate::cli::fatal_error::{exit_on_abort, exit_on_panic};
+pub use crate::cli::help::parse;
+pub(crate) use crate::cli::need::{in_options, with_options};
+pub(crate) use crate::cli::progress::Progress;
+pub use crate::cli::stack::with_enough_stack;
+use crate::cli::standard_output::StandardOutput;
+use crate::commands;
+use crate::view::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
+use crate::view::printable::{printable, printable_lines};
 use clap::error::ContextValue;
-pub use fatal_error::{exit_on_abort, exit_on_panic};
-pub use help::parse;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, few_of_each_kind};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::{FormulaSource, draw_finding, few_of_each_code, more_findings, printable, printable_lines};
-use jsf_site::Site;
-use jsf_site::{FormulaText, SiteError};
-use need::{in_options, with_options};
-use progress::Progress;
-pub use stack::with_enough_stack;
-use standard_output::StandardOutput;
+use jsf_site::{FormulaText, Site, SiteError};
 use thiserror::Error;
 
 /// The path that means standard input.
-const STDIN: &str = "-";
+pub(crate) const STDIN: &str = "-";
 /// Why --wide has no effect.
-const NOT_A_TABLE: &str = "with this format: only a table is fitted to the terminal";
+pub(crate) const NOT_A_TABLE: &str = "with this format: only a table is fitted to the terminal";
 /// The longest path, in bytes.
 const MAX_PATH: usize = 4096;
 
@@ -97,11 +84,11 @@ impl CliError {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::Usage(message.into())
     }
 
-    fn content(message: impl ToString) -> Self {
+    pub(crate) fn content(message: impl ToString) -> Self {
         Self::Site(SiteError::Content(message.to_string().into()))
     }
 }
@@ -146,24 +133,24 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
     let mut out = BufWriter::new(StandardOutput::lock());
     let outcome = match &arguments.command {
-        Command::Rank(arguments) => rank::run(arguments, &mut out)?,
-        Command::Explain(arguments) => explain::run(arguments, &mut out)?,
-        Command::Page(arguments) => page::run(arguments, &mut out)?,
-        Command::Trajectory(arguments) => trajectory::run(arguments, &mut out)?,
-        Command::Check(arguments) => check::run(arguments, &mut out)?,
-        Command::Compare(arguments) => compare::run(arguments, &mut out)?,
-        Command::Shares(arguments) => shares::run(arguments, &mut out)?,
-        Command::Cycle(arguments) => cycle::run(arguments, &mut out)?,
-        Command::Simulate(arguments) => simulate::run(arguments, &mut out)?,
-        Command::Fit(arguments) => fit::run(arguments, &mut out)?,
-        Command::Replay(arguments) => replay::run(arguments, &mut out)?,
-        Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
-        Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
-        Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
-        Command::Completions { shell } => reference::completions(*shell, &mut out)?,
-        Command::Names(arguments) => names::run(arguments, &mut out)?,
-        Command::Capture { without_environment } => reference::capture(*without_environment, &mut out)?,
-        Command::Man { command } => reference::man(command.as_deref(), &mut out)?,
+        Command::Rank(arguments) => commands::rank::run::run(arguments, &mut out)?,
+        Command::Explain(arguments) => commands::explain::run::run(arguments, &mut out)?,
+        Command::Page(arguments) => commands::page::run::run(arguments, &mut out)?,
+        Command::Trajectory(arguments) => commands::trajectory::run::run(arguments, &mut out)?,
+        Command::Check(arguments) => commands::check::run::run(arguments, &mut out)?,
+        Command::Compare(arguments) => commands::compare::run::run(arguments, &mut out)?,
+        Command::Shares(arguments) => commands::shares::run::run(arguments, &mut out)?,
+        Command::Cycle(arguments) => commands::cycle::run::run(arguments, &mut out)?,
+        Command::Simulate(arguments) => commands::simulate::run::run(arguments, &mut out)?,
+        Command::Fit(arguments) => commands::fit::run::run(arguments, &mut out)?,
+        Command::Replay(arguments) => commands::replay::run::run(arguments, &mut out)?,
+        Command::Fmt(arguments) => commands::fmt::run::run(arguments, &mut out)?,
+        Command::Codes(arguments) => commands::codes::run::run(arguments, &mut out)?,
+        Command::Pbsfs(arguments) => commands::pbsfs::run::run(arguments)?,
+        Command::Completions { shell } => commands::completions::run(*shell, &mut out)?,
+        Command::Names(arguments) => commands::names::run::run(arguments, &mut out)?,
+        Command::Capture { without_environment } => commands::capture::run(*without_environment, &mut out)?,
+        Command::Man { command } => commands::man::run(command.as_deref(), &mut out)?,
     };
     out.flush()?;
     Ok(outcome)
@@ -171,24 +158,24 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
 
 /// The arguments that give a formula: its text, and its file.
 #[derive(Debug, Clone, Copy)]
-struct FormulaOptions {
-    text: &'static str,
-    file: &'static str,
+pub(crate) struct FormulaOptions {
+    pub(crate) text: &'static str,
+    pub(crate) file: &'static str,
 }
 
 impl FormulaOptions {
     const POSITIONAL: Self = Self { text: "FORMULA", file: "-f" };
-    const OLD: Self = Self { text: "--old", file: "--old-file" };
-    const NEW: Self = Self { text: "--new", file: "--new-file" };
+    pub(crate) const OLD: Self = Self { text: "--old", file: "--old-file" };
+    pub(crate) const NEW: Self = Self { text: "--new", file: "--new-file" };
 }
 
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
-fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
+pub(crate) fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
     read_formula_of(FormulaOptions::POSITIONAL, arguments, site)
 }
 
 /// The same for a formula that these options give.
-fn read_formula_of(
+pub(crate) fn read_formula_of(
     options: FormulaOptions,
     arguments: &FormulaArgs,
     site: Option<&Site>,
@@ -234,13 +221,13 @@ fn read_formula_of(
 }
 
 /// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines that PBS leaves out.
-fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
+pub(crate) fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
     submitted.lines_left_out().iter().for_each(|found| draw(source, found));
     submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
 }
 
 /// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
-fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
+pub(crate) fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
     require_one_file(site, formula)?;
     let file = match formula {
         FormulaArgs { formula: Some(text), .. } if text == STDIN => Some(Path::new(STDIN)),
@@ -252,7 +239,7 @@ fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> 
 }
 
 /// Standard input can be only one file of the site, or the formula.
-fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
+pub(crate) fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
     let mut readers = site.files_from(is_stdin);
     if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
         readers.push("the formula");
@@ -278,18 +265,18 @@ fn names_a_file(formula: &str) -> bool {
 }
 
 /// Writes a message to standard error.
-fn report(kind: &str, message: impl std::fmt::Display) {
+pub(crate) fn report(kind: &str, message: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&message.to_string()));
 }
 
 /// Writes a warning to standard error.
-fn warn(message: impl std::fmt::Display) {
+pub(crate) fn warn(message: impl std::fmt::Display) {
     report("warning", message);
 }
 
 /// Writes what was found in `--site` or in the site of the environment, and what is missing, to standard error: for people
 /// a line, with -v every file.
-fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
+pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
     let Some(given) = arguments.given_site().filter(|_| is_human || arguments.verbose) else { return };
     let files = site.files();
     if !arguments.verbose {
@@ -302,13 +289,13 @@ fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
 }
 
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
-fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
+pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
     let messages = messages.iter().map(|message| with_options(&message.clone().into()));
     few_of_each_kind(messages).iter().for_each(warn);
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
-fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
+pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
     let (few, others) = few_of_each_code(findings);
     few.into_iter().for_each(|found| draw(source, found));
     for (code, count) in others {
@@ -317,13 +304,13 @@ fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
 }
 
 /// The formula in its document, as reports take it.
-fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
+pub(crate) fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
     let FormulaText { text, origin, before, written, differences, .. } = source;
     FormulaSource { text, origin, before, written, differences }
 }
 
 /// Draws a finding under the formula on standard error.
-fn draw(source: &FormulaText, found: &Diagnostic) {
+pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
     let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
     let drawn = draw_finding(&formula_source(source), &found.clone().worded(in_options), coloured, width);

@@ -3,12 +3,12 @@
 use job_sort_formula::diagnostic::{Message, Need};
 
 /// A message with the options that give what it asks for.
-pub(super) fn with_options(message: &Message) -> String {
+pub(crate) fn with_options(message: &Message) -> String {
     message.worded(in_options)
 }
 
 /// What is asked for, and the options that give it.
-pub(super) fn in_options(need: Need) -> String {
+pub(crate) fn in_options(need: Need) -> String {
     format!("{need} ({})", options(need))
 }
 

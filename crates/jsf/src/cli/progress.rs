@@ -16,14 +16,14 @@ const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
 /// Shows on standard error what is being done and for how long, if standard error is a terminal. The line is erased when
 /// the value is dropped.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     thread: Option<(Sender<()>, JoinHandle<()>)>,
     /// The percentage that is done; more than 100 if it is not known.
     per_cent: Arc<AtomicUsize>,
 }
 
 impl Progress {
-    pub(super) fn start(what: &'static str) -> Self {
+    pub(crate) fn start(what: &'static str) -> Self {
         if !io::stderr().is_terminal() {
             return Self { thread: None, per_cent: Arc::default() };
         }
@@ -35,7 +35,7 @@ impl Progress {
     }
 
     /// Shows a bar with how much of the work is done.
-    pub(super) fn show_fraction(&self, done: usize, all: usize) {
+    pub(crate) fn show_fraction(&self, done: usize, all: usize) {
         self.per_cent.store(done.saturating_mul(100).checked_div(all).unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 }

@@ -5,47 +5,48 @@ use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{FAILURE_CODES, counted};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_report::{JobFilter, RankedRow};
 use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError};
 
-use super::args::{FilterArgs, JobArgs, QueueArgs};
-use super::warnings::Warnings;
-use super::{
+use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
+use crate::cli::warnings::Warnings;
+use crate::cli::{
     CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
 };
+use crate::commands::rank::answer::RankedRow;
+use crate::commands::rank::filter::JobFilter;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
-pub(super) const MAX_UNKNOWN: usize = 10;
+pub(crate) const MAX_UNKNOWN: usize = 10;
 
 /// A ranked queue, and the formula that ranks it.
-pub(super) struct RankedByFormula<'a> {
-    pub(super) site: &'a Site,
-    pub(super) source: &'a FormulaText,
-    pub(super) submitted: &'a FormulaSubmission<'a>,
-    pub(super) queue: RankedQueue,
-    pub(super) warnings: Warnings,
+pub(crate) struct RankedByFormula<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) source: &'a FormulaText,
+    pub(crate) submitted: &'a FormulaSubmission<'a>,
+    pub(crate) queue: RankedQueue,
+    pub(crate) warnings: Warnings,
     /// The rows of the jobs that the command is about.
-    pub(super) rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
 }
 
 /// What a command wants of a ranking.
-pub(super) struct Wanted<'a> {
-    pub(super) is_document: bool,
+pub(crate) struct Wanted<'a> {
+    pub(crate) is_document: bool,
     /// The jobs that the command is about.
-    pub(super) jobs: Option<&'a JobArgs>,
+    pub(crate) jobs: Option<&'a JobArgs>,
     /// A job that is only described, which the command is about too.
-    pub(super) described: Option<DescribedJob>,
+    pub(crate) described: Option<DescribedJob>,
     /// How many ranks are determined at most.
-    pub(super) limit: usize,
+    pub(crate) limit: usize,
     /// Whether the command shows where the inputs come from.
-    pub(super) origins: bool,
+    pub(crate) origins: bool,
     /// Which findings are drawn on standard error; all of a formula that cannot be ranked.
-    pub(super) shown: fn(&Diagnostic) -> bool,
+    pub(crate) shown: fn(&Diagnostic) -> bool,
 }
 
 /// Ranks the jobs and passes the queue to `run`, unless the formula is not arithmetic. What is found in the jobs and the
 /// formula is shown before they are ranked.
-pub(super) fn with_ranked_queue(
+pub(crate) fn with_ranked_queue(
     arguments: &QueueArgs,
     wanted: &Wanted<'_>,
     run: impl FnOnce(RankedByFormula<'_>) -> Result<Outcome, CliError>,
@@ -94,7 +95,7 @@ fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
 }
 
 /// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed under `--on-error fail`.
-pub(super) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
+pub(crate) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
     let count = ranking.scores().count();
     let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
         || (count > 0 && ranking.error_count() == count)
@@ -104,7 +105,7 @@ pub(super) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
 
 /// Checks the formula of a command that does not rank with it: draws the errors with which it cannot work, and warns of the jobs
 /// for which it fails.
-pub(super) fn check(site: &Site, source: &FormulaText, submitted: &FormulaSubmission<'_>) -> Result<Outcome, CliError> {
+pub(crate) fn check(site: &Site, source: &FormulaText, submitted: &FormulaSubmission<'_>) -> Result<Outcome, CliError> {
     let checked = site.check(submitted)?;
     let mut errors = checked.findings;
     errors.retain(|found| found.severity == Severity::Error && !FAILURE_CODES.contains(&found.code));
@@ -119,7 +120,7 @@ pub(super) fn check(site: &Site, source: &FormulaText, submitted: &FormulaSubmis
 }
 
 /// Draws findings on the parsed formula under the text that was submitted.
-pub(super) fn draw_submitted(
+pub(crate) fn draw_submitted(
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
     findings: impl IntoIterator<Item = Diagnostic>,
@@ -130,7 +131,7 @@ pub(super) fn draw_submitted(
 
 impl FilterArgs {
     /// The filter of a report.
-    pub(super) fn filter(&self) -> JobFilter<'_> {
+    pub(crate) fn filter(&self) -> JobFilter<'_> {
         JobFilter { jobs: &self.job, entities: &self.entities.entity, queues: &self.queue_name }
     }
 }
@@ -139,7 +140,7 @@ impl FilterArgs {
 ///
 /// # Errors
 /// None of the jobs, entities and queues of the filter exists.
-pub(super) fn select_rows(
+pub(crate) fn select_rows(
     filter: JobFilter<'_>,
     rows: Vec<RankedRow>,
     site: &Site,
@@ -158,7 +159,7 @@ pub(super) fn select_rows(
 }
 
 /// The error if nothing that is asked for exists.
-pub(super) fn none_exists(mut unknown: Vec<String>) -> SiteError {
+pub(crate) fn none_exists(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);
     if more > 0 {

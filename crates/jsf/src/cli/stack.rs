@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::thread;
 
-use super::report;
+use crate::cli::report;
 
 /// What the main thread has on Linux unless `ulimit -s` changes it, in bytes.
 const STACK: usize = 8 << 20;

@@ -9,15 +9,15 @@ use std::os::fd::AsFd;
 static IS_OPEN: bool = rustix::io::fcntl_getfd(io::stdout().as_fd()).is_ok();
 
 /// Fails if standard output was closed when the process began.
-pub(super) fn require() -> io::Result<()> {
+pub(crate) fn require() -> io::Result<()> {
     if *IS_OPEN { Ok(()) } else { Err(io::Error::other("standard output is closed")) }
 }
 
 /// Standard output; writing to it fails if it was closed when the process began.
-pub(super) struct StandardOutput(StdoutLock<'static>);
+pub(crate) struct StandardOutput(StdoutLock<'static>);
 
 impl StandardOutput {
-    pub(super) fn lock() -> Self {
+    pub(crate) fn lock() -> Self {
         Self(io::stdout().lock())
     }
 }

@@ -3,13 +3,13 @@
 use job_sort_formula::diagnostic::{Message, few_of_each_kind};
 use jsf_site::Site;
 
-use super::document::is_on_screen;
-use super::need::with_options;
-use super::warn;
+use crate::cli::document::is_on_screen;
+use crate::cli::need::with_options;
+use crate::cli::warn;
 
 /// Warnings, each of them once: of each kind the first ten, then how many more there are. Standard error has those of the answer
 /// too, unless a terminal shows the answer: a person reads them once.
-pub(super) struct Warnings {
+pub(crate) struct Warnings {
     /// Whether those of the answer are left to it.
     are_left: bool,
     /// Those that standard error has.
@@ -19,24 +19,24 @@ pub(super) struct Warnings {
 
 impl Warnings {
     /// No warnings yet. `is_for_people`: people read the answer.
-    pub(super) fn new(is_for_people: bool) -> Self {
+    pub(crate) fn new(is_for_people: bool) -> Self {
         Self { are_left: is_for_people && is_on_screen(), shown: Vec::new(), of_answer: Vec::new() }
     }
 
     /// Adds the warnings about the files of a site, of which these belong to the answer.
-    pub(super) fn add_site(&mut self, site: &Site, of_answer: &[Message]) {
+    pub(crate) fn add_site(&mut self, site: &Site, of_answer: &[Message]) {
         let others = site.warnings().iter().filter(|warning| !of_answer.contains(warning));
         self.show(&others.cloned().collect::<Vec<_>>());
         self.add(of_answer);
     }
 
     /// Shows warnings that do not belong to the answer.
-    pub(super) fn show<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
+    pub(crate) fn show<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
         self.show_lines(lines(messages));
     }
 
     /// Adds warnings that belong to the answer.
-    pub(super) fn add<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
+    pub(crate) fn add<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
         let mut lines = lines(messages);
         if !self.are_left {
             self.show_lines(lines.clone());
@@ -52,7 +52,7 @@ impl Warnings {
     }
 
     /// The lines of the answer.
-    pub(super) fn into_answer(mut self) -> Vec<String> {
+    pub(crate) fn into_answer(mut self) -> Vec<String> {
         std::mem::take(&mut self.of_answer)
     }
 }

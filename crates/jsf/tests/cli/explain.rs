@@ -1,8 +1,10 @@
 //! `jsf explain`, on the example site.
 
 use job_sort_formula::Formula;
-use jsf_report::document::TerminalStyle;
-use jsf_report::explain::{ExplainReport, explain_document, write_json};
+use jsf::commands::explain::answer::ExplainReport;
+use jsf::commands::explain::json::write_json;
+use jsf::commands::explain::view::explain_document;
+use jsf::view::document::TerminalStyle;
 use jsf_site::Site;
 use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteOptions};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jsf_report::document::GENERATOR;
+use jsf::view::document::GENERATOR;
 use jsf_testing::skipped;
 
 use crate::command::{command, stderr, success};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use jsf_report::document::GENERATOR;
-use jsf_report::waiting_time;
+use jsf::view::document::GENERATOR;
+use jsf::view::words::waiting_time;
 use jsf_testing::skipped;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! `jsf trajectory`: the plot against the points, and what is said if no job can be followed.
 
 use job_sort_formula::Formula;
-use jsf_report::document::TerminalStyle;
-use jsf_report::trajectory::TrajectoryReport;
+use jsf::commands::trajectory::view::TrajectoryReport;
+use jsf::view::document::TerminalStyle;
 use jsf_site::Site;
 use jsf_site::{FileSource, Role, SiteFiles, SiteOptions};
 use serde_json::Value;

@@ -8,8 +8,8 @@ use jsf_simulate::{Backfill, Cancelled, LogRules, Overrun, ProcessorsOf};
 use jsf_site::{FileSource, Role, SiteFiles, StartingUsage};
 
 use crate::cli::CliError;
-
-use super::{SiteArgs, moment};
+use crate::cli::args::moment;
+use crate::cli::args::site::SiteArgs;
 
 /// A log of jobs, and how it is run through time.
 #[derive(Debug, Args)]

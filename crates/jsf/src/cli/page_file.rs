@@ -1,0 +1,99 @@
+//! The page that a command writes to a file beside what it prints.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::diagnostic::Diagnostic;
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_site::{FormulaText, PolicyShares, Role, SharesRequest, Site};
+
+use crate::cli::atomic_file::replace_file;
+use crate::cli::document::command_line;
+use crate::cli::{CliError, formula_source, in_options, report};
+use crate::view::document::{Document, GENERATOR};
+use crate::view::finding::{draw_finding, few_of_each_code, more_findings};
+
+/// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of one of the sites, or one of
+/// `files`: the command reads it.
+pub(crate) fn write_page<'f>(
+    path: &Path,
+    sites: &[&Site],
+    files: impl IntoIterator<Item = &'f PathBuf>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let mut files_of_sites = sites.iter().flat_map(|site| site.files().paths());
+    if files_of_sites.any(|file| is_same(file, path)) || files.into_iter().any(|file| is_same(file, path)) {
+        return Err(CliError::usage(format!(
+            "the page would replace `{}`, which the command reads: give it another name",
+            path.display()
+        )));
+    }
+    if names_a_folder(path) {
+        return Err(CliError::usage(format!("`{}` is a folder: give the page the name of a file", path.display())));
+    }
+    if is_other_file(path) {
+        return Err(CliError::usage(format!(
+            "`{}` exists and is not a page of jsf: give the page another name, or remove the file",
+            path.display()
+        )));
+    }
+    let mut page = Vec::new();
+    write(&mut page)?;
+    replace_file(path, &page)
+        .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
+    report("note", format_args!("the page is in `{}`", path.display()));
+    Ok(())
+}
+
+/// Writes the page of a document, see [`write_page`].
+pub(crate) fn write_document<'f>(
+    path: &Path,
+    sites: &[&Site],
+    files: impl IntoIterator<Item = &'f PathBuf>,
+    document: &Document<'_>,
+) -> Result<(), CliError> {
+    write_page(path, sites, files, |out| crate::view::document::write_page(document, &command_line(), out))
+}
+
+/// Whether the path is that of a folder, or is written as one.
+fn names_a_folder(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().rsplit(|&byte| std::path::is_separator(byte.into())).next();
+    path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
+}
+
+fn is_same(file: &Path, path: &Path) -> bool {
+    file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file))
+}
+
+/// Whether the path is a file with other content than a page of jsf: the command may have read it through another file.
+fn is_other_file(path: &Path) -> bool {
+    /// The first bytes of a page, which contain its mark.
+    const MARKED: u64 = 4096;
+    let mut start = Vec::new();
+    let is_read =
+        path.is_file() && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
+    is_read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR)
+}
+
+/// The fair-share tree of a site under the policy in force; `None` if it has none.
+pub(crate) fn tree(site: &Site) -> Result<Option<PolicyShares>, CliError> {
+    if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
+        return Ok(None);
+    }
+    Ok(site.shares(&SharesRequest::default())?.into_iter().next())
+}
+
+/// The number of characters in a line of a finding.
+pub(crate) const WIDTH: usize = 110;
+
+/// Findings on the parsed formula, drawn under the text that was submitted: of each code the first ten, then how many more
+/// there are.
+pub(crate) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: &[Diagnostic]) -> Vec<String> {
+    let (few, others) = few_of_each_code(findings);
+    let few = few.into_iter().map(|found| {
+        let found = submitted.in_source(found.clone()).worded(in_options);
+        draw_finding(&formula_source(source), &found, false, Some(WIDTH))
+    });
+    few.chain(others.into_iter().map(|(code, count)| more_findings(count, code))).collect()
+}

@@ -1,0 +1,8 @@
+//! `jsf check` and `jsf fmt`, which report the findings of one formula.
+
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod sarif;
+pub mod view;

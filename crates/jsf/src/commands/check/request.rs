@@ -1,0 +1,84 @@
+//! The arguments of `jsf check`.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::args::{QueueArgs, TextArgs};
+
+/// `jsf check`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 no finding is an error, 1 a finding is an error, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
+  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv
+  jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
+  jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
+pub struct CheckArgs {
+    /// The formula, and the queue on which it is tried.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// Print the formula with all safe fixes applied
+    ///
+    /// The fixes and the remaining findings go to standard error; a text that is no formula with them is not printed
+    #[arg(long, conflicts_with = "format")]
+    pub fix: bool,
+    /// Like --fix, but also apply fixes that may be wrong
+    #[arg(long, conflicts_with = "format")]
+    pub unsafe_fixes: bool,
+    /// Print the qmgr command that sets the formula
+    ///
+    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with jobs, the formula was
+    /// tried on one or is that of the site; with --threshold, the command that sets the threshold follows; findings go
+    /// to standard error
+    #[arg(long, conflicts_with = "format")]
+    pub qmgr: bool,
+    /// With --qmgr: print the command in any case
+    ///
+    /// Even if a finding is an error or the formula was tried on no job
+    #[arg(long, requires = "qmgr")]
+    pub force: bool,
+    /// Treat these findings as errors
+    ///
+    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or repeat the option
+    #[arg(long, value_name = "CODE")]
+    pub deny: Vec<String>,
+    /// Do not show these findings
+    ///
+    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error still keeps --qmgr
+    /// from printing the command
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
+    /// Report only these findings, and syntax errors
+    ///
+    /// Given as for --deny
+    #[arg(long, value_name = "CODE")]
+    pub select: Vec<String>,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
+    pub format: CheckFormatName,
+}
+
+/// The formats of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormatName {
+    /// Text for people.
+    Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
+    /// One JSON document.
+    Json,
+    /// SARIF 2.1.0, for CI.
+    Sarif,
+}
+
+impl CheckFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
+}

@@ -1,0 +1,211 @@
+//! SARIF 2.1.0 (OASIS), with which CI services show findings beside the source lines.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
+use serde_json::{Map, Value, json};
+
+use crate::commands::check::view::{CheckFormat, CheckReport};
+use crate::view::finding::FormulaSource;
+
+/// The published JSON schema of the standard.
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// One run of one tool, for code scanning.
+#[derive(Debug, Clone, Copy)]
+pub struct Sarif;
+
+impl CheckFormat for Sarif {
+    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &document(report))?;
+        writeln!(out)
+    }
+}
+
+fn document(report: &CheckReport<'_>) -> Value {
+    let findings = &report.checked.findings;
+    let rules: Vec<&Code> =
+        Code::all().iter().filter(|code| findings.iter().any(|found| found.code == code.name)).collect();
+    let source = Source::new(report.source);
+    let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
+    let validation = &report.checked.validation;
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "jsf",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|code| rule(code)).collect::<Vec<_>>(),
+            }},
+            "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": {
+                "accepted": validation.accepted,
+                "pbsCode": validation.code,
+                "crashesScheduler": report.checked.crashes_scheduler,
+            },
+        }],
+    })
+}
+
+fn rule(code: &Code) -> Value {
+    json!({
+        "id": code.name,
+        "shortDescription": { "text": code.title },
+        "help": { "text": code.page, "markdown": code.page },
+        "defaultConfiguration": { "level": level(code.severity) },
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// The artifact that contains all locations.
+struct Source<'a> {
+    uri: String,
+    formula: FormulaSource<'a>,
+    /// The text of the document.
+    whole: String,
+    /// The positions of some bytes of the text, ascending, so that none is counted from the start.
+    known: Vec<(usize, Position)>,
+}
+
+/// The number of characters between two positions that are kept.
+const KEPT_EVERY: usize = 256;
+
+impl<'a> Source<'a> {
+    fn new(formula: FormulaSource<'a>) -> Self {
+        let whole = format!("{}{}", formula.before, formula.written);
+        let mut position = Position { line: 1, column: 1, characters: 0 };
+        let mut known = Vec::new();
+        for (at, character) in whole.char_indices() {
+            if position.characters.is_multiple_of(KEPT_EVERY) {
+                known.push((at, position));
+            }
+            position.pass(character);
+        }
+        Self { uri: uri(formula.origin), formula, whole, known }
+    }
+
+    fn result(&self, found: &Diagnostic, rules: &[&Code]) -> Value {
+        let mut result = Map::new();
+        result.insert("ruleId".into(), found.code.into());
+        if let Some(index) = rules.iter().position(|code| code.name == found.code) {
+            result.insert("ruleIndex".into(), index.into());
+        }
+        result.insert("level".into(), level(found.severity).into());
+        let help = found.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
+        result.insert("message".into(), json!({ "text": format!("{}{help}", found.message) }));
+        result.insert("locations".into(), json!([{ "physicalLocation": self.location(found.span) }]));
+        if !found.labels.is_empty() {
+            let related: Vec<Value> = found.labels.iter().map(|label| self.related(label)).collect();
+            result.insert("relatedLocations".into(), related.into());
+        }
+        if let Some(fix) = found.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly) {
+            result.insert("fixes".into(), json!([self.fix(fix)]));
+        }
+        result.into()
+    }
+
+    fn related(&self, label: &Label) -> Value {
+        json!({ "physicalLocation": self.location(label.span), "message": { "text": label.text } })
+    }
+
+    fn fix(&self, fix: &Fix) -> Value {
+        let safe = fix.applicability == Applicability::Safe;
+        json!({
+            "description": { "text": if safe { "safe: means the same" } else { "probably what was meant" } },
+            "artifactChanges": [{
+                "artifactLocation": { "uri": self.uri, "index": 0 },
+                "replacements": [{
+                    "deletedRegion": self.region(fix.span),
+                    "insertedContent": { "text": fix.replacement },
+                }],
+            }],
+        })
+    }
+
+    fn location(&self, span: Span) -> Value {
+        json!({ "artifactLocation": { "uri": self.uri, "index": 0 }, "region": self.region(span) })
+    }
+
+    /// Lines and columns count from 1, columns and characters in code points, bytes and characters from 0.
+    fn region(&self, span: Span) -> Value {
+        let Range { start, end } = self.formula.range_in_written(span);
+        let [first, last] = [start, end].map(|at| self.position(at));
+        json!({
+            "startLine": first.line,
+            "startColumn": first.column,
+            "endLine": last.line,
+            "endColumn": last.column,
+            "charOffset": first.characters,
+            "charLength": last.characters - first.characters,
+            "byteOffset": self.formula.before.len() + start,
+            "byteLength": end - start,
+        })
+    }
+
+    /// The position of a byte of the formula as the document has it.
+    fn position(&self, at: usize) -> Position {
+        let at = self.formula.before.len() + at;
+        let next = self.known.partition_point(|(known, _)| *known <= at);
+        let start = Position { line: 1, column: 1, characters: 0 };
+        let (from, mut position) = next.checked_sub(1).map_or((0, start), |index| self.known[index]);
+        self.whole.get(from..at).unwrap_or_default().chars().for_each(|character| position.pass(character));
+        position
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Position {
+    line: usize,
+    column: usize,
+    characters: usize,
+}
+
+impl Position {
+    fn pass(&mut self, character: char) {
+        self.characters += 1;
+        self.column += 1;
+        if character == '\n' {
+            self.line += 1;
+            self.column = 1;
+        }
+    }
+}
+
+/// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
+fn uri(path: &str) -> String {
+    let characters = path.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    characters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_that_counting_from_the_start_gives() {
+        let before = "Server: größe\n\tx = ".repeat(40);
+        let text = "größe + 日本\n * ncpus ".repeat(60);
+        let written = text.replacen(" + ", "\n\t + ", 2);
+        let formula = FormulaSource { text: &text, origin: "f", before: &before, written: &written, differences: &[] };
+        let source = Source::new(formula);
+        for (at, _) in written.char_indices().chain([(written.len(), ' ')]) {
+            let mut expected = Position { line: 1, column: 1, characters: 0 };
+            before.chars().chain(written[..at].chars()).for_each(|character| expected.pass(character));
+            assert_eq!(source.position(at), expected, "{at}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The result of a check, for people and as JSON.
+
+use std::io::{self, Write};
+
+use job_sort_formula::diagnostic::Severity;
+use jsf_openpbs::check::{Checked, JobCounts, Verdict};
+use jsf_openpbs::qmgr;
+use jsf_openpbs::qmgr_validation::AnsweredBy;
+
+use crate::view::document::{Document, DrawingStyle, Fact, Section};
+use crate::view::exchange_rates::{WORTH, rates_line};
+use crate::view::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
+use crate::view::verdict::{brief_finding, verdict_sentence};
+use crate::view::warnings;
+use crate::view::words::count;
+
+/// The most guessed names that are listed; the others are counted.
+const MAX_GUESSED: usize = 10;
+
+/// A checked formula and its source.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckReport<'a> {
+    /// The formula in its document.
+    pub source: FormulaSource<'a>,
+    /// The result of the check.
+    pub checked: &'a Checked,
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
+}
+
+/// A format that a checked formula can be written in.
+pub trait CheckFormat {
+    /// Writes the whole report.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// For programs: one document.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckJson;
+
+/// The document of a check: the server's answer, what the scheduler does, and every finding drawn on the formula.
+pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
+    let checked = report.checked;
+    let (few, others) = few_of_each_code(&checked.findings);
+    let source = report.source;
+    let findings = few.into_iter().map(|found| {
+        let drawn = move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
+        Section::new("").drawn(drawn).in_brief(brief_finding(found, ""))
+    });
+    let more = others.into_iter().map(|(code, count)| more_findings(count, code));
+    let mut sections: Vec<_> = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
+    let rates = rates_line(&checked.rates, "at the medians of the queue");
+    if !rates.is_empty() {
+        sections.push(Section::new(WORTH).prose(rates).in_full());
+    }
+    let mut facts = Vec::new();
+    if checked.crashes_scheduler && checked.validation.accepted != Some(false) {
+        facts.push(Fact::new("scheduler", "crashes on this formula"));
+    }
+    facts.extend(checked.jobs.as_ref().map(jobs_fact));
+    let python = checked.python_source.as_ref().map(|source| format!("{} ({source})", checked.python));
+    facts.extend(python.map(|python| Fact::new("python", python).in_full()));
+    Document {
+        command: "jsf check",
+        title: "Check of a formula".to_owned(),
+        headline: headline(report),
+        facts,
+        sections,
+        read_on: "",
+    }
+    .with_warnings(report.warnings)
+}
+
+/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept, else its first error.
+fn headline(report: CheckReport<'_>) -> String {
+    let checked = report.checked;
+    let answer = format!("qmgr: {}", answer(report));
+    let is_evaluated = checked.verdict != Verdict::Refused;
+    let verdict = verdict_sentence(checked, "it").filter(|_| is_evaluated);
+    // otherwise the answer says what is wrong
+    let is_accepted = checked.validation.accepted == Some(true) && checked.validation.by == Some(AnsweredBy::Server);
+    match verdict.or_else(|| first_error(checked).filter(|_| is_accepted)) {
+        Some(sentence) => format!("{answer}. {sentence}"),
+        None => answer,
+    }
+}
+
+fn first_error(checked: &Checked) -> Option<String> {
+    let error = checked.findings.iter().find(|found| found.severity == Severity::Error)?;
+    Some(format!("Error {}: {}.", error.code, error.message))
+}
+
+/// What qmgr and the server answer.
+fn answer(report: CheckReport<'_>) -> String {
+    let checked = report.checked;
+    let validation = &checked.validation;
+    match (validation.accepted, validation.code) {
+        _ if validation.by == Some(AnsweredBy::Qmgr) => {
+            let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
+            format!("does not pass the formula on to the server: {reason}")
+        }
+        (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
+        (Some(true), _) if report.source.text.trim_end().contains(['\n', '\r']) && has_finding(checked, "JSF101") => {
+            "accepts the first line".to_owned()
+        }
+        (Some(true), _) => "accepts the formula".to_owned(),
+        (Some(false), Some(code)) => format!("refuses the formula ({code}: {})", validation.message),
+        _ => {
+            let reason = validation.uncertainty.map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("cannot tell whether it accepts the formula{reason}")
+        }
+    }
+}
+
+/// On which guesses the answer depends.
+fn accepted_if(guessed: &[String]) -> String {
+    let mut names: Vec<String> = guessed.iter().take(MAX_GUESSED).map(|name| format!("`{name}`")).collect();
+    if guessed.len() > names.len() {
+        names.push(format!("{} more", guessed.len() - names.len()));
+    }
+    let are = if names.len() == 1 { "is a numeric resource" } else { "are numeric resources" };
+    format!(
+        "accepts the formula if {} {are}, which is guessed from the jobs; --resource NAME=TYPE declares one",
+        names.join(", ")
+    )
+}
+
+fn has_finding(checked: &Checked, code: &str) -> bool {
+    checked.findings.iter().any(|found| found.code == code)
+}
+
+/// How many jobs the formula was tried on.
+fn jobs_fact(jobs: &JobCounts) -> Fact {
+    let JobCounts { total, ignored, errors, .. } = jobs;
+    let tried = total - ignored;
+    let mut text = format!("{} tried, {} fine, {errors} with an error", count(tried, "job"), tried - errors);
+    if *ignored > 0 {
+        text += &format!("; {ignored} not tried, because the scheduler ignores such jobs");
+    }
+    text.extend(stopped_by_threshold(jobs).map(|sentence| format!("; {sentence}")));
+    Fact::new("queue", text)
+}
+
+/// How many jobs the threshold in force, or the given one, stops; `None` without a threshold.
+pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
+    let [under, over] = [jobs.under_threshold?, jobs.over_threshold?];
+    let threshold = jobs.threshold?;
+    Some(format!("{under} of {} do not pass the threshold {threshold}", count(under + over, "waiting job")))
+}
+
+impl CheckFormat for CheckJson {
+    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        warnings::write_json(&report.checked.document(report.source.text), report.warnings, out)
+    }
+}

@@ -1,0 +1,4 @@
+//! `jsf codes`
+
+pub mod request;
+pub mod run;

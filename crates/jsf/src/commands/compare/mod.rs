@@ -1,0 +1,10 @@
+//! `jsf compare`
+
+pub mod answer;
+pub mod csv;
+pub mod json;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod view;

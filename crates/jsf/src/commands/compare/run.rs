@@ -1,0 +1,368 @@
+//! `jsf compare`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::Diagnostic;
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::rank::OldNew;
+use jsf_openpbs::check::{Checked, error_findings};
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
+
+use crate::cli::args::FormulaArgs;
+use crate::cli::args::site::{PolicyArg, is_stdin, note_idle, require_one_reader};
+use crate::cli::document::{Shown, write_as_markdown, write_text};
+use crate::cli::queue::{draw_submitted, select_rows};
+use crate::cli::warnings::Warnings;
+use crate::cli::{
+    CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page_file as page, parsed_formula,
+    read_formula_of, report, show_site,
+};
+use crate::commands::compare::answer::{CompareFormat, CompareReport, compared_rows};
+use crate::commands::compare::csv::CompareCsv;
+use crate::commands::compare::json::CompareJson;
+use crate::commands::compare::request::{CompareArgs, CompareFormatName};
+use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
+use crate::commands::rank::answer::RankedRow;
+use crate::commands::rank::run::report_errors;
+
+pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
+pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";
+
+pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let sides = Sides::new(arguments);
+    require_one_reader(&sides.readers(arguments))?;
+    let (old_site, other_site) = sides.open(arguments)?;
+    let new_site = other_site.as_ref().unwrap_or(&old_site);
+    let sources = sides.formulas(&old_site, new_site)?;
+    arguments.site.report_idle_options(&old_site, None);
+    arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
+    let numbers = arguments.site.numbers;
+    let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
+    let old = parsed_formula(&sources.old, &submitted.old);
+    let new = parsed_formula(&sources.new, &submitted.new);
+    let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.site, &old_site, arguments.format.is_document());
+    let names = [old.names(), new.names()].concat();
+    let mut warnings = Warnings::new(arguments.format.is_document());
+    for site in [&old_site, new_site] {
+        warnings.add_site(site, site.warnings_for(&names));
+    }
+    let request = CompareRequest { new_site: Some(new_site), ..CompareRequest::new(old, new) };
+    let progress = Progress::start("reading the jobs");
+    let mut jobs = old_site.read_for_comparison(request)?;
+    drop(progress);
+    warnings.show(&std::mem::take(&mut jobs.warnings));
+    let mut findings = jobs.findings.clone();
+    let progress = Progress::start("ranking the jobs");
+    let compared = old_site.compare_read(request, jobs);
+    drop(progress);
+    let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
+    let has_error_finding = findings.old.iter().chain(&findings.new).any(|found| found.severity == Severity::Error);
+    if arguments.format.is_document()
+        && let Ok(compared) = &compared
+    {
+        findings.old.extend(error_findings(compared.tables().old, &compared.sides.old.ranking));
+        findings.new.extend(error_findings(&compared.table, &compared.sides.new.ranking));
+    }
+    if compared.is_err() || !arguments.format.is_document() || arguments.text.full {
+        drawn.draw(&findings);
+    }
+    let compared = match compared {
+        Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
+        compared => compared?,
+    };
+    warnings.show(&compared.warnings);
+    let rows = rows(arguments, new_site, &compared)?;
+    let OldNew { old, new } = &compared.sides;
+    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let checked = is_for_people.then(|| old_site.check_compared(new_site, submitted.as_ref(), &compared));
+    let decides = match arguments.format {
+        CompareFormatName::Csv if arguments.report.is_none() => OldNew::default(),
+        _ => compared.decides(),
+    };
+    let compare_report = CompareReport {
+        formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
+        table: &compared.table,
+        rankings: OldNew { old: &old.ranking, new: &new.ranking },
+        comparison: &compared.comparison,
+        rows: &rows,
+        rules: OldNew { old: &old.rules, new: &new.rules },
+        decides: OldNew { old: &decides.old, new: &decides.new },
+        checked: OldNew {
+            old: checked.as_ref().map(|checked| &checked.old),
+            new: checked.as_ref().map(|checked| &checked.new),
+        },
+        warnings: &warnings.into_answer(),
+    };
+    let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };
+    if let Some(path) = &arguments.report {
+        let of_page = compare_report.checked.map(|checked| checked.map_or_else(Vec::new, errors_and_warnings));
+        let is_one = other_site.is_none() && sources.old.text == sources.new.text;
+        let drawn_of_old = page::drawn(&sources.old, &submitted.old, if is_one { &[] } else { &of_page.old });
+        let drawn_of_new = page::drawn(&sources.new, &submitted.new, &of_page.new);
+        let shares = page::tree(new_site)?;
+        let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
+        let parts = ComparePageParts { findings: OldNew { old: &drawn_of_old, new: &drawn_of_new }, tree };
+        let formulas = arguments.old_file.iter().chain(&arguments.new_file);
+        let document = compare_document(compare_report, listed, Some(parts));
+        page::write_document(path, &[&old_site, new_site], formulas, &document)?;
+    }
+    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
+    match arguments.format {
+        CompareFormatName::Human => {
+            write_text(&compare_document(compare_report, listed, None), shown, out)?;
+        }
+        CompareFormatName::Markdown => write_as_markdown(&compare_document(compare_report, listed, None), shown, out)?,
+        CompareFormatName::Json => CompareJson.write(&compare_report, out)?,
+        CompareFormatName::Csv => {
+            CompareCsv { for_spreadsheets: arguments.csv.csv_safe }.write(&compare_report, out)?;
+        }
+    }
+    out.flush()?;
+    if arguments.format == CompareFormatName::Csv {
+        let on_error = arguments.site.on_error;
+        report_errors(on_error, "the old formula", compared.tables().old, &old.ranking);
+        report_errors(on_error, "the new formula", &compared.table, &new.ranking);
+    }
+    let cannot_work = [old, new].into_iter().any(|side| {
+        let scored = side.ranking.scores().count();
+        side.ranking.failure().is_some() || scored > 0 && side.ranking.error_count() == scored
+    });
+    let changes = arguments.fail_on_change.map_or(0, |first| compared.comparison.changed_among_first(first));
+    if changes > 0 {
+        let (jobs, verb) = if changes == 1 { ("job", "changes its place") } else { ("jobs", "change their places") };
+        let first = arguments.fail_on_change.unwrap_or(0);
+        report("error", format_args!("{changes} {jobs} among the first {first} of either order {verb}"));
+    }
+    // no change is shown, and none can be ruled out
+    let is_undecided = arguments.fail_on_change.is_some() && compared.comparison.moves().next().is_none();
+    if is_undecided {
+        report(
+            "error",
+            format_args!("no job is considered under either formula, so --fail-on-change cannot be answered"),
+        );
+    }
+    Ok(if has_error_finding || cannot_work || changes > 0 || is_undecided { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The findings that the terminal lists too.
+fn errors_and_warnings(checked: &Checked) -> Vec<Diagnostic> {
+    checked.findings.iter().filter(|found| found.severity != Severity::Note).cloned().collect()
+}
+
+/// What differs between the sides; what is given for neither is the site's.
+struct Sides {
+    formulas: OldNew<FormulaArgs>,
+    trees: OldNew<Option<PathBuf>>,
+    policies: OldNew<Option<PolicyArg>>,
+    sched_configs: OldNew<Option<PathBuf>>,
+    thresholds: OldNew<Option<f64>>,
+}
+
+impl Sides {
+    fn new(given: &CompareArgs) -> Self {
+        let old = FormulaArgs { formula: given.old.clone(), formula_file: given.old_file.clone() };
+        let new = FormulaArgs { formula: given.new.clone(), formula_file: given.new_file.clone() };
+        let mut sides = Self {
+            formulas: OldNew { old, new },
+            trees: OldNew { old: given.old_tree.clone(), new: given.new_tree.clone() },
+            policies: OldNew { old: given.old_policy, new: given.new_policy },
+            sched_configs: OldNew { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
+            thresholds: OldNew { old: given.old_threshold, new: given.new_threshold },
+        };
+        if !sides.formulas.new.is_given() && sides.differ_otherwise() {
+            sides.formulas.new = sides.formulas.old.clone();
+        }
+        sides
+    }
+
+    /// Whether something else than a formula is given for one of the sides.
+    fn differ_otherwise(&self) -> bool {
+        let Self { formulas: _, trees, policies, sched_configs, thresholds } = self;
+        trees.old.is_some()
+            || trees.new.is_some()
+            || policies.old.is_some()
+            || policies.new.is_some()
+            || sched_configs.old.is_some()
+            || sched_configs.new.is_some()
+            || thresholds.old.is_some()
+            || thresholds.new.is_some()
+    }
+
+    /// Whether nothing is given but what changes fair share.
+    fn differ_in_fair_share(&self) -> bool {
+        let Self { formulas, trees, policies, .. } = self;
+        let given = [trees.old.is_some(), trees.new.is_some(), policies.old.is_some(), policies.new.is_some()];
+        given.contains(&true) && !formulas.old.is_given() && !formulas.new.is_given()
+    }
+
+    /// The options that read standard input.
+    fn readers(&self, arguments: &CompareArgs) -> Vec<&'static str> {
+        let mut readers = arguments.site.files_from(is_stdin);
+        for (option, text) in [("--old", &arguments.old), ("--new", &arguments.new)] {
+            readers.extend((text.as_deref() == Some(STDIN)).then_some(option));
+        }
+        for (option, file) in [
+            ("--old-file", &arguments.old_file),
+            ("--new-file", &arguments.new_file),
+            ("--old-tree", &self.trees.old),
+            ("--new-tree", &self.trees.new),
+            ("--old-sched-config", &self.sched_configs.old),
+            ("--new-sched-config", &self.sched_configs.new),
+        ] {
+            readers.extend(file.as_deref().filter(|path| is_stdin(path)).map(|_| option));
+        }
+        readers
+    }
+
+    /// Opens the site of the old side, and that of the new one if it differs.
+    fn open(&self, arguments: &CompareArgs) -> Result<(Site, Option<Site>), CliError> {
+        let has_all = [arguments.site.policy, self.policies.old, self.policies.new].contains(&Some(PolicyArg::All));
+        if has_all {
+            return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
+        }
+        let site = arguments.site.files()?.kept()?;
+        let formulas = self.formula_sources()?;
+        let has_tree = [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| site.has(role));
+        let has_config = [Role::SchedConfig, Role::SchedPriv].into_iter().any(|role| site.has(role));
+        let trees = chosen(&self.trees, has_tree)?;
+        let configs = chosen(&self.sched_configs, has_config)?;
+        let files = OldNew {
+            old: side_files(&site, formulas.old, trees.old, configs.old)?,
+            new: side_files(&site, formulas.new, trees.new, configs.new)?,
+        };
+        let mut rules =
+            OldNew { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
+        rules.old.policy = self.policies.old.and_then(PolicyArg::name).or(rules.old.policy);
+        rules.new.policy = self.policies.new.and_then(PolicyArg::name).or(rules.new.policy);
+        let roles = [Role::Formula, Role::Tree, Role::ResourceGroup, Role::SchedConfig];
+        let is_same = roles.into_iter().all(|role| files.old.all(role) == files.new.all(role))
+            && rules.old.policy == rules.new.policy
+            && rules.old.threshold == rules.new.threshold;
+        let old = Site::from_files(files.old, rules.old)?;
+        let new = if is_same { None } else { Some(Site::from_files(files.new, rules.new)?) };
+        Ok((old, new))
+    }
+
+    /// The files of the formulas. The same file for both sides is read once.
+    fn formula_sources(&self) -> Result<OldNew<Option<FileSource>>, CliError> {
+        let [path_of_old, path_of_new] = [&self.formulas.old, &self.formulas.new].map(|formula| match formula {
+            FormulaArgs { formula: Some(text), .. } => (text == STDIN).then(|| PathBuf::from(STDIN)),
+            FormulaArgs { formula_file, .. } => formula_file.clone(),
+        });
+        let old = kept(&path_of_old)?;
+        let new = if path_of_new == path_of_old { old.clone() } else { kept(&path_of_new)? };
+        Ok(OldNew { old, new })
+    }
+
+    /// The formulas. A side without one has the site's. If the site has none, it has the other side's if something else
+    /// differs, and `fairshare_factor` if no formula is given and fair share differs.
+    fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<OldNew<FormulaText>, CliError> {
+        let OldNew { old, new } = &self.formulas;
+        let old = match read_formula_of(FormulaOptions::OLD, old, Some(old_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if new.is_given() && self.differ_otherwise() => {
+                read_formula_of(FormulaOptions::NEW, new, Some(new_site))?
+            }
+            Err(CliError::Site(SiteError::Missing(_))) if new.is_given() => {
+                return Err(no_formula(NO_OLD_FORMULA));
+            }
+            Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => {
+                FormulaText::new("fairshare_factor")?
+            }
+            Err(CliError::Site(SiteError::Missing(_))) => {
+                return Err(no_formula("no formula: give --old FORMULA or --new FORMULA"));
+            }
+            read => read?,
+        };
+        if !self.formulas.old.is_given() && !new.is_given() && !self.differ_otherwise() {
+            return Err(CliError::usage(
+                "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
+                 --new-sched-config FILE or --new-threshold X",
+            ));
+        }
+        let new = match read_formula_of(FormulaOptions::NEW, new, Some(new_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => old.clone(),
+            Err(CliError::Site(SiteError::Missing(_))) => {
+                return Err(no_formula(NO_NEW_FORMULA));
+            }
+            read => read?,
+        };
+        Ok(OldNew { old, new })
+    }
+}
+
+/// The error that one of two formulas is missing, which `given` says.
+pub(crate) fn no_formula(given: &str) -> CliError {
+    let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
+    SiteError::Missing(format!("{given}, or {in_force}").into()).into()
+}
+
+/// The files of a side: those of the site, and its own.
+fn side_files(
+    site: &SiteFiles,
+    formula: Option<FileSource>,
+    tree: Option<FileSource>,
+    sched_config: Option<FileSource>,
+) -> Result<SiteFiles, SiteError> {
+    let own = [(Role::Formula, formula), (Role::SchedConfig, sched_config)];
+    let own = own.into_iter().filter_map(|(role, file)| Some((role, file?)));
+    let files = own.fold(site.clone(), |files, (role, file)| files.with(role, file));
+    match tree {
+        Some(tree) => files.with_tree(tree),
+        None => Ok(files),
+    }
+}
+
+/// The files of both sides. What is given for one side only is used for both if the site has no such file.
+fn chosen(given: &OldNew<Option<PathBuf>>, site_has_one: bool) -> Result<OldNew<Option<FileSource>>, CliError> {
+    let old = kept(&given.old)?;
+    let new = kept(&given.new)?;
+    Ok(match site_has_one {
+        true => OldNew { old, new },
+        false => OldNew { old: old.clone().or_else(|| new.clone()), new: new.or(old) },
+    })
+}
+
+/// A file that can be read several times.
+fn kept(path: &Option<PathBuf>) -> Result<Option<FileSource>, CliError> {
+    Ok(path.as_deref().map(|path: &Path| FileSource::from(path).kept()).transpose()?)
+}
+
+/// The formulas under which findings are drawn.
+struct Drawn<'a> {
+    sources: &'a OldNew<FormulaText>,
+    submitted: &'a OldNew<FormulaSubmission<'a>>,
+    /// Whether both sides have the same site.
+    is_same: bool,
+}
+
+impl Drawn<'_> {
+    /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
+    /// of the same formula at the same site are drawn once.
+    fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
+        let Self { sources, submitted, is_same } = self;
+        let is_one = *is_same && sources.old.text == sources.new.text;
+        let sides = [
+            ("old", &sources.old, &submitted.old, &findings.old),
+            ("new", &sources.new, &submitted.new, &findings.new),
+        ];
+        for (side, source, submitted, findings) in sides.into_iter().skip(usize::from(is_one)) {
+            if !is_one && !findings.is_empty() {
+                report("note", format_args!("findings of the {side} formula:"));
+            }
+            draw_submitted(source, submitted, findings.iter().cloned());
+        }
+    }
+}
+
+/// The rows to list.
+fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
+    let mut rows = select_rows(arguments.filter.filter(), compared_rows(&compared.comparison), site, &compared.table)?;
+    if !arguments.format.is_document() {
+        rows.truncate(arguments.top.unwrap_or(usize::MAX));
+    }
+    Ok(rows)
+}

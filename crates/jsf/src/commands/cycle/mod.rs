@@ -1,0 +1,7 @@
+//! `jsf cycle`
+
+pub mod answer;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;

@@ -1,0 +1,90 @@
+//! `jsf cycle`
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use jsf_openpbs::check::error_findings_of;
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
+
+use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::queue::{draw_submitted, none_exists, outcome, select_rows};
+use crate::cli::warnings::Warnings;
+use crate::cli::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
+use crate::commands::cycle::answer::CycleReport;
+use crate::commands::cycle::request::{CycleArgs, CycleFormatName};
+use crate::commands::rank::answer::RankedRow;
+use crate::commands::rank::filter::{JobFilter, NO_MATCH};
+use crate::commands::rank::run::report_errors;
+
+pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    let has_formula = arguments.formula.is_given() || site.formula_text().is_ok();
+    let source = if has_formula { Some(read_formula(&arguments.formula, Some(&site))?) } else { None };
+    let submitted = source.as_ref().map(|source| source.submitted(arguments.site.numbers));
+    let mut request = CycleRequest { at: arguments.at, processors: arguments.processors, ..CycleRequest::default() };
+    if let (Some(source), Some(submitted)) = (&source, &submitted) {
+        let Some(formula) = parsed_formula(source, submitted) else { return Ok(Outcome::Findings) };
+        request.formula = Some(formula);
+    }
+    let names = request.formula.map(|formula| formula.names()).unwrap_or_default();
+    let mut warnings = Warnings::new(arguments.format.is_document());
+    warnings.add_site(&site, site.warnings_for(&names));
+    request.asked.clone_from(&arguments.jobs);
+    let mut cycle = match site.cycle(&request) {
+        Err(SiteError::NotArithmetic) => {
+            if let (Some(source), Some(submitted)) = (&source, &submitted) {
+                draw_all(source, &site.check(submitted)?.findings);
+            }
+            return Ok(Outcome::Findings);
+        }
+        cycle => cycle?,
+    };
+    warnings.show(&cycle.warnings);
+    warnings.add(cycle.not_counted.as_slice());
+    if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
+        return Err(none_exists(cycle.unknown).into());
+    }
+    warn_all(&cycle.unknown);
+    let entities = &arguments.entities.entity;
+    if !entities.is_empty() {
+        let filter = JobFilter { entities, ..JobFilter::default() };
+        let rows = select_rows(filter, RankedRow::all(&cycle.ranking), &site, &cycle.table)?;
+        cycle.retain_rows(&rows.into_iter().map(RankedRow::row).collect());
+        if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
+            warn(NO_MATCH);
+            cycle.retain_rows(&HashSet::new());
+        }
+    }
+    if let (Some(source), Some(submitted)) = (&source, &submitted) {
+        draw_found(arguments, source, submitted, &cycle);
+    }
+    let is_document = arguments.format.is_document();
+    let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
+    let formula = source.as_ref().map_or("", |source| &source.text);
+    let warnings = warnings.into_answer();
+    let checked = checked.as_ref();
+    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked, warnings: &warnings };
+    match arguments.format {
+        CycleFormatName::Human => write_text(&report.document(), arguments.text, out)?,
+        CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
+        CycleFormatName::Json => report.write_json(out)?,
+    }
+    // without a formula nothing fails
+    Ok(if source.is_some() { outcome(&cycle.findings, &cycle.ranking) } else { Outcome::Fine })
+}
+
+/// Draws what is found in the formula, and for which jobs it fails; one screen for people says that itself.
+fn draw_found(arguments: &CycleArgs, source: &FormulaText, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) {
+    let is_document = arguments.format.is_document();
+    if is_document && !arguments.text.full {
+        return;
+    }
+    draw_submitted(source, submitted, cycle.findings.iter().cloned());
+    if is_document {
+        draw_submitted(source, submitted, error_findings_of(&cycle.table, &cycle.ranking, |_| true));
+    } else {
+        report_errors(arguments.site.on_error, "the formula", &cycle.table, &cycle.ranking);
+    }
+}

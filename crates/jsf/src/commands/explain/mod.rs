@@ -1,0 +1,11 @@
+//! `jsf explain`
+
+pub mod answer;
+pub mod fairshare_words;
+pub mod json;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod sentence;
+pub mod view;

@@ -1,0 +1,107 @@
+//! `jsf explain`
+
+use std::io::Write;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use jsf_openpbs::check::job_error;
+use jsf_site::{ExplainOptions, Explanation};
+
+use crate::cli::args::site::note_idle;
+use crate::cli::document::{PIPED_WIDTH, Shown, write_as_markdown, write_text};
+use crate::cli::queue::{RankedByFormula, Wanted, outcome, select_rows, with_ranked_queue};
+use crate::cli::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page_file as page};
+use crate::commands::explain::answer::ExplainReport;
+use crate::commands::explain::json::write_json;
+use crate::commands::explain::request::{ExplainArgs, ExplainFormatName};
+use crate::commands::explain::sentence::described_words;
+use crate::commands::explain::view::explain_document;
+use crate::commands::rank::answer::RankedRow;
+use crate::commands::rank::filter::JobFilter;
+use crate::commands::rank::run::report_errors;
+use crate::view::document::DrawingStyle;
+use crate::view::finding::draw_finding;
+
+pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let is_document = arguments.format.is_document();
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
+    let mut described = arguments.described.clone();
+    match (&mut described, arguments.entity.as_slice()) {
+        (Some(described), [entity]) => described.entity.clone_from(entity),
+        (Some(_), [_, _, ..]) => return Err(CliError::usage("a described job (--as) has one entity (--entity)")),
+        _ => {}
+    }
+    let jobs = Some(&arguments.jobs).filter(|_| entities(arguments).is_empty());
+    let wanted = Wanted { is_document, jobs, described, limit: usize::MAX, origins: true, shown: is_error };
+    with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
+}
+
+/// The entities whose jobs are explained.
+fn entities(arguments: &ExplainArgs) -> &[String] {
+    if arguments.described.is_some() { &[] } else { &arguments.entity }
+}
+
+pub(crate) fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
+}
+
+fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let RankedByFormula { site, source, submitted, queue, warnings, mut rows } = ranked;
+    let entities = entities(arguments);
+    if !entities.is_empty() {
+        let filter = JobFilter { jobs: &arguments.jobs.job, entities, ..JobFilter::default() };
+        let selected = select_rows(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
+        rows = selected.into_iter().map(RankedRow::row).collect();
+    }
+    let considered = queue.ranking.order().len();
+    if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
+        let jobs = if considered == 1 { "1 job is" } else { &format!("{considered} jobs are") };
+        return Err(CliError::usage(format!("there is no rank {rank}: {jobs} considered")));
+    }
+    let options = ExplainOptions {
+        to: arguments.to.map(|rank| rank as usize),
+        within: arguments.within as i64,
+        ..ExplainOptions::default()
+    };
+    let progress = Progress::start("explaining the jobs");
+    let explanations = site.explain(&queue, &rows, &options)?;
+    drop(progress);
+    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
+    if arguments.described.is_some() {
+        rules.extend(explanations.jobs.last().map(|job| ("described", described_words(&queue.table, job))));
+    }
+    rules.extend_from_slice(&queue.rules);
+    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let checked = is_for_people.then(|| site.check_ranked(submitted, &queue));
+    let decides = queue.decides();
+    let report = ExplainReport {
+        formula: &source.text,
+        queue: &queue,
+        explanations: &explanations,
+        rules: &rules,
+        checked: checked.as_ref(),
+        decides: &decides,
+        usage_unit: &explanations.usage_unit,
+        warnings: &warnings.into_answer(),
+    };
+    let draw = |job: &Explanation, style: DrawingStyle| {
+        let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
+        Some(draw_finding(&formula_source(source), &finding, style.coloured, style.width))
+    };
+    let document = explain_document(report, &draw);
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[site], [], &document)?;
+    }
+    match arguments.format {
+        ExplainFormatName::Human => {
+            write_text(&document, Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() }, out)?
+        }
+        ExplainFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
+        ExplainFormatName::Json => write_json(&report, out)?,
+    }
+    // of a job that fails itself the explanation says how many others do
+    if !explanations.jobs.iter().any(|job| matches!(job.result, Some(Err(_)))) {
+        out.flush()?;
+        report_errors(arguments.queue.site.on_error, "the formula", &queue.table, &queue.ranking);
+    }
+    Ok(outcome(&queue.findings, &queue.ranking))
+}

@@ -1,0 +1,11 @@
+//! `jsf fit`
+
+pub mod chart;
+pub mod formula_to_set;
+pub mod goals_view;
+pub mod json;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod wishes_view;

@@ -1,0 +1,142 @@
+//! The arguments of `jsf fit`.
+
+use std::path::PathBuf;
+
+use clap::builder::Resettable;
+use clap::{Args, Id, ValueEnum};
+
+use crate::cli::args::log::LogArgs;
+use crate::cli::args::site::SiteArgs;
+use crate::cli::args::{FormulaArgs, TextArgs, page_path};
+
+/// `jsf fit`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A constant to find is written {NAME=START:LOW..HIGH}, with :log behind it where factors matter and not differences, and :int \
+where it must be whole:
+  '{fs=100:0..500}*fairshare_factor + {age=1:0.01..50:log}*eligible_time/3600'
+
+What is wanted is either an order of the jobs that wait now (--prefer, --wishes), or goals about the waits of a log (--goals \
+with --workload). A file of wishes has an id in each line, the best job first; blank lines separate groups whose jobs may be \
+in any order, and # begins a comment. With `id,score` in each line the values of the formula are brought as near to the scores \
+as they can be.
+
+The constants are searched for, and shortened to few digits. Wishes that contradict each other, such as A before B and B \
+before A, are named, and so are those that are not met together with the others; that no constants meet them is not proved. \
+What is called met is met by `jsf rank` with the formula of the answer.
+
+For goals the log is divided: the first part is searched, then the longest walltime is left out, and the last part (--held-out) \
+is never searched. All formulas are simulated on the same days. The advice is to use the formula only if what it gains over \
+the formula in force on the held-out days is more than chance, by the intervals of `jsf simulate`; else to keep that. A log \
+needs eight weeks and 2000 jobs, or --force. docs/fit.md says how far to trust the answer.
+
+Exit codes: 0 success, 1 a wish or a goal is not met, or the template or the answer has an error, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
+      --site examples/site --prefer 184208 185046
+  jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
+      --site examples/site --workload examples/site/accounting.gz \\
+      --processors 256 --goals examples/goals.toml --evaluations 4")]
+#[command(
+    mut_arg("formula", |formula| formula.value_name("TEMPLATE").help("The formula with the constants to find; - is standard input")),
+    mut_arg("formula_file", |file| file.help("The file that contains the template")),
+    mut_arg("workload", |log| log.requires("goals")),
+    mut_arg("processors", |processors| processors.requires("goals")),
+    mut_arg("backfill", |backfill| backfill.requires("goals").hide_short_help(true)),
+    mut_arg("warm_up", |warm_up| warm_up.requires("goals").hide_short_help(true)),
+    mut_arg("verbose", |verbose| verbose.hide(true)),
+    mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),
+    mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
+        "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
+    ))
+)]
+pub struct FitArgs {
+    /// The template.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// Job A before job B; repeat it for several
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "goals")]
+    pub prefer: Vec<String>,
+    /// The order that is wanted
+    ///
+    /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as CSV; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "goals")]
+    pub wishes: Option<PathBuf>,
+    /// The goals for the waits of a log
+    ///
+    /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"` for what is to be as small
+    /// as possible once the goals are met
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    pub goals: Option<PathBuf>,
+    /// The log.
+    #[command(flatten)]
+    pub log: LogArgs,
+    /// The formula in force
+    ///
+    /// With which the answer is compared [default: the site's, else first come, first served]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, requires = "goals")]
+    pub old: Option<String>,
+    /// The part of the log that is not searched
+    #[arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true)]
+    pub held_out: f64,
+    /// How many formulas are tried at most
+    ///
+    /// [default: 240 simulations, or 4000 rankings]
+    #[arg(long, value_name = "N", value_parser = evaluations)]
+    pub evaluations: Option<usize>,
+    /// The seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true)]
+    pub seed: u64,
+    /// Fit to a short log
+    ///
+    /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
+    #[arg(long, requires = "goals")]
+    pub force: bool,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = FitFormatName::Human)]
+    pub format: FitFormatName,
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
+    pub report: Option<PathBuf>,
+}
+
+/// The formats of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FitFormatName {
+    /// Text and tables
+    Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
+    /// One JSON document
+    Json,
+}
+
+impl FitFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
+}
+
+fn held_out(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|part: &f64| (0.1..=0.8).contains(part));
+    number.ok_or_else(|| "expected a part of the log from 0.1 to 0.8, such as 0.33".to_owned())
+}
+
+fn evaluations(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+    number.ok_or_else(|| "expected a number of formulas from 1 to 1000000, such as 200".to_owned())
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
+}

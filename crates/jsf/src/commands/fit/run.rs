@@ -1,0 +1,252 @@
+//! `jsf fit`
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::formula::Template;
+use jsf_fit::goals::{
+    FitError, FitObserver, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals, formulas_read,
+};
+use jsf_fit::is_scale_free;
+use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
+use jsf_openpbs::check::Verdict;
+use jsf_site::{FileSource, FormulaText, Site};
+
+use crate::cli::args::FormulaArgs;
+use crate::cli::args::log::{simulated_files, starting_usage};
+use crate::cli::args::site::{is_stdin, require_one_reader};
+use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::{
+    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, page_file as page,
+    read_formula, read_formula_of, show_site, warn, warn_all,
+};
+use crate::commands::fit::formula_to_set::FormulaToSet;
+use crate::commands::fit::goals_view::GoalFitReport;
+use crate::commands::fit::json as fit_json;
+use crate::commands::fit::request::{FitArgs, FitFormatName};
+use crate::commands::fit::wishes_view::WishFitReport;
+use crate::commands::simulate::run::{IS_INTERRUPTED, end_simulation_at_interrupt};
+use crate::view::document::Document;
+
+/// How the formula in force is given.
+const OLD: FormulaOptions = FormulaOptions { text: "--old", file: "--old \"$(cat FILE)\"" };
+/// With what the codes of findings about names begin.
+const OF_NAMES: &str = "JSF2";
+/// The longest file of wishes, in bytes.
+const MAX_WISHES_BYTES: u64 = 4 << 20;
+
+pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    require_one_reader(&readers(arguments))?;
+    if !arguments.formula.is_given() {
+        return Err(CliError::usage(
+            "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
+        ));
+    }
+    if arguments.goals.is_none() && arguments.wishes.is_none() && arguments.prefer.is_empty() {
+        return Err(CliError::usage(
+            "nothing is wanted: give --prefer or --wishes for the queue, or --goals and --workload for a log",
+        ));
+    }
+    let source = read_formula(&arguments.formula, None)?;
+    let template = match Template::parse(&source.text) {
+        Ok(template) => template,
+        Err(error) => {
+            draw(&source, &error.diagnostic());
+            return Ok(Outcome::Findings);
+        }
+    };
+    end_simulation_at_interrupt();
+    match &arguments.goals {
+        Some(_) => fit_log(arguments, &template, out),
+        None => fit_queue(arguments, &template, out),
+    }
+}
+
+/// Finds the constants that meet wishes about the jobs that wait.
+fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = open_site(&arguments.site, &FormulaArgs { formula: None, formula_file: None }, None)?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    warn_all(site.warnings());
+    if !can_work(arguments, &site, template)? {
+        return Ok(Outcome::Findings);
+    }
+    let wishes = read_wishes(arguments)?;
+    let evaluations = arguments.evaluations.unwrap_or(WishOptions::default().evaluations);
+    let options = WishOptions { seed: arguments.seed, evaluations };
+    let progress = Progress::start("ranking");
+    let fit = fit_wishes(&site, template, &wishes, &options, &mut |ended| {
+        progress.show_fraction(ended.met, ended.total);
+        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    drop(progress);
+    let fit = fit.map_err(wish_error)?;
+    warn_if_interrupted(!fit.is_complete);
+    let to_set = FormulaToSet::new(&site, &fit.formula);
+    let report = WishFitReport { template: template.text(), fit: &fit, to_set: &to_set };
+    write(arguments, &site, &report.document(), &Answer::OfWishes(&fit), &to_set, out)?;
+    Ok(if fit.is_feasible && !to_set.has_errors() { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Finds the constants that meet goals about the waits of a log.
+fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(path) = &arguments.goals else { return Err(CliError::usage("no goals: give a file")) };
+    let files = simulated_files(&arguments.site)?.for_workload();
+    let site = Site::from_files(files, arguments.site.rules(None))?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    warn_all(site.warnings());
+    if !can_work(arguments, &site, template)? {
+        return Ok(Outcome::Findings);
+    }
+    let goals = log::read_goals(path, &site)?;
+    let in_force = match &arguments.old {
+        Some(old) => {
+            let given = FormulaArgs { formula: Some(old.clone()), formula_file: None };
+            Some(read_formula_of(OLD, &given, None)?.text)
+        }
+        None => site.formula_text().ok().map(|formula| formula.text),
+    };
+    let formulas = formulas_read(template, in_force.as_deref());
+    let workload =
+        log::open(&arguments.log, arguments.log.rules(), &site, &formulas.iter().collect::<Vec<_>>(), Some(&goals))?;
+    log::messages(&workload, true).iter().for_each(warn);
+    let options = FitOptions {
+        in_force,
+        is_scale_free: is_scale_free(template) && site.threshold().is_none(),
+        seed: arguments.seed,
+        evaluations: arguments.evaluations.unwrap_or(FitOptions::default().evaluations),
+        held_out: arguments.held_out,
+        force: arguments.force,
+        warm_up: arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
+        processors: arguments.log.processors,
+        backfill: arguments.log.backfill,
+        usage: starting_usage(&arguments.site).unwrap_or_default(),
+        decay_period: arguments.log.decay,
+        decay_factor: arguments.log.decay_factor,
+    };
+    let observer = Counter { progress: Progress::start("simulating") };
+    let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
+    drop(observer);
+    let fit = fit.map_err(fit_error)?;
+    warn_if_interrupted(fit.is_interrupted);
+    if !arguments.format.is_document() {
+        warn_all(&fit.warnings);
+    }
+    // the site of the log has no queue, on which a formula is checked too
+    let with_queue = Site::from_files(simulated_files(&arguments.site)?, arguments.site.rules(None))?;
+    let to_set = FormulaToSet::new(&with_queue, &fit.formula);
+    let report = GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set };
+    write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), &to_set, out)?;
+    let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
+    let is_found = fit.reason.recommendation() != Recommendation::None;
+    let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
+    Ok(if is_met && is_found && !has_errors { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Whether the server takes the template with its start values, and knows its names; what is wrong otherwise is drawn.
+fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<bool, CliError> {
+    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
+    let source = FormulaText::new(template.fill(&start))?;
+    let submitted = source.submitted(arguments.site.numbers);
+    let checked = site.check(&submitted)?;
+    let is_fatal = |found: &Diagnostic| {
+        found.severity == Severity::Error && (checked.verdict == Verdict::Refused || found.code.starts_with(OF_NAMES))
+    };
+    let fatal: Vec<Diagnostic> = checked.findings.iter().filter(|found| is_fatal(found)).cloned().collect();
+    draw_all(&source, &fatal);
+    Ok(fatal.is_empty())
+}
+
+/// Shows how many formulas have been simulated, and ends after Ctrl-C.
+struct Counter {
+    progress: Progress,
+}
+
+impl FitObserver for Counter {
+    fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
+        self.progress.show_fraction(progress.evaluations, progress.planned);
+        self.poll()
+    }
+
+    fn poll(&self) -> ControlFlow<()> {
+        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn warn_if_interrupted(is_interrupted: bool) {
+    if is_interrupted {
+        warn("interrupted: this is the best so far");
+    }
+}
+
+/// The result of either kind.
+enum Answer<'a> {
+    OfWishes(&'a WishFit),
+    OfGoals(&'a GoalFit),
+}
+
+fn write(
+    arguments: &FitArgs,
+    site: &Site,
+    document: &Document<'_>,
+    answer: &Answer<'_>,
+    to_set: &FormulaToSet,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[site], read_files(arguments), document)?;
+    }
+    match (arguments.format, answer) {
+        (FitFormatName::Human, _) => write_text(document, arguments.text, out),
+        (FitFormatName::Markdown, _) => write_as_markdown(document, arguments.text, out),
+        (FitFormatName::Json, Answer::OfWishes(fit)) => Ok(fit_json::write_wish_fit(fit, to_set, out)?),
+        (FitFormatName::Json, Answer::OfGoals(fit)) => Ok(fit_json::write_goal_fit(fit, to_set, out)?),
+    }
+}
+
+fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
+    let mut wishes = Wishes::default();
+    for pair in arguments.prefer.chunks_exact(2) {
+        wishes.prefer(&pair[0], &pair[1]).map_err(wish_error)?;
+    }
+    if let Some(path) = &arguments.wishes {
+        let source = FileSource::Path(path.clone());
+        wishes.read(&source.name(), &log::read_text(&source, MAX_WISHES_BYTES)?).map_err(wish_error)?;
+    }
+    Ok(wishes)
+}
+
+fn wish_error(error: WishError) -> CliError {
+    match error {
+        WishError::Site(error) => error.into(),
+        error => CliError::content(error),
+    }
+}
+
+fn fit_error(error: FitError) -> CliError {
+    match error {
+        FitError::Site(error) => error.into(),
+        FitError::TooShort { .. } => CliError::content(format!("{error}; --force fits it all the same")),
+        error => CliError::content(error),
+    }
+}
+
+/// The options that read standard input.
+fn readers(arguments: &FitArgs) -> Vec<&'static str> {
+    let FormulaArgs { formula, formula_file } = &arguments.formula;
+    let is_template = formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
+    let template = is_template.then_some("the template");
+    let wishes = arguments.wishes.iter().filter(|path| is_stdin(path)).map(|_| "--wishes");
+    let goals = arguments.goals.iter().filter(|path| is_stdin(path)).map(|_| "--goals");
+    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
+    let wanted = wishes.chain(goals);
+    template.into_iter().chain(wanted).chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
+}
+
+/// The files that are read besides those of the site.
+fn read_files(arguments: &FitArgs) -> impl Iterator<Item = &PathBuf> {
+    let single = [&arguments.formula.formula_file, &arguments.wishes, &arguments.goals];
+    single.into_iter().flatten().chain(&arguments.log.workload)
+}

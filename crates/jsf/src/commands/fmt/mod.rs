@@ -1,0 +1,4 @@
+//! `jsf fmt`
+
+pub mod request;
+pub mod run;

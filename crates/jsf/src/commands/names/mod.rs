@@ -1,0 +1,4 @@
+//! `jsf names`
+
+pub mod request;
+pub mod run;

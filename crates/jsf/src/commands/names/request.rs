@@ -1,0 +1,49 @@
+//! The arguments of `jsf names`.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::args::TextArgs;
+use crate::cli::args::site::SiteArgs;
+
+/// `jsf names`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Units: a size reaches the formula in kb (1024 bytes), a duration in seconds (s), a ratio lies between 0 and 1; a count \
+and a float have no unit. Resources that no formula can use, such as strings, or `my-res`, which Python reads as a \
+difference, are listed below the others with the reason (`unusable` in JSON). With --queue, resources that only jobs \
+have are listed too; their kinds are inferred from their amounts. The functions are those of the server's Python (--python); \
+`since` is the first version that has one, if that is later than 3.6.
+
+Examples:
+  jsf names
+  jsf names --site examples/site --full
+  jsf names --resources examples/site/resourcedef --format json")]
+pub struct NamesArgs {
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = NamesFormatName::Human)]
+    pub format: NamesFormatName,
+}
+
+/// The formats of the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NamesFormatName {
+    /// A table
+    Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
+    /// One JSON document
+    Json,
+}
+
+impl NamesFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
+}

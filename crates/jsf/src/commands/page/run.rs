@@ -1,0 +1,64 @@
+//! `jsf page`: a page on which the formula is edited.
+
+use std::io::Write;
+
+use jsf_openpbs::qmgr::object_or_server;
+use jsf_site::SiteError;
+
+use crate::cli::args::QueueArgs;
+use crate::cli::args::site::is_stdin;
+use crate::cli::page_file::write_page;
+use crate::cli::queue::check;
+use crate::cli::{CliError, Outcome, Progress, read_formula, require_one_file, show_site, warn_all};
+use crate::commands::page::request::PageArgs;
+use crate::commands::page::what_if::WhatIfPage;
+
+/// The WebAssembly module of the page, if this build has it.
+#[cfg(page_module)]
+const MODULE: Option<&[u8]> = Some(include_bytes!(env!("JSF_PAGE_MODULE")));
+#[cfg(not(page_module))]
+const MODULE: Option<&[u8]> = None;
+
+/// `jsf page`
+pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(module) = MODULE else {
+        return Err(CliError::usage(
+            "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
+             sources, `bindings/wasm/build.sh` builds it and says how to build a jsf that carries it",
+        ));
+    };
+    let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;
+    require_one_file(given, formula)?;
+    let site = given.open(None, *threshold)?;
+    let is_given = formula.is_given();
+    let in_force = match site.formula_text() {
+        Ok(in_force) => Some(in_force),
+        Err(SiteError::Missing(_)) if is_given => None,
+        Err(error) => return Err(error.into()),
+    };
+    let formula_file = &formula.formula_file;
+    let formula = match &in_force {
+        Some(in_force) if !is_given => in_force.clone(),
+        _ => read_formula(formula, None)?,
+    };
+    show_site(given, &site, true);
+    warn_all(site.warnings());
+    let progress = Progress::start("reading the jobs");
+    let bundle = site.to_bundle()?;
+    drop(progress);
+    warn_all(&bundle.warnings);
+    let outcome = check(&site, &formula, &formula.submitted(given.numbers))?;
+    let page = WhatIfPage {
+        formula: formula.text.trim_end(),
+        in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
+        object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
+        warnings: &bundle.warnings,
+        bundle: &bundle.bytes,
+        module,
+    };
+    match is_stdin(path) {
+        true => page.write(out)?,
+        false => write_page(path, &[&site], formula_file, |out| page.write(out))?,
+    }
+    Ok(outcome)
+}

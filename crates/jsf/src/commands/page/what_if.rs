@@ -1,0 +1,491 @@
+//! A page on which a formula is edited while the queue follows: the page itself, and what it shows after each change.
+//!
+//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have, which the page's script
+//! turns into elements, and the findings with their places in the text.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity, Span};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
+use job_sort_formula::python::BinaryOperator;
+use job_sort_formula::rank::OldNew;
+use jsf_openpbs::check::Checked;
+use jsf_openpbs::qmgr::set_command_for;
+use jsf_site::{ComparedQueue, WhatIf};
+use minijinja::{Environment, context};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commands::check::view::{CheckReport, check_document};
+use crate::commands::compare::answer::{CompareReport, compared_rows};
+use crate::commands::compare::json::summary_and_fairness;
+use crate::commands::compare::view::{chart_sections, facts, headline};
+use crate::commands::shares::view::tree_section;
+use crate::view::document::{
+    Cell, Column, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, content_hash,
+    page_facts, page_sections, sentence_pieces,
+};
+use crate::view::finding::FormulaSource;
+use crate::view::groups::group_sections;
+use crate::view::printable::{printable, printable_lines};
+use crate::view::verdict::verdict_sentence;
+
+const TEMPLATE: &str = include_str!("what_if/what_if.html");
+const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
+const PAGE_SCRIPT: &str = include_str!("what_if/what_if.js");
+
+/// The most findings that are sent to the page; the others are counted.
+const MAX_FINDINGS: usize = 20;
+/// The most literals that get a slider.
+const MAX_LITERALS: usize = 40;
+/// The numbers that convert seconds, minutes, hours and days, or bytes, kB, MB and GB.
+const UNITS: [f64; 7] = [60.0, 3600.0, 86_400.0, 604_800.0, 1024.0, 1_048_576.0, 1_073_741_824.0];
+/// The most inputs that are shown beside a job.
+const MAX_INPUTS: usize = 6;
+
+/// A page that holds a site and the WebAssembly module which ranks its queue.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct WhatIfPage<'a> {
+    /// The formula that the page begins with.
+    pub formula: &'a str,
+    /// The formula with which it is compared; `None`: the first one that can be ranked.
+    pub in_force: Option<&'a str>,
+    /// The object that `qmgr` sets the formula of, such as `server`.
+    pub object: &'a str,
+    /// What is doubtful about the site, one sentence each.
+    pub warnings: &'a [Message],
+    /// [`Site::to_bundle`](jsf_site::Site::to_bundle).
+    #[serde(skip)]
+    pub bundle: &'a [u8],
+    /// The module of `bindings/wasm`.
+    #[serde(skip)]
+    pub module: &'a [u8],
+}
+
+impl WhatIfPage<'_> {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut environment = Environment::new();
+        environment.add_template("what_if.html", TEMPLATE).map_err(io::Error::other)?;
+        let template = environment.get_template("what_if.html").map_err(io::Error::other)?;
+        let style = [STYLE, PAGE_STYLE].concat();
+        let script = [SCRIPT, PAGE_SCRIPT].concat();
+        let context = context! {
+            style_hash => content_hash(&style),
+            script_hash => content_hash(&script),
+            style,
+            script,
+            // no text in it can end the element
+            settings => serde_json::to_string(self)?.replace('<', "\\u003c"),
+            module => encoded(self.module)?,
+            bundle => encoded(self.bundle)?,
+            version => env!("CARGO_PKG_VERSION"),
+        };
+        // written as a whole, so that an error of `out` keeps its kind
+        let page = template.render(context).map_err(io::Error::other)?;
+        out.write_all(page.as_bytes())?;
+        out.write_all(b"\n")
+    }
+}
+
+/// The bytes compressed by gzip, in base64.
+fn encoded(bytes: &[u8]) -> io::Result<String> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    Ok(base64(&encoder.finish()?))
+}
+
+/// The part of a ranking that is sent to the page.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown<'a> {
+    /// The number of jobs.
+    pub first: usize,
+    /// Only jobs whose id, entity or queue contains this.
+    pub search: &'a str,
+    /// Whether the charts and the tables of entities are sent too.
+    pub is_complete: bool,
+}
+
+#[derive(Serialize)]
+struct RankingUpdate {
+    headline: Vec<Piece>,
+    facts: Vec<PageFact>,
+    /// The numbers of the comparison, as `jsf compare` writes them as JSON.
+    numbers: Value,
+    formulas: PageSection,
+    queue: PageSection,
+    sections: Vec<PageSection>,
+    warnings: Vec<String>,
+    /// Whether `qmgr` refuses the formula, so that setting it changes nothing.
+    is_refused: bool,
+}
+
+/// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was ranked.
+pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
+    let queue = what_if.queue()?;
+    let rows = if shown.is_complete { compared_rows(&queue.comparison) } else { Vec::new() };
+    let formula = what_if.formula()?;
+    let checked = what_if.check(formula).ok();
+    let decides = queue.decides();
+    let report = CompareReport {
+        formulas: OldNew { old: what_if.in_force(), new: formula },
+        table: &queue.table,
+        rankings: queue.sides.as_ref().map(|side| &side.ranking),
+        comparison: &queue.comparison,
+        rows: &rows,
+        rules: queue.sides.as_ref().map(|side| &*side.rules),
+        decides: decides.as_ref().map(Vec::as_slice),
+        checked: OldNew { old: None, new: checked.as_ref() },
+        warnings: &[],
+    };
+    let mut sections = Vec::new();
+    if shown.is_complete {
+        sections.extend(chart_sections(report));
+        sections.extend(group_sections(report.comparison, false));
+        sections.extend(what_if.tree().map(|tree| tree_section(tree.tree(), tree.shares())));
+    }
+    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
+    let update = RankingUpdate {
+        headline: sentence_pieces(&headline(report)),
+        facts: page_facts(&facts(report)),
+        numbers: summary_and_fairness(&report),
+        formulas: page_sections(&[formulas]).remove(0),
+        queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
+        sections: page_sections(&sections),
+        is_refused: checked.as_ref().is_some_and(|checked| checked.validation.accepted == Some(false)),
+        warnings: queue.warnings.iter().map(|warning| printable(&warning.to_string()).into_owned()).collect(),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+/// The first jobs in the new order.
+fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'_>) -> Section<'a> {
+    let inputs: Vec<&str> = queue.sides.new.program.inputs().iter().map(|name| &**name).take(MAX_INPUTS).collect();
+    let mut columns = ["rank", "before", "moved"].map(|heading| Column::number(heading, 9)).to_vec();
+    columns.extend(["job", "entity", "queue"].map(|heading| Column::text(heading, 9)));
+    columns.push(Column::number("value", 9));
+    columns.extend(inputs.iter().map(|input| Column::number(*input, 9)));
+    let wanted = shown.search.to_lowercase();
+    let table = &queue.table;
+    let moves = report.comparison.moves().filter(|job| {
+        let names = [table.id(job.row), table.entity(job.row), table.queue(job.row)];
+        wanted.is_empty() || names.iter().any(|name| name.to_lowercase().contains(&wanted))
+    });
+    let rows = moves.take(shown.first).map(|job| {
+        let mut cells = vec![
+            Cell::count(job.new),
+            Cell::count(job.old),
+            job.moved().map_or(Cell::Missing, Cell::Places),
+            Cell::text(table.id(job.row)),
+            Cell::text(table.entity(job.row)),
+            Cell::text(table.queue(job.row)),
+            Cell::score(queue.sides.new.ranking.score(job.row).map(|score| score.value)),
+        ];
+        cells.extend(inputs.iter().map(|name| Cell::python(table.column(name).map(|column| column.value(job.row)))));
+        cells
+    });
+    let rows: Vec<_> = rows.collect();
+    let count = rows.len();
+    let heading = match (wanted.is_empty(), count) {
+        (true, _) if count < report.comparison.considered.new => format!("The first {count} jobs"),
+        (true, _) => "The queue".to_owned(),
+        (false, 1) => "1 job found".to_owned(),
+        (false, _) if count == shown.first => format!("The first {count} jobs found"),
+        (false, _) => format!("{count} jobs found"),
+    };
+    Section::new(heading).table(Table::from_rows(columns, rows))
+}
+
+#[derive(Serialize)]
+struct CheckUpdate {
+    findings: Vec<ShownFinding>,
+    /// How many more findings there are.
+    omitted: usize,
+    /// What is wrong with the formula, as a sentence; `None` if it works.
+    sentence: Option<Vec<Piece>>,
+    /// What the server and the scheduler would do.
+    verdict: String,
+    /// The command that sets the formula; `None` if a finding is an error.
+    command: Option<String>,
+    /// Why there is no command.
+    reason: String,
+    /// Whether `qmgr` refuses the formula.
+    is_refused: bool,
+    literals: Vec<ShownLiteral>,
+    /// Where this build's numbers differ from the scheduler's, one sentence each.
+    differences: Vec<String>,
+}
+
+/// A finding; its places count UTF-16 units, as a browser does.
+#[derive(Serialize)]
+struct ShownFinding {
+    code: &'static str,
+    severity: Severity,
+    message: String,
+    start: usize,
+    end: usize,
+    label: String,
+    help: String,
+    fix: Option<ShownFix>,
+}
+
+#[derive(Serialize)]
+struct ShownFix {
+    start: usize,
+    end: usize,
+    replacement: String,
+    is_safe: bool,
+}
+
+/// A number in the formula.
+#[derive(Serialize)]
+struct ShownLiteral {
+    start: usize,
+    end: usize,
+    text: String,
+    value: f64,
+    is_integer: bool,
+    role: LiteralRole,
+    /// What it is, such as ``weight of `fairshare_factor` ``.
+    name: String,
+}
+
+/// What a number in a formula is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum LiteralRole {
+    /// It multiplies an input.
+    Weight,
+    /// An input is divided by it.
+    Divisor,
+    /// It converts one unit into another.
+    Unit,
+    /// Anything else, such as an exponent or the argument of a function.
+    Other,
+}
+
+/// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
+pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String> {
+    let source = FormulaSource { text, origin: "formula", before: "", written: text, differences: &[] };
+    let findings: Vec<_> =
+        checked.findings.iter().take(MAX_FINDINGS).map(|found| ShownFinding::new(text, found)).collect();
+    let (command, reason) = match command(text, object, checked) {
+        Ok(command) => (Some(command), String::new()),
+        Err(reason) => (None, reason),
+    };
+    let mut verdict = Vec::new();
+    let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
+    let report = CheckReport { source, checked: &without_findings, warnings: &[] };
+    TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
+    let sentence = verdict_sentence(checked, "this");
+    let update = CheckUpdate {
+        sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
+        omitted: checked.findings.len() - findings.len(),
+        findings,
+        verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
+        command,
+        reason,
+        is_refused: checked.validation.accepted == Some(false),
+        literals: literals(text),
+        differences: differences(text),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+impl ShownFinding {
+    fn new(text: &str, found: &Diagnostic) -> Self {
+        let (start, end) = utf16_range(text, found.span);
+        let applicable = found.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
+        Self {
+            code: found.code,
+            severity: found.severity,
+            message: printable(&found.message).into_owned(),
+            start,
+            end,
+            label: printable(&found.label).into_owned(),
+            help: found.help.as_ref().map_or_else(String::new, |help| printable(&help.to_string()).into_owned()),
+            fix: applicable.map(|fix| {
+                let (start, end) = utf16_range(text, fix.span);
+                let is_safe = fix.applicability == Applicability::Safe;
+                ShownFix { start, end, replacement: fix.replacement.clone(), is_safe }
+            }),
+        }
+    }
+}
+
+/// The UTF-16 units of the text at which a span starts and ends.
+fn utf16_range(text: &str, span: Span) -> (usize, usize) {
+    [span.start, span.end].map(|at| text.get(..at as usize).map_or(0, |before| before.encode_utf16().count())).into()
+}
+
+/// The command that sets the formula, or why none is given.
+fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String> {
+    if checked.has_errors() || checked.validation.accepted == Some(false) {
+        let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
+        return Err(why.to_owned());
+    }
+    let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
+    match printable_lines(&command) == command {
+        true => Ok(command),
+        false => Err("No command for a formula with control characters.".to_owned()),
+    }
+}
+
+/// A sentence for each function in a formula whose last digits may differ from those of the scheduler, which has glibc.
+fn differences(text: &str) -> Vec<String> {
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        return Vec::new();
+    }
+    let sentence = |name| format!("The last digits of `{name}` may differ in a browser from the scheduler's.");
+    of_the_c_library(text).into_iter().map(sentence).collect()
+}
+
+/// The functions in a formula that the C library computes, not exactly, and the operator.
+fn of_the_c_library(text: &str) -> BTreeSet<&'static str> {
+    const FUNCTIONS: [&str; 28] = [
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "dist", "erf", "erfc", "exp",
+        "exp2", "expm1", "gamma", "hypot", "lgamma", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan",
+        "tanh", "**",
+    ];
+    let mut found = BTreeSet::new();
+    let Ok(formula) = Formula::parse(text) else { return found };
+    let nodes = formula.expr().nodes();
+    for node in nodes {
+        let name = match &node.kind {
+            ExprKind::Binary { op: BinaryOperator::Power, .. } => "**",
+            ExprKind::Call { callee, .. } => match &nodes[callee.index()].kind {
+                ExprKind::Name(name) => name,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        found.extend(FUNCTIONS.into_iter().find(|function| *function == name));
+    }
+    found
+}
+
+/// The numbers in a formula, in the order of the text.
+fn literals(text: &str) -> Vec<ShownLiteral> {
+    let Ok(formula) = Formula::parse(text) else { return Vec::new() };
+    let expr = formula.expr();
+    let parents = parents(expr);
+    let mut literals: Vec<_> = expr
+        .iter()
+        .filter_map(|(id, node)| {
+            let ExprKind::Literal { text: digits, .. } = &node.kind else { return None };
+            let value: f64 = digits.replace('_', "").parse().ok()?;
+            let (start, end) = utf16_range(text, node.span);
+            let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+            let (role, name) = role(expr, &parents, id, value);
+            Some(ShownLiteral { start, end, text: digits.to_string(), value, is_integer, role, name })
+        })
+        .collect();
+    literals.sort_by_key(|literal| literal.start);
+    literals.truncate(MAX_LITERALS);
+    literals
+}
+
+/// The node above each node, by index.
+fn parents(expr: &Expr) -> Vec<Option<ExprId>> {
+    let mut parents = vec![None; expr.nodes().len()];
+    for (id, node) in expr.iter() {
+        for child in node.kind.children() {
+            parents[child.index()] = Some(id);
+        }
+    }
+    parents
+}
+
+/// What a number is for, and its name.
+fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (LiteralRole, String) {
+    if UNITS.contains(&value) {
+        return (LiteralRole::Unit, format!("the unit {value}"));
+    }
+    let Some((role, names)) = factor_of(expr, parents, id) else { return (LiteralRole::Other, "number".to_owned()) };
+    let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    (role, format!("{} of {names}", if role == LiteralRole::Weight { "weight" } else { "divisor" }))
+}
+
+/// Whether a number multiplies or divides inputs, and which ones: the other factors of the product that it is in.
+fn factor_of<'e>(expr: &'e Expr, parents: &[Option<ExprId>], id: ExprId) -> Option<(LiteralRole, Vec<&'e str>)> {
+    let mut role = LiteralRole::Weight;
+    let mut below = id;
+    let mut names = BTreeSet::new();
+    // up to the sum, the function or the condition of which the product is a part
+    while let Some(above) = parents[below.index()] {
+        match &expr.node(above).kind {
+            ExprKind::Parenthesized(_) | ExprKind::Unary { .. } => {}
+            ExprKind::Binary { op: BinaryOperator::Multiply, left, right } => {
+                inputs_below(expr, if *left == below { *right } else { *left }, &mut names);
+            }
+            ExprKind::Binary { op: BinaryOperator::Divide | BinaryOperator::FloorDivide, left, right } => {
+                let is_divisor = *right == below;
+                if is_divisor {
+                    role = if role == LiteralRole::Weight { LiteralRole::Divisor } else { LiteralRole::Weight };
+                }
+                inputs_below(expr, if is_divisor { *left } else { *right }, &mut names);
+            }
+            _ => break,
+        }
+        below = above;
+    }
+    (!names.is_empty()).then(|| (role, names.into_iter().collect()))
+}
+
+/// The names below a node, but for those of functions.
+fn inputs_below<'e>(expr: &'e Expr, id: ExprId, names: &mut BTreeSet<&'e str>) {
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        match &expr.node(id).kind {
+            ExprKind::Name(name) => {
+                names.insert(&**name);
+            }
+            ExprKind::Call { positional, .. } => open.extend(positional.iter().copied()),
+            kind => open.extend(kind.children()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_weights_and_divisors_of_inputs_have_sliders() {
+        let formula =
+            "100 * fairshare_factor + eligible_time / 3600 + ncpus / 7 - -(2.5 * log(mem + 1)) + 8 * 60 + x ** 2";
+        let shown: Vec<(String, LiteralRole, String)> =
+            literals(formula).into_iter().map(|literal| (literal.text, literal.role, literal.name)).collect();
+        let expected = [
+            ("100", LiteralRole::Weight, "weight of `fairshare_factor`"),
+            ("3600", LiteralRole::Unit, "the unit 3600"),
+            ("7", LiteralRole::Divisor, "divisor of `ncpus`"),
+            ("2.5", LiteralRole::Weight, "weight of `mem`"),
+            ("1", LiteralRole::Other, "number"),
+            ("8", LiteralRole::Other, "number"),
+            ("60", LiteralRole::Unit, "the unit 60"),
+            ("2", LiteralRole::Other, "number"),
+        ];
+        assert_eq!(shown, expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned())));
+    }
+
+    #[test]
+    fn functions_of_the_c_library_are_named() {
+        let named = of_the_c_library("sqrt(x) ** 2 + log(exp(y)) + log(abs(z)) - floor(x) / 3");
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), ["**", "exp", "log"]);
+        assert!(of_the_c_library("min(x, 2) * fabs(y) // 7 % 3 if sqrt(x) > 1 else fmod(x, y)").is_empty());
+    }
+
+    #[test]
+    fn a_divisor_of_a_divisor_is_a_weight() {
+        let roles: Vec<LiteralRole> = literals("x / (y / 5) + 9 / x").into_iter().map(|literal| literal.role).collect();
+        assert_eq!(roles, [LiteralRole::Weight, LiteralRole::Weight]);
+    }
+}

@@ -1,0 +1,4 @@
+//! `jsf pbsfs`
+
+pub mod request;
+pub mod run;

@@ -1,0 +1,247 @@
+//! `jsf pbsfs`: what `pbsfs` prints, without root and without a server.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use jsf_openpbs::files::resource_group::ResourceGroup;
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::usage::{MAX_BYTES, UsageFile};
+use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answer};
+use jsf_site::{FileSource, Role, SiteError, SiteFiles};
+
+use crate::cli::args::site::GivenSite;
+use crate::cli::standard_output::StandardOutput;
+use crate::cli::{CliError, Outcome, report, warn};
+use crate::commands::pbsfs::request::PbsfsArgs;
+use crate::view::printable::printable_lines;
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+/// The name of the program in messages.
+const PROGRAM: &[u8] = b"pbsfs";
+/// The configuration file of PBS.
+const PBS_CONF: &str = "/etc/pbs.conf";
+/// The default of `PBS_HOME`.
+const PBS_HOME: &str = "/var/spool/pbs";
+
+/// Where the scheduler's files are.
+enum Place {
+    /// The scheduler's folder.
+    Folder(PathBuf),
+    /// An archive, from which the files have been read.
+    Archive(Box<SiteFiles>),
+}
+
+pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
+    let all: Vec<&OsStr> = arguments.arguments.iter().map(OsString::as_os_str).collect();
+    let (rest, folder) = split_option(&all, "--sched-priv")?;
+    let (rest, site) = split_option(&rest, "--site")?;
+    let folder = folder.or_else(|| arguments.sched_priv.clone());
+    let site = site.or_else(|| arguments.site.clone());
+    if folder.is_some() && site.is_some() {
+        return Err(CliError::usage("give either --sched-priv or --site"));
+    }
+    let rest: Vec<&[u8]> = rest.iter().map(|argument| argument.as_encoded_bytes()).collect();
+    let parsed = match Request::parse(PROGRAM, &rest) {
+        Ok(parsed) => parsed,
+        Err(InvalidArguments::Usage { stderr, code }) => {
+            write_stderr(&stderr);
+            return Ok(outcome(code));
+        }
+        Err(InvalidArguments::Changes(letter)) => {
+            return Err(CliError::usage(format!(
+                "jsf does not write a scheduler's files: `pbsfs -{letter}` of OpenPBS changes the usage"
+            )));
+        }
+    };
+    write_stderr(&parsed.stderr);
+    let place = match folder {
+        Some(folder) => Some(Place::Folder(folder)),
+        None => GivenSite::find(site.as_deref()).map(|site| of_site(&site, parsed.scheduler.as_deref())).transpose()?,
+    };
+    if parsed.scheduler.is_some() && place.is_none() {
+        write_stderr(b"Can't connect to the server\n");
+        report("help", "give the scheduler's folder with --sched-priv DIR");
+        return Ok(Outcome::Findings);
+    }
+    let files = match place.unwrap_or_else(|| Place::Folder(default_folder())) {
+        Place::Archive(files) => read(|name, _| read_member(&files, name))?,
+        Place::Folder(folder) => {
+            if let Err(error) = fs::metadata(folder.join(".")) {
+                write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
+                return Err(SiteError::Read { path: folder, error }.into());
+            }
+            read(|name, limit| read_file(&folder.join(name), limit))?
+        }
+    };
+    respond(&parsed.request, &files)
+}
+
+/// The files of a site's scheduler: the default one, or the one that `-I` names.
+fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError> {
+    let files = site.open()?;
+    let own = [Role::ResourceGroup, Role::Usage, Role::SchedConfig];
+    let Some(first) = own.into_iter().find_map(|role| files.first(role)) else {
+        let path = site.path.display();
+        return Err(CliError::content(format_args!("{}`{path}` has no file of a `sched_priv`", site.prefix())));
+    };
+    let place = match (first, scheduler) {
+        (FileSource::Path(file), None) => Place::Folder(file.parent().unwrap_or(Path::new("")).to_owned()),
+        (FileSource::Path(file), Some(name)) => {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            Place::Folder(folder.with_file_name(format!("sched_priv_{}", String::from_utf8_lossy(name))))
+        }
+        (_, None) => Place::Archive(Box::new(files)),
+        (_, Some(_)) => return Err(CliError::usage("-I needs a folder: unpack the archive")),
+    };
+    if !site.prefix().is_empty() {
+        report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
+    }
+    Ok(place)
+}
+
+/// Reads a file of the scheduler from an archive.
+fn read_member(files: &SiteFiles, name: &str) -> Result<Vec<u8>, SiteError> {
+    let role = match name {
+        "resource_group" => Role::ResourceGroup,
+        "sched_config" => Role::SchedConfig,
+        _ => Role::Usage,
+    };
+    match files.first(role) {
+        Some(source) => source.read(),
+        None => Err(SiteError::Read { path: name.into(), error: ErrorKind::NotFound.into() }),
+    }
+}
+
+/// Reads a file of the scheduler's folder.
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(SiteError::Content(format!("`{}` is not a file", path.display()).into()));
+    }
+    FileSource::from(path).read_up_to(limit)
+}
+
+/// Prints the answer.
+fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
+    let is_terminal = io::stdout().is_terminal();
+    let mut out = BufWriter::new(Escaped { out: StandardOutput::lock(), is_terminal });
+    let answer = answer(request, files, &mut out).map_err(|error| match error {
+        PbsfsError::Tree(error) => CliError::content(error),
+        PbsfsError::Output(error) => error.into(),
+    })?;
+    out.flush()?;
+    write_stderr(&answer.stderr);
+    Ok(outcome(answer.code))
+}
+
+/// Reads the scheduler's files. Without a `resource_group` nothing can be answered.
+fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedPriv, CliError> {
+    let config = match file("sched_config", MAX_FILE) {
+        Ok(bytes) => SchedConfig::parse(&bytes),
+        Err(error) if is_missing(&error) => {
+            warn(format_args!("{error}; the scheduler's defaults apply"));
+            SchedConfig::default()
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let lines = ResourceGroup::parse(&file("resource_group", MAX_FILE)?);
+    let usage = match file("usage", MAX_BYTES as u64) {
+        Ok(bytes) => Some(UsageFile::parse(&bytes).map_err(CliError::content)?),
+        Err(error) if is_missing(&error) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(SchedPriv { lines, config, usage })
+}
+
+/// Whether a file does not exist. One that exists and cannot be read is never taken for missing.
+fn is_missing(error: &SiteError) -> bool {
+    matches!(error, SiteError::Read { error, .. } if error.kind() == ErrorKind::NotFound)
+}
+
+/// Removes an option with a path from the arguments, wherever it occurs before `--`.
+fn split_option<'a>(arguments: &[&'a OsStr], option: &str) -> Result<(Vec<&'a OsStr>, Option<PathBuf>), CliError> {
+    let mut rest = Vec::new();
+    let mut folder = None;
+    let mut arguments = arguments.iter().copied();
+    let assigned = format!("{option}=");
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            rest.push(argument);
+            rest.extend(arguments);
+            break;
+        } else if argument == option {
+            folder = arguments.next().map(PathBuf::from);
+            if folder.is_none() {
+                return Err(CliError::usage(format!("{option} needs a path")));
+            }
+        } else if let Some(path) = value_of(argument, &assigned) {
+            folder = Some(path.into());
+        } else {
+            rest.push(argument);
+        }
+    }
+    Ok((rest, folder))
+}
+
+/// What follows the prefix of an argument, which need not be UTF-8.
+fn value_of(argument: &OsStr, prefix: &str) -> Option<OsString> {
+    Some(OsStr::from_bytes(argument.as_bytes().strip_prefix(prefix.as_bytes())?).to_owned())
+}
+
+/// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of `pbs.conf`.
+fn default_folder() -> PathBuf {
+    let home = variable("PBS_HOME").or_else(home_in_conf).unwrap_or_else(|| PBS_HOME.into());
+    Path::new(&home).join("sched_priv")
+}
+
+/// `PBS_HOME` in `pbs.conf`.
+fn home_in_conf() -> Option<OsString> {
+    let conf = fs::read_to_string(variable("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
+    let home = conf.lines().rev().find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
+    Some(home.trim().into())
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Writes to standard error what `pbsfs` writes there.
+fn write_stderr(bytes: &[u8]) {
+    let is_terminal = io::stderr().is_terminal();
+    let _ = BufWriter::new(Escaped { out: io::stderr().lock(), is_terminal }).write_all(bytes);
+}
+
+/// Passes on the bytes that `pbsfs` prints; to a terminal, its control characters are escaped.
+struct Escaped<W> {
+    out: W,
+    is_terminal: bool,
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_terminal {
+            return self.out.write(bytes);
+        }
+        // all bytes at once: a character that is cut at the end of a buffer is replaced
+        self.out.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The system's message for an error, without its number.
+fn reason(error: &io::Error) -> String {
+    let message = error.to_string();
+    message.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+fn outcome(code: u8) -> Outcome {
+    if code == 0 { Outcome::Fine } else { Outcome::Findings }
+}

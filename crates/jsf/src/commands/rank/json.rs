@@ -1,0 +1,181 @@
+//! A ranking as one JSON document, or as one JSON object per line.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use job_sort_formula::diagnostic::Span;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::ScoreError;
+use jsf_openpbs::number_format;
+use serde::Serialize;
+
+use crate::commands::rank::answer::{Line, RankFormat, RankReport};
+use crate::view::decides::{DecidingSummand, decides_json};
+use crate::view::ordered_writer::write_in_order;
+use crate::view::warnings;
+
+/// One JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct Json;
+
+/// One JSON object per job, each on a line.
+#[derive(Debug, Clone, Copy)]
+pub struct Ndjson;
+
+#[derive(Serialize)]
+struct RankJsonDocument<'a> {
+    formula: &'a str,
+    jobs: Vec<Job<'a>>,
+    summary: Summary,
+    decides: Vec<DecidingSummand<'a>>,
+}
+
+#[derive(Serialize)]
+struct Job<'a> {
+    rank: Option<usize>,
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    state: &'static str,
+    /// The value that jobs are sorted by; null if it is not finite.
+    score: Option<f64>,
+    /// Python's `repr` of the value before it is rounded to float32.
+    exact: Option<String>,
+    /// The digits that OpenPBS logs.
+    logged: Option<String>,
+    error: Option<Error>,
+    considered: bool,
+    /// Why the job is not considered: `state`, `threshold`, `no shares` or `invalid`.
+    excluded: Option<&'static str>,
+    /// The same in words.
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    inputs: BTreeMap<&'a str, serde_json::Value>,
+    /// As in the explanation of a job; absent unless they are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terms: Option<Vec<Term<'a>>>,
+}
+
+/// A summand of the formula.
+#[derive(Serialize)]
+struct Term<'a> {
+    span: Span,
+    text: &'a str,
+    /// Python's `repr` of the value; null where the formula fails.
+    value: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Error {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exception: Option<&'static str>,
+    message: String,
+    span: Span,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operands: Vec<Operand>,
+}
+
+#[derive(Serialize)]
+struct Operand {
+    value: String,
+    span: Span,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    jobs: usize,
+    considered: usize,
+    ignored: usize,
+    errors: usize,
+    errors_by_kind: BTreeMap<&'static str, usize>,
+    ties: usize,
+}
+
+impl RankFormat for Json {
+    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let document = RankJsonDocument {
+            formula: report.formula,
+            jobs: report.lines().map(|line| job(report, &line)).collect(),
+            summary: summary(report),
+            decides: decides_json(report.decides),
+        };
+        warnings::write_json(&document, report.warnings, out)
+    }
+}
+
+impl RankFormat for Ndjson {
+    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let lines = report.line_maker();
+        write_in_order(report.rows, out, |rows, text| {
+            for &ranked in rows {
+                // every value of a report can be serialised
+                _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(ranked)));
+                text.push(b'\n');
+            }
+        })
+    }
+}
+
+fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
+    let table = report.table;
+    let inputs = report.inputs.iter().filter(|name| table.column(name).is_some()).map(|name| {
+        let value = report.input(name, line.row);
+        (*name, value.map_or(serde_json::Value::Null, |value| number(&value)))
+    });
+    let mut exact = String::new();
+    line.write_exact(&mut exact);
+    let (excluded, reason) = report.excluded(line).unzip();
+    Job {
+        rank: line.rank,
+        id: table.id(line.row),
+        entity: table.entity(line.row),
+        queue: table.queue(line.row),
+        state: table.state(line.row).letter(),
+        score: line.score.as_ref().map(|score| score.value).filter(|kept| kept.is_finite()),
+        exact: line.unrounded().map(|_| exact),
+        logged: line.score.as_ref().map(|score| number_format::logged(score.value)),
+        error: line.error().map(Error::new),
+        considered: line.is_considered(),
+        excluded,
+        reason,
+        inputs: inputs.collect(),
+        terms: report.terms.map(|terms| {
+            let values = terms.values(table, line.row).into_iter().map(|value| value.map(|value| value.repr()));
+            terms.parts().zip(values).map(|((span, text), value)| Term { span, text, value }).collect()
+        }),
+    }
+}
+
+fn summary(report: &RankReport<'_>) -> Summary {
+    let scores = report.ranking.scores();
+    Summary {
+        jobs: report.table.len(),
+        considered: report.ranking.order().len(),
+        ignored: report.table.len() - scores.count(),
+        errors: report.ranking.error_count(),
+        errors_by_kind: scores.errors_by_kind().into_iter().map(|(kind, jobs)| (kind.description(), jobs)).collect(),
+        ties: report.ranking.ties(),
+    }
+}
+
+impl Error {
+    pub(crate) fn new(error: &ScoreError) -> Self {
+        let (exception, operands) = match error {
+            ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
+            _ => (None, &[][..]),
+        };
+        let operands = operands.iter().map(|operand| Operand { value: operand.value.repr(), span: operand.span });
+        let message = error.to_string();
+        Self { kind: error.kind().description(), exception, message, span: error.span(), operands: operands.collect() }
+    }
+}
+
+/// An input as JSON: a number if JSON can represent it, else its `repr` in Python.
+fn number(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Int(integer) => (*integer).into(),
+        Value::Float(float) if float.is_finite() => (*float).into(),
+        other => other.repr().into(),
+    }
+}

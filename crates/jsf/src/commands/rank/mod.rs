@@ -1,0 +1,11 @@
+//! `jsf rank`
+
+pub mod answer;
+pub mod csv;
+pub mod filter;
+pub mod json;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod view;

@@ -1,0 +1,7 @@
+//! `jsf replay`
+
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod view;

@@ -1,0 +1,270 @@
+//! The values in a scheduler's log against those that are computed for a queue, as text or as JSON.
+
+use std::io::{self, Write};
+
+use job_sort_formula::PythonVersion;
+use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Replay};
+use serde_json::{Value, json};
+
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::verdict::capitalised;
+use crate::view::words::{count, grouped_number, waiting_time};
+
+/// The most differences that the text lists, the unexplained ones first. JSON lists those that the comparison has kept, and
+/// counts the others.
+const MAX_SHOWN: usize = 10;
+/// The most causes that the text lists.
+const MAX_CAUSES: usize = 5;
+
+/// Writes the comparison of the values of `formula` under a version of Python as one JSON document.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_json(replay: &Replay, formula: &str, python: PythonVersion, out: &mut dyn Write) -> io::Result<()> {
+    let different: Vec<Value> = replay.different.iter().map(difference).collect();
+    let document = json!({
+        "formula": formula,
+        "python": python,
+        "lines": replay.lines,
+        "equal": replay.equal,
+        "different": different,
+        "not_listed": replay.not_listed,
+        "unexplained": replay.unexplained,
+        "unknown_jobs": replay.unknown_jobs,
+        "damaged": replay.damaged,
+        "summary": headline(replay),
+        "causes": replay.causes.iter().map(|one| cause(one, replay)).collect::<Vec<_>>(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
+}
+
+fn difference(different: &Difference) -> Value {
+    let mut fields = json!({
+        "line": different.line,
+        "job": different.job,
+        "logged": different.logged,
+        "ours": different.ours,
+        "why": different.why(),
+        "explanations": different.explanations.iter().map(explanation).collect::<Vec<_>>(),
+    });
+    if let Some(remark) = &different.remark {
+        fields["remark"] = remark.clone().into();
+    }
+    fields
+}
+
+fn cause(cause: &Cause, replay: &Replay) -> Value {
+    let mut fields = json!({
+        "kind": match &cause.kind {
+            CauseKind::Formula { .. } => "formula",
+            CauseKind::EligibleTime => "eligible_time",
+            CauseKind::Decayed(_) => "decay",
+            CauseKind::NotWaiting => "state",
+            CauseKind::NotCaptured(_) => "not captured",
+            CauseKind::NotANumber => "not a number",
+            CauseKind::Nothing => "unknown",
+        },
+        "lines": cause.lines,
+        "explains": cause.kind.explains(),
+        "why": sentence(cause),
+    });
+    if let Some((least, most)) = cause.seconds {
+        fields["seconds"] = json!([least, most]);
+    }
+    if let CauseKind::Formula { text, .. } = &cause.kind {
+        fields["formula"] = text.clone().into();
+    }
+    if let Some(advice) = advice(cause, replay) {
+        fields["advice"] = advice.into();
+    }
+    fields
+}
+
+fn explanation(explanation: &Explanation) -> Value {
+    let mut fields = match explanation {
+        Explanation::EligibleTime(seconds) => {
+            json!({"kind": "eligible_time", "input": "eligible_time", "seconds": seconds})
+        }
+        Explanation::Decayed(times) => json!({"kind": "decay", "times": times}),
+        Explanation::NotWaiting(_) => json!({"kind": "state"}),
+        Explanation::Formula { origin, text } => json!({"kind": "formula", "origin": origin, "formula": text}),
+    };
+    fields["why"] = explanation.to_string().into();
+    fields
+}
+
+/// The document of a comparison: the answer, the causes that many differences have in common, and the differences. `python` is
+/// the version of Python with what says so.
+pub fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
+    let compared = "the logged digits with those of the value that the formula gives here";
+    let facts = vec![
+        Fact::new("formula", formula.trim_end()),
+        Fact::new("python", python),
+        Fact::new("compared", compared).in_full(),
+        counts(replay),
+    ];
+    let causes = causes(replay).into_iter().fold(Section::new("causes"), Section::prose);
+    let sections = [causes, differences(replay)].into_iter().filter(|section| !section.blocks.is_empty());
+    Document {
+        command: "jsf replay",
+        title: "A scheduler's log against the values here".to_owned(),
+        headline: capitalised(&headline(replay)) + ".",
+        facts,
+        sections: sections.collect(),
+        read_on: "",
+    }
+}
+
+/// A row for each difference: first those that nothing explains.
+fn differences<'a>(replay: &'a Replay) -> Section<'a> {
+    let (explained, unexplained): (Vec<_>, Vec<_>) =
+        replay.different.iter().partition(|different| !different.explanations.is_empty());
+    let shown: Vec<&Difference> = unexplained.into_iter().chain(explained).take(MAX_SHOWN).collect();
+    let section = Section::new("differences");
+    if shown.is_empty() {
+        return section;
+    }
+    let columns = vec![
+        Column::number("line", 7),
+        Column::id("job", 9),
+        Column::number("logged", 8),
+        Column::number("here", 8),
+        Column::wrapped("why", 9),
+    ];
+    let section = section.table(Table::new(columns, shown.len(), move |index| difference_cells(shown[index])));
+    match replay.differing().saturating_sub(MAX_SHOWN) {
+        0 => section,
+        more => section.prose(format!("and {} more; `--format json` lists more", grouped_number(more))),
+    }
+}
+
+fn difference_cells(different: &Difference) -> Vec<Cell<'_>> {
+    let why = match (different.why(), &different.remark) {
+        (Some(why), _) => why,
+        (None, Some(remark)) => format!("nothing explains it: {remark}"),
+        (None, None) => "nothing explains it".to_owned(),
+    };
+    vec![
+        Cell::Written(different.line.to_string(), None),
+        Cell::text(&*different.job),
+        Cell::text(&*different.logged),
+        different.ours.as_deref().map_or(Cell::prose("no value"), Cell::text),
+        Cell::prose(why),
+    ]
+}
+
+/// How many values are equal, different, and not compared.
+fn counts(replay: &Replay) -> Fact {
+    let different = replay.differing();
+    let mut counts = format!("{}: {} equal, {different} different", count(replay.lines, "value"), replay.equal);
+    if different > 0 {
+        counts += &format!(" ({} explained, {} not)", different - replay.unexplained, replay.unexplained);
+    }
+    if replay.damaged > 0 {
+        counts += &format!(", {} damaged", count(replay.damaged, "line"));
+    }
+    Fact::new("logged", format!("{counts}, {} of jobs that are not in the queue", replay.unknown_jobs))
+}
+
+/// The answer, in one sentence.
+fn headline(replay: &Replay) -> String {
+    let compared = replay.lines - replay.unknown_jobs;
+    let unexplained = replay.unexplained;
+    let differing = replay.differing();
+    let equal = match (compared, replay.equal) {
+        (0, _) => return "nothing was compared: no job of the log is in the queue".to_owned(),
+        (1, 1) => "the logged value is equal to the one that is computed here".to_owned(),
+        (1, _) => "the logged value differs".to_owned(),
+        (all, equal) if all == equal => format!("all {all} logged values are equal to those that are computed here"),
+        (all, 0) => format!("none of the {all} logged values is equal"),
+        (all, 1) => format!("1 of {all} logged values is equal"),
+        (all, equal) => format!("{equal} of {all} logged values are equal"),
+    };
+    let explained = match (unexplained, differing) {
+        (_, 0) => String::new(),
+        (0, 1) => "; the difference is explained".to_owned(),
+        (0, all) => format!("; the {all} differences are explained"),
+        (_, 1) => "; nothing explains the difference".to_owned(),
+        (some, all) if some == all => format!("; nothing explains the {all} differences"),
+        (some, all) => format!("; nothing explains {some} of the {all} differences"),
+    };
+    let missing = replay.causes.iter().find_map(|cause| match cause.kind {
+        CauseKind::NotCaptured(missing) => Some(format!(": {missing}, so nothing was verified")),
+        _ => None,
+    });
+    let unknown = match replay.unknown_jobs {
+        0 => String::new(),
+        1 => "; 1 value is of a job that is not in the queue".to_owned(),
+        many => format!("; {many} values are of jobs that are not in the queue"),
+    };
+    equal + &explained + &missing.unwrap_or_default() + &unknown
+}
+
+/// The causes that many differences have in common, and advice on each.
+fn causes(replay: &Replay) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cause in replay.causes.iter().take(MAX_CAUSES) {
+        lines.push(format!("{}: {}", count(cause.lines, "line"), sentence(cause)));
+        lines.extend(advice(cause, replay).map(|advice| format!("  help: {advice}")));
+    }
+    if replay.causes.len() > MAX_CAUSES {
+        lines.push(format!("and {} more", count(replay.causes.len() - MAX_CAUSES, "cause")));
+    }
+    lines
+}
+
+/// What the values have in common.
+fn sentence(cause: &Cause) -> String {
+    match &cause.kind {
+        CauseKind::Formula { origin, text } => {
+            format!("the formula in the log is not the one compared here, but that of {origin}: `{text}`")
+        }
+        CauseKind::EligibleTime => moment(cause.seconds.unwrap_or_default()),
+        CauseKind::Decayed(times) => {
+            let count = times.unsigned_abs();
+            let (captured, more) = if *times > 0 { ("before", "more") } else { ("after", "less") };
+            let often = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            format!("captured {captured} the log: all usage in the log has decayed {often} {more}")
+        }
+        CauseKind::NotWaiting => "the job is not evaluated now".to_owned(),
+        CauseKind::NotCaptured(missing) => format!("nothing was verified, because {missing}"),
+        CauseKind::NotANumber => "the logged text is not a number".to_owned(),
+        CauseKind::Nothing => "no other formula of the site and no other moment gives the values".to_owned(),
+    }
+}
+
+/// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the greatest.
+fn moment((least, most): (i64, i64)) -> String {
+    let [low, high] = [least, most].map(|seconds| waiting_time(seconds.saturating_abs()));
+    match () {
+        () if least == most && most > 0 => format!("captured {high} before the log"),
+        () if least == most => format!("captured {high} after the log"),
+        () if least > 0 => format!("captured {low} to {high} before the cycles of the log"),
+        () if most < 0 => format!("captured {high} to {low} after the cycles of the log"),
+        () => format!("captured during the log: up to {low} after and {high} before its cycles"),
+    }
+}
+
+/// What to do about it.
+fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
+    let differ_mostly = 2 * cause.lines > replay.lines - replay.unknown_jobs;
+    Some(match &cause.kind {
+        CauseKind::NotCaptured(NotCaptured::Usage) => {
+            "copy `sched_priv/usage`, which only root can read, at the moment of the cycle, and compare again".to_owned()
+        }
+        CauseKind::NotCaptured(NotCaptured::Queues) => {
+            "save the output of `qstat -Qf -F json`, and compare again".to_owned()
+        }
+        CauseKind::NotCaptured(NotCaptured::EligibleTime) => {
+            "save the output of `qstat -f -F json` of the moment of the cycle, and compare again".to_owned()
+        }
+        CauseKind::Nothing if differ_mostly => {
+            "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
+             its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
+             capture again during a cycle, with `usage`"
+                .to_owned()
+        }
+        _ => return None,
+    })
+}

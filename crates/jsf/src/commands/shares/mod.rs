@@ -1,0 +1,9 @@
+//! `jsf shares`
+
+pub mod answer;
+pub mod chart;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod view;

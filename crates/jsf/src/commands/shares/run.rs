@@ -1,0 +1,154 @@
+//! `jsf shares`
+
+use std::io::Write;
+
+use job_sort_formula::fairshare::NodeId;
+use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site};
+
+use crate::cli::args::FormulaArgs;
+use crate::cli::args::site::{PolicyArg, note_idle, refuse_idle};
+use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, none_exists, outcome};
+use crate::cli::warnings::Warnings;
+use crate::cli::{
+    CliError, NOT_A_TABLE, Outcome, page_file as page, parsed_formula, read_formula, show_site, warn, warn_all,
+};
+use crate::commands::explain::run::is_error;
+use crate::commands::rank::run::report_errors;
+use crate::commands::shares::answer::{Assumed, PolicyView, write_json};
+use crate::commands::shares::request::{SharesArgs, SharesFormatName};
+use crate::commands::shares::view::{SharesHead, shares_document};
+
+pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let is_export = arguments.format == SharesFormatName::ResourceGroup;
+    if is_export {
+        let options = [
+            ("--charge", arguments.assumed.has_charge()),
+            ("--decay", arguments.assumed.has_decay()),
+            ("--entity", !arguments.entity.is_empty()),
+            ("--active", !arguments.active.is_empty()),
+            ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
+            ("--report", arguments.report.is_some()),
+        ];
+        refuse_idle(&options, "with --format resource-group: the file has the shares of the whole tree, and no usage")?;
+    }
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
+    let site = arguments.site.open_for_shares()?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    let mut warnings = Warnings::new(arguments.format.is_document() && !is_export);
+    warnings.add_site(&site, site.warnings_for(&["fairshare_factor"]));
+    if is_export {
+        return export(&site, out);
+    }
+    let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
+    let request =
+        SharesRequest { policies, active: arguments.active.clone(), changes: arguments.assumed.changes.clone() };
+    let shares = site.shares(&request)?;
+    if shares.iter().all(|one| one.policy != PolicyName::TicketBased) {
+        let reason = "under this policy: only ticket-based asks who has pending jobs";
+        note_idle(&[("--active", !arguments.active.is_empty())], reason);
+    }
+    require_known(&arguments.entity, &shares)?;
+    shares.iter().for_each(|one| warnings.show(&one.notes));
+    let Some(places) = places(&site, arguments, &request, &mut warnings)? else { return Ok(Outcome::Findings) };
+    let outcome = places.as_ref().map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
+    let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
+    // a table shows entities together with their paths
+    let with_paths = arguments.format.is_document();
+    let nodes: Vec<Vec<NodeId>> = shares.iter().map(|one| one.nodes(&arguments.entity, with_paths)).collect();
+    let views = shares.iter().zip(&nodes).map(|(one, nodes)| PolicyView {
+        name: one.policy.as_str(),
+        tree: one.assessed.tree(),
+        shares: one.assessed.shares(),
+        is_pbs: one.policy == PolicyName::Pbs,
+        has_factors: one.has_factors,
+        nodes,
+        settings: Some(&one.settings),
+        assumed: one.before.as_ref().map(|before| Assumed {
+            before,
+            changes: &request.changes,
+            described: &one.assumed,
+            places,
+        }),
+    });
+    let views: Vec<PolicyView<'_>> = views.collect();
+    let policies: Vec<String> = shares.iter().map(|one| one.description.clone()).collect();
+    // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group `unknown`
+    let is_of_others = site.files().has(Role::Tree);
+    let mut shown = views.clone();
+    shown.sort_by_key(|view| is_of_others && view.is_pbs);
+    let warnings = warnings.into_answer();
+    let head = SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit, warnings: &warnings };
+    let document = shares_document(&shown, &head);
+    if let Some(path) = &arguments.report {
+        page::write_document(path, &[&site], &arguments.formula_file, &document)?;
+    }
+    match arguments.format {
+        SharesFormatName::Json => write_json(&views, &warnings, out)?,
+        SharesFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
+        SharesFormatName::Human | SharesFormatName::ResourceGroup => write_text(&document, arguments.text, out)?,
+    }
+    Ok(outcome.unwrap_or(Outcome::Fine))
+}
+
+/// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
+///
+/// # Errors
+/// No tree has one of the entities.
+fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
+    let unknown = names.iter().filter(|name| shares.iter().all(|one| one.unresolved(name, false).is_some()));
+    let unknown = unknown.zip(0..);
+    let unknown: Vec<String> =
+        unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
+    if !unknown.is_empty() && unknown.len() == names.len() {
+        return Err(none_exists(unknown).into());
+    }
+    warn_all(&unknown);
+    Ok(())
+}
+
+/// The formula that orders the queue, and the places before and after the assumed usage, if there are a queue and such
+/// usage. The outer `None`: the formula does not parse, and the finding is drawn.
+fn places(
+    site: &Site,
+    arguments: &SharesArgs,
+    request: &SharesRequest,
+    warnings: &mut Warnings,
+) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
+    let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
+    if !request.assumes_usage() || !site.files().has(Role::Queue) {
+        let reason = "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
+        note_idle(&[("--python", arguments.site.python.is_some())], reason);
+        return match is_given {
+            true => Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue")),
+            false => Ok(Some(None)),
+        };
+    }
+    if arguments.site.policy == Some(PolicyArg::All) {
+        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
+        return Ok(Some(None));
+    }
+    let source = match &arguments.formula {
+        Some(text) => FormulaText::new(text)?,
+        None if is_given => {
+            read_formula(&FormulaArgs { formula: None, formula_file: arguments.formula_file.clone() }, None)?
+        }
+        None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
+    };
+    let submitted = source.submitted(arguments.site.numbers);
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
+    let places = site.places(formula, request)?;
+    warnings.show(&places.warnings);
+    draw_submitted(&source, &submitted, places.findings.new.iter().filter(|found| is_error(found)).cloned());
+    let ranking = &places.sides.new.ranking;
+    report_errors(arguments.site.on_error, "the formula", &places.table, ranking);
+    Ok(Some(Some((source.text.clone(), places))))
+}
+
+/// Prints the tree as a `resource_group`, and warns of what that does not preserve.
+fn export(site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let written = site.resource_group()?;
+    written.losses.iter().for_each(warn);
+    out.write_all(written.text.as_ref())?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,79 @@
+//! What a simulation makes of its log: what is left out, which runs are cut, and which requested times are assumed.
+
+use jsf_simulate::{LeftOutReason, Workload};
+use serde_json::{Map, Value as Json, json};
+
+use crate::commands::simulate::answer::{SimulationReport, core_seconds};
+use crate::view::document::Fact;
+use crate::view::words::{count, moment, percent, significant};
+
+/// The headings of the facts about a log.
+const HEADINGS: [&str; 4] = [LOG, "left out", "cut", "walltime"];
+/// The heading of what the log has of the time that it is about.
+pub(crate) const LOG: &str = "log";
+
+/// Times before this one, of 1973, are those of a clock that begins with its log.
+const LEAST_EPOCH: i64 = 100_000_000;
+
+/// The number of jobs and lines that are left out, for each reason.
+pub(crate) fn left_out_json(report: &SimulationReport<'_>) -> Json {
+    let faults = report.workload.faults();
+    let counts = LeftOutReason::ALL.map(|reason| (reason.key().to_owned(), json!(faults.of(reason))));
+    let too_large = ("too_large".to_owned(), json!(report.schedule.too_large.len()));
+    Json::Object(counts.into_iter().chain([too_large]).collect::<Map<_, _>>())
+}
+
+/// The runs that end before they did in the log.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cut {
+    jobs: usize,
+    core_seconds: u128,
+    /// Those of all jobs in the log.
+    of: u128,
+}
+
+impl Cut {
+    fn of(report: &SimulationReport<'_>) -> Self {
+        let jobs = report.workload.jobs().iter().enumerate();
+        let started = jobs.filter(|(index, _)| report.schedule.start(*index).is_some());
+        started.fold(Self::default(), |sum, (_, job)| Self {
+            jobs: sum.jobs + usize::from(job.run > job.duration()),
+            core_seconds: sum.core_seconds + job.cut(),
+            of: sum.of + job.core_seconds() + job.cut(),
+        })
+    }
+}
+
+pub(crate) fn cut_json(report: &SimulationReport<'_>) -> Json {
+    let cut = Cut::of(report);
+    json!({"jobs": cut.jobs, "core_seconds": core_seconds(cut.core_seconds)})
+}
+
+/// What is made of the log, a line each.
+pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
+    let too_large = (report.schedule.too_large.len(), "larger than the machine");
+    let left_out = report.workload.faults().summary([too_large]);
+    let cut = Cut::of(report);
+    let cut = (cut.jobs > 0).then(|| {
+        let hours = significant(cut.core_seconds as f64 / 3600.0);
+        let part = percent(cut.core_seconds as f64 / cut.of.max(1) as f64);
+        format!("{} at the requested time, by {hours} core hours ({part})", count(cut.jobs, "run"))
+    });
+    let texts = [cut_by_end(report.workload), left_out, cut, report.workload.assumed_walltimes().in_words()];
+    HEADINGS.into_iter().zip(texts).filter_map(|(heading, text)| Some(Fact::new(heading, text?))).collect()
+}
+
+/// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that is complete.
+pub fn cut_by_end(workload: &Workload) -> Option<String> {
+    let from = moment_of_log(workload.complete_from()?);
+    let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
+    Some(format!(
+        "cut by the end of its jobs, and complete from {from} on, its first end; {jobs} submitted before left out, as others of that \
+         time are missing (--from TIME)"
+    ))
+}
+
+/// A time of the log's clock, which need not begin in 1970.
+fn moment_of_log(seconds: i64) -> String {
+    if seconds < LEAST_EPOCH { format!("second {seconds} of its clock") } else { moment(seconds) }
+}

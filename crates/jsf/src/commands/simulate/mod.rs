@@ -1,0 +1,21 @@
+//! `jsf simulate`
+
+pub mod answer;
+pub mod change;
+pub mod charts;
+pub mod effect;
+pub mod failures;
+pub mod log_facts;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+#[cfg(feature = "command")]
+pub mod runs;
+#[cfg(feature = "command")]
+pub mod shake;
+#[cfg(feature = "command")]
+pub mod sweep;
+pub mod sweep_view;
+pub mod tables;
+pub mod view;

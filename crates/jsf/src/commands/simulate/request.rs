@@ -1,0 +1,291 @@
+//! The arguments of `jsf simulate`.
+
+use std::path::PathBuf;
+
+use clap::builder::Resettable;
+use clap::{Args, Id, ValueEnum};
+use jsf_simulate::MAX_JOBS;
+
+use crate::cli::args::log::LogArgs;
+use crate::cli::args::site::SiteArgs;
+use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, page_path};
+
+/// `jsf simulate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler decides which \
+waiting jobs start, by the rules of the site: the order (formula, threshold, fair_share, job_sort_key, by_queue, \
+round_robin), strict_ordering, the backfill_depth of server and queues, opt_backfill_fuzzy, limits (max_run, max_run_res, \
+resources_available, max_run_subjobs where the log has it), and queues that are not started. What the site has beyond that is named in the output. Without a site the jobs are ordered by the \
+formula, the higher value first, then the earlier submission, then the lower id. docs/simulation.md has the rules.
+
+A job ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
+eligible_time (the time since the submission, without that for which a limit or the threshold stops it), the fair-share \
+numbers, and the job's other resources where the log has them: Resource_List.NAME in accounting records, `resources` in \
+NDJSON. queue_priority is that of --queues. What the log does not have is 0, with a warning.
+
+--backfill says, in place of the site's rules, what happens behind the first job that does not start:
+  easy    later jobs start if, as far as walltimes tell, they do not delay it
+  greedy  later jobs start wherever they fit
+  none    later jobs wait
+
+Usage begins with that of the site, or of --usage, and grows by fairshare_usage_res; without a sched_config by the processors \
+times the seconds that jobs hold them. At every multiple of --decay it is multiplied by --decay-factor, but does not fall \
+below 1. Under a policy of Slurm, --slurm-conf says instead how it decays: by PriorityDecayHalfLife, at every \
+PriorityCalcPeriod. The policy ticket-based gives tickets to the entities with waiting jobs.
+
+A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
+`sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
+{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. What is left out is counted \
+by reason: jobs that were cancelled before they ran, that still wait or run at the end of the log, or that ask for more \
+processors than there are; executions before a rerun; reservations; damaged lines; and of a log that is cut by the ends of its jobs, as the accounting \
+files of some days are, those that were submitted before its first end. A job that does not say how long it asks \
+for gets the default of its queue, else its run time. docs/input.md has the rules of each format.
+
+With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
+contains it with a confidence of 95 %, from how much it varies between blocks of a week; waits at the same time are \
+correlated, so that a block counts once, however many jobs it has. Where the queue is long, blocks are longer: 24 times \
+the mean wait of a core hour, but at most a sixth of a log of twelve weeks, and less of a longer one. There is no interval for fewer than 20 jobs, nor for jobs from \
+fewer than six blocks, and so none for a log of less than six weeks. A change is more than chance (a star) if its interval \
+does not contain 0 and it remains so by the procedure of Benjamini and Hochberg, with a rate of false discoveries of 5 %: the \
+three means of all jobs (wait, wait per core hour, bounded slowdown) are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
+far to trust that.
+
+--shake N simulates N times more, with every submission moved by up to 30 s. Two formulas are compared on the same moves. If \
+their difference then changes by more than it is large, the headline says so, and whether seconds may decide even its direction: by a \
+sign test, which takes six runs.
+
+With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
+processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
+none more than its jobs ask for. Jain's index of used by promised, both summed over all days, is 1 if the quotient is the same for \
+all; the Hoover index is the fraction of the processor time that entities use, day by day, beyond what they are promised.
+
+In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
+the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
+interval; p95 is the least wait that 95 % of the jobs do not exceed; within_hour is the fraction of the jobs that wait for an hour \
+at most; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
+
+values_at_start, and a table with --full, says which value a job needs: the median and the tenth percentile of the values of jobs \
+at their starts, by the processors and the time that they ask for.
+
+CSV has a line for each job that starts: id, entity, queue, processors, submit, start, end, wait (seconds), and warm_up, which \
+says that the job is left out of the statistics; of two formulas id, entity, queue, processors, submit, old_start, new_start, \
+old_wait, new_wait, difference (new_wait - old_wait), old_end, new_end, warm_up; with --param a line for each run. \
+--format swf keeps of a log what a simulation knows: the numbers of job, user, group and queue, the submission, and the times and \
+processors requested; wait and run time are the simulated ones, the allocated processors those requested, and every job has the status \
+1 (completed). The header has MaxProcs, and of the log UnixStartTime and TimeZone. All else is -1.
+
+Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
+cannot be read.
+
+Examples:
+  jsf simulate --old eligible_time --new ncpus --generate 900 --processors 64
+  jsf simulate --new 'fairshare_factor * 100 + eligible_time / 3600' \\
+      --site examples/site --workload examples/site/accounting.gz \\
+      --processors 256")]
+#[command(
+    mut_arg("site", |site| site.help(
+        "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
+         limits, and fair-share tree with its decay are used"
+    )),
+    mut_arg("verbose", |verbose| verbose.hide(true)),
+    mut_arg("queue", |queue| queue.hide(true)),
+    mut_arg("sched-priv", |folder| {
+        folder.help("The scheduler's folder sched_priv: its shares, its usage and its sched_config")
+    }),
+    mut_arg("sched-config", |config| {
+        config.help("The sched_config, instead of the one in --sched-priv: its order of jobs, backfilling, usage and decay")
+    }),
+    mut_arg("server", |server| server.help(
+        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given), its limits \
+         and its backfill_depth are used"
+    )),
+    mut_arg("queues", |queues| {
+        queues.help("The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
+    }),
+    mut_arg("workload", |log| log.required_unless_present("generate").conflicts_with("generate")),
+    mut_args(|argument| match argument.get_id().as_str() {
+        "cancelled" | "overrun" | "processors_of" | "from" | "to" => argument.conflicts_with("generate"),
+        _ => argument,
+    }),
+    mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),
+    mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
+        "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
+    )),
+    mut_arg("numbers", |numbers| numbers.help(
+        "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; \
+         decimal is not available here"
+    )),
+    mut_arg("on_error", |on_error| on_error.help(
+        "The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last"
+    ))
+)]
+pub struct SimulateArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The formula before a change
+    ///
+    /// The log is simulated under it and under --new [default: FORMULA, or the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
+    pub old: Option<String>,
+    /// The formula after a change
+    ///
+    /// [default: FORMULA, or the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
+    pub new: Option<String>,
+    /// The file that contains the old formula
+    ///
+    /// As for -f
+    #[arg(long, value_name = "FILE", conflicts_with = "old", help_heading = "Two formulas")]
+    pub old_file: Option<PathBuf>,
+    /// The file that contains the new formula
+    #[arg(long, value_name = "FILE", conflicts_with = "new", help_heading = "Two formulas")]
+    pub new_file: Option<PathBuf>,
+    /// The log.
+    #[command(flatten)]
+    pub log: LogArgs,
+    /// Instead of a log, generate this many jobs
+    ///
+    /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
+    #[arg(long, value_name = "JOBS", requires = "processors", value_parser = generated_jobs)]
+    pub generate: Option<usize>,
+    /// With --generate: the load
+    ///
+    /// The fraction of the machine that the jobs would hold if none waited
+    #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load, hide_short_help = true)]
+    pub load: f64,
+    /// With --generate: the seed
+    ///
+    /// The seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed, hide_short_help = true)]
+    pub seed: u64,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Fill values into the formula, a run each
+    ///
+    /// `a=1,2,5` or `a=1:10:4` (four values from 1 to 10) in the place of `{a}`; repeat the option for several: every
+    /// combination is simulated, and has a row
+    #[arg(long, value_name = "NAME=VALUES", value_parser = param, conflicts_with_all = ["old", "new", "old_file", "new_file", "report", "validate"])]
+    pub param: Vec<Param>,
+    /// Judge the waits by the goals in this file
+    ///
+    /// TOML with a `[[goal]]` each: name, jobs (a condition such as `walltime <= 3600`), queue, entity or group, measure,
+    /// statistic, at_most or at_least; exit code 1 if the (new) formula misses one
+    #[arg(long, value_name = "FILE")]
+    pub goals: Option<PathBuf>,
+    /// Simulate N times more, with moved submissions
+    ///
+    /// By up to 30 s, and tell how far the results differ; two formulas are compared on the same moves
+    #[arg(long, value_name = "N", value_parser = runs, hide_short_help = true)]
+    pub shake: Option<u64>,
+    /// Replace the names of entities and groups
+    ///
+    /// By u1, u2 … and g1, g2 … in everything that is written; warnings and errors about the files of the site, which may
+    /// quote their names, are hidden
+    #[arg(long)]
+    pub anonymise: bool,
+    /// Compare the waits with those in the log
+    ///
+    /// Report how far the simulated waits differ from those in the log, to judge the simulation under the formula that
+    /// was in force
+    #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
+    pub validate: bool,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = SimulateFormatName::Human)]
+    pub format: SimulateFormatName,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
+    pub report: Option<PathBuf>,
+}
+
+/// The formats of a simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimulateFormatName {
+    /// Text and tables
+    #[value(alias = "table")]
+    Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
+    /// One JSON document
+    Json,
+    /// The jobs as comma-separated values
+    Csv,
+    /// The log with the simulated waits, in the Standard Workload Format
+    Swf,
+}
+
+impl SimulateFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
+}
+
+/// The values that are filled into a formula for a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// The name in braces.
+    pub name: String,
+    /// The values, as they are written into the formula.
+    pub values: Vec<String>,
+}
+
+/// The most values of a parameter.
+const MAX_VALUES: usize = 10_000;
+
+/// Parses `a=1,2,5` or `a=1:10:4`.
+fn param(text: &str) -> Result<Param, String> {
+    let expected = || "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4".to_owned();
+    let (name, values) = text.split_once('=').ok_or_else(expected)?;
+    let name = name.trim();
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+    if !is_name || name.starts_with(|first: char| first.is_ascii_digit()) {
+        return Err(expected());
+    }
+    let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
+    let values: Vec<String> = match values.split(':').collect::<Vec<_>>()[..] {
+        [low, high, count] => {
+            let [low, high] = [low, high].map(|end| end.trim().parse::<f64>().ok().filter(|end| end.is_finite()));
+            let count =
+                count.trim().parse().ok().filter(|count| (2..=MAX_VALUES).contains(count)).ok_or_else(expected)?;
+            let (low, high) = (low.ok_or_else(expected)?, high.ok_or_else(expected)?);
+            let step = (high - low) / (count - 1) as f64;
+            (0..count).map(|index| (low + step * index as f64).to_string()).collect()
+        }
+        [list] => list.split(',').map(|value| value.trim().to_owned()).collect(),
+        _ => return Err(expected()),
+    };
+    match values.iter().find(|value| !is_number(value)) {
+        Some(value) => Err(format!("`{value}` is not a number; {}", expected())),
+        None => Ok(Param { name: name.to_owned(), values }),
+    }
+}
+
+fn generated_jobs(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|jobs| (1..=MAX_JOBS).contains(jobs));
+    number.ok_or_else(|| format!("expected a number of jobs from 1 to {MAX_JOBS}"))
+}
+
+fn runs(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|runs| *runs > 0);
+    number.ok_or_else(|| "expected a number of runs from 1 on, such as 20".to_owned())
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|load: &f64| (0.001..=100.0).contains(load));
+    number.ok_or_else(|| "expected a fraction of the machine, such as 0.9".to_owned())
+}

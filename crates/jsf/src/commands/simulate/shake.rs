@@ -1,0 +1,61 @@
+//! `jsf simulate --shake`: the same jobs again, submitted a little earlier or later.
+
+use job_sort_formula::rank::OldNew;
+use jsf_simulate::{Difference, Schedule, Shake, Statistics, Workload};
+use jsf_site::{FormulaText, Site};
+
+use crate::cli::CliError;
+use crate::commands::simulate::request::SimulateArgs;
+use crate::commands::simulate::run::run_once;
+use crate::commands::simulate::runs::{Interruptible, on_all_cores};
+
+/// What moved submissions make of the means under a formula, if that is asked for.
+pub(crate) fn shaken_side(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    warm_up: i64,
+    source: &FormulaText,
+) -> Result<Option<Shake>, CliError> {
+    let runs = on_all_cores("shaking", count(arguments), |index| {
+        let workload = workload.shaken(index as u64 + 1);
+        let simulated = simulate(arguments, site, &workload, source)?;
+        Ok(simulated.map(|(schedule, processors)| Statistics::new(&workload, &schedule, processors, warm_up).summary))
+    });
+    Ok(Shake::of_means(&runs?))
+}
+
+/// What moved submissions make of the changes between two formulas, with the same moves for both.
+pub(crate) fn shaken_change(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    warm_up: i64,
+    sources: &OldNew<FormulaText>,
+) -> Result<Option<Shake>, CliError> {
+    let runs = on_all_cores("shaking", count(arguments), |index| {
+        let workload = workload.shaken(index as u64 + 1);
+        let Some((old, _)) = simulate(arguments, site, &workload, &sources.old)? else { return Ok(None) };
+        let Some((new, _)) = simulate(arguments, site, &workload, &sources.new)? else { return Ok(None) };
+        Ok(Some(Difference::new(&workload, &old, &new, warm_up)))
+    });
+    Ok(Shake::of_changes(&runs?))
+}
+
+fn count(arguments: &SimulateArgs) -> usize {
+    arguments.shake.map_or(0, |runs| runs as usize)
+}
+
+/// Simulates a workload once more, without messages: when its jobs start, and on how many processors. `None` after Ctrl-C.
+fn simulate(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    source: &FormulaText,
+) -> Result<Option<(Schedule, u32)>, CliError> {
+    let submitted = source.submitted(arguments.site.numbers);
+    let Ok(formula) = submitted.formula() else { return Ok(None) };
+    let mut observer = Interruptible;
+    let simulated = run_once(arguments, site, formula, workload, &mut observer)?;
+    Ok(simulated.schedule.is_complete.then_some((simulated.schedule, simulated.processors)))
+}

@@ -1,0 +1,116 @@
+//! `jsf simulate --param`: one run for each combination of values that are filled into the formula.
+
+use std::io::Write;
+
+use job_sort_formula::Formula;
+use jsf_simulate::{GoalState, Goals, Workload};
+use jsf_site::{Site, SiteError};
+
+use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::{CliError, Outcome, warn};
+use crate::commands::simulate::request::{Param, SimulateArgs, SimulateFormatName};
+use crate::commands::simulate::run::run_once;
+use crate::commands::simulate::runs::{Interruptible, on_all_cores};
+use crate::commands::simulate::sweep_view::{SweepReport, SweptRun};
+
+/// The most combinations of values.
+const MAX_RUNS: usize = 100_000;
+
+/// What is simulated.
+pub(crate) struct Sweep<'a> {
+    pub(crate) arguments: &'a SimulateArgs,
+    pub(crate) site: &'a Site,
+    pub(crate) workload: &'a Workload,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub(crate) warm_up: i64,
+    pub(crate) goals: Option<&'a Goals>,
+    /// The formula, with a name in braces for each parameter.
+    pub(crate) template: &'a str,
+}
+
+impl Sweep<'_> {
+    /// Simulates every combination on all cores, and writes a row for each.
+    ///
+    /// # Errors
+    /// There are too many combinations, or a formula cannot be simulated.
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let combinations = combinations(&self.arguments.param)?;
+        let runs = on_all_cores("simulating", combinations.len(), |index| self.run_one(&combinations[index]))?;
+        let names: Vec<&str> = self.arguments.param.iter().map(|param| &*param.name).collect();
+        let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
+        if let Some(warning) = no_waits.filter(|_| !self.arguments.format.is_document()) {
+            warn(warning);
+        }
+        let report = SweepReport { template: self.template, names: &names, runs: &runs, no_waits };
+        match self.arguments.format {
+            SimulateFormatName::Json => report.write_json(out)?,
+            SimulateFormatName::Csv => report.write_csv(out)?,
+            SimulateFormatName::Markdown => write_as_markdown(&report.document(), self.arguments.text, out)?,
+            SimulateFormatName::Human | SimulateFormatName::Swf => {
+                write_text(&report.document(), self.arguments.text, out)?;
+            }
+        }
+        let is_met = runs.iter().any(|run| run.goals.iter().all(|goal| goal.state != GoalState::Missed));
+        Ok(if is_met { Outcome::Fine } else { Outcome::Findings })
+    }
+
+    /// One run; `None` after Ctrl-C.
+    fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
+        let text = filled(self.template, &self.arguments.param, values);
+        let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
+        let mut observer = Interruptible;
+        let simulated = run_once(self.arguments, self.site, &formula, self.workload, &mut observer);
+        let simulated = match simulated {
+            Err(SiteError::NotArithmetic) => {
+                if let Some(name) = unfilled(&text) {
+                    return Err(CliError::usage(format!("`{{{name}}}` has no value: give --param {name}=VALUES")));
+                }
+                return Err(CliError::content(format!("`{text}` is valid Python but not arithmetic")));
+            }
+            simulated => simulated?,
+        };
+        if !simulated.schedule.is_complete {
+            return Ok(None);
+        }
+        let results = simulated.results(self.workload, self.warm_up);
+        let goals = results.judge(self.goals, self.workload, &simulated.schedule, None);
+        let summary = results.statistics.summary;
+        let failed = simulated.schedule.errors.jobs();
+        let never_start = simulated.schedule.never_start().count();
+        let no_waits = simulated.no_waits(self.workload);
+        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, never_start, goals, no_waits }))
+    }
+}
+
+/// Every combination of the values, the last parameter changing fastest.
+fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
+    let count = params.iter().try_fold(1_usize, |count, param| count.checked_mul(param.values.len()));
+    if count.is_none_or(|count| count > MAX_RUNS) {
+        return Err(CliError::usage(format!("the values of --param have more than {MAX_RUNS} combinations")));
+    }
+    let mut combinations = vec![Vec::new()];
+    for param in params {
+        let extended = combinations.iter().flat_map(|values: &Vec<String>| {
+            param.values.iter().map(|value| [&values[..], std::slice::from_ref(value)].concat())
+        });
+        combinations = extended.collect();
+    }
+    Ok(combinations)
+}
+
+/// The first name in braces in a formula, which has no value.
+fn unfilled(text: &str) -> Option<&str> {
+    let in_braces = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    in_braces.map(str::trim).find(|text| is_name(text))
+}
+
+fn is_name(text: &str) -> bool {
+    let has_letters = text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    has_letters && !text.starts_with(|first: char| first.is_ascii_digit()) && !text.is_empty()
+}
+
+/// The formula with values in the place of the names in braces.
+pub(crate) fn filled(template: &str, params: &[Param], values: &[String]) -> String {
+    let pairs = params.iter().zip(values);
+    pairs.fold(template.to_owned(), |text, (param, value)| text.replace(&format!("{{{}}}", param.name), value))
+}

@@ -1,0 +1,580 @@
+//! A simulated queue for people, under one formula or under two: the answer, the numbers of all jobs, and those of the classes
+//! of jobs.
+
+use std::cmp::Reverse;
+
+use job_sort_formula::rank::OldNew;
+use jsf_openpbs::check::Verdict;
+use jsf_simulate::{
+    Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, StartValues, Statistics, Summary,
+    Validation,
+};
+use jsf_site::ProcessorsSource;
+
+use crate::commands::simulate::answer::{JobLine, SimulationReport};
+use crate::commands::simulate::change::SimulatedChangeReport;
+use crate::commands::simulate::charts::over_time;
+use crate::commands::simulate::effect::effect;
+use crate::commands::simulate::log_facts::{LOG, log_facts};
+use crate::commands::simulate::tables::{
+    all_jobs_sections, class_sections, difference_sections, periods_section, shares_section,
+};
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::goals::{goals_section, unmet};
+use crate::view::rule_facts::is_policy_of_others;
+use crate::view::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
+use crate::view::without::without_most;
+use crate::view::words::{
+    count, duration, grouped_count, grouped_number, percent, rough_duration, signed_rough_duration, signed_significant,
+    significant, waiting_time,
+};
+
+/// The heading of the fact that says how far the waits are from those in the log.
+pub(crate) const VALIDATION: &str = "against the log";
+/// The heading of the fact that says what moved submissions make of the means.
+const SHAKEN: &str = "shaken";
+/// The mean of fewer jobs is that of single jobs.
+const MIN_JOBS: usize = 20;
+/// The most warnings on the first screen, beside tables and without them.
+const MAX_WARNINGS: usize = 1;
+const MAX_WARNINGS_ALONE: usize = 6;
+/// Why goals prove nothing where no job waits.
+const NO_WAITS: &str = "hardly any job waits";
+/// The code of the finding that a formula is constant.
+const CONSTANT: &str = "JSF607";
+/// The document of a simulation under one formula. `findings` are those about the formula, as they are drawn in a terminal.
+pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [String]) -> Document<'a> {
+    let statistics = report.statistics;
+    let mut sections = vec![Section::formulas(report.formula, report.formula)];
+    let found = report.checked.map(brief_lines).unwrap_or_default();
+    sections.extend(warning_sections(errors_first(found, report.warnings.to_vec()), has_waits(report)));
+    sections.extend(Section::findings(findings));
+    if has_waits(report) {
+        sections.extend(goals_section(OldNew { old: report.goals, new: report.goals }));
+        sections.extend(all_jobs_sections(&[report], None));
+        sections.extend(over_time(&[("new", "", report)]));
+        sections.extend(class_sections(statistics));
+        sections.push(start_values_section(report, ""));
+        sections.extend(periods_section(&[report]).map(Section::in_full));
+        sections.extend(shares_section(&[report]).map(Section::in_full));
+        sections.push(longest_waits(report));
+    }
+    let mut facts = first_facts(Fact::list(report.rules.iter().cloned()), report.processors_source);
+    facts.extend(log_facts(&report));
+    facts.extend(report.validation.map(validation_fact));
+    facts.extend(report.shake.map(|shake| shaken_fact(shake, duration, significant)));
+    facts.extend(report.fairness.map(|fairness| Fact::new("shares", fairness_words(fairness)).in_full()));
+    Document {
+        command: "jsf simulate",
+        title: title(report),
+        headline: headline(report),
+        facts,
+        sections,
+        read_on: "--report FILE.html",
+    }
+}
+
+/// The document of a simulation under two formulas. `findings` are those about each, as they are drawn in a terminal.
+pub fn simulated_change_document<'a>(
+    report: SimulatedChangeReport<'a>,
+    findings: OldNew<&'a [String]>,
+) -> Document<'a> {
+    let OldNew { old, new } = *report.sides;
+    let difference = report.difference;
+    let mut sections = vec![Section::formulas(old.formula, new.formula)];
+    let has_effect = has_waits(old) && has_waits(new);
+    let (idle, warnings) = change_warnings(report);
+    sections.extend((!idle.is_empty()).then(|| Section::new("").in_text().list(idle)));
+    sections.extend(warning_sections(warnings, has_effect));
+    let formulas = OldNew { old: old.formula, new: new.formula };
+    sections.extend(Section::findings_of_sides(formulas, findings));
+    if has_effect {
+        sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
+        sections.extend(all_jobs_sections(&[old, new], Some(difference)));
+        sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
+        // the means of different jobs are not compared
+        let classes = match difference.is_of_same_jobs() {
+            true => difference_sections(difference, report.sides.map(|side| side.statistics)),
+            false => Vec::new(),
+        };
+        let believable = believable_sections(report);
+        // text has the table of sizes first, and the sentence behind it
+        let mut classes = classes.into_iter();
+        sections.extend(classes.next());
+        sections.extend(believable);
+        sections.extend(classes);
+        sections.push(start_values_section(new, " under the new formula"));
+        sections.extend(periods_section(&[old, new]).map(Section::in_full));
+        sections.extend(shares_section(&[old, new]).map(Section::in_full));
+        sections.push(largest_changes(old, new));
+    }
+    let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }), old.processors_source);
+    facts.extend(log_facts(&old));
+    facts.extend(report.shake.map(|shake| shaken_fact(shake, signed_rough_duration, signed_significant)));
+    if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
+        let sides = [("old", old), ("new", new)];
+        let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));
+        facts.push(Fact::with_lines("shares", lines.into()).in_full());
+    }
+    Document {
+        command: "jsf simulate",
+        title: title(old),
+        headline: change_headline(report),
+        facts,
+        sections,
+        read_on: "--report FILE.html",
+    }
+}
+
+/// The goals that are not met, and what they prove nothing for, such as `hardly any job waits`; `None` if all are met and there is
+/// no doubt.
+fn goals_sentence(goals: &[JudgedGoal], doubt: Option<&str>) -> Option<String> {
+    let unmet = unmet(goals);
+    match doubt {
+        Some(doubt) if !goals.is_empty() => {
+            let state = unmet.unwrap_or_else(|| match goals.len() {
+                1 => "the goal is met".to_owned(),
+                all => format!("all {all} goals are met"),
+            });
+            Some(format!("The goals prove nothing here, as {doubt}. {}.", capitalised(&state)))
+        }
+        _ => unmet.map(|unmet| format!("{unmet}.")),
+    }
+}
+
+/// The facts, of which the formulas and what makes the simulation believable are on the first screen, and the machine unless its size
+/// was given.
+fn first_facts(facts: Vec<Fact>, processors_source: ProcessorsSource) -> Vec<Fact> {
+    let is_first = |fact: &Fact| match &*fact.heading {
+        "formula" | "warm-up" | LOG | VALIDATION => true,
+        "machine" => processors_source != ProcessorsSource::Given,
+        _ => is_policy_of_others(fact),
+    };
+    facts.into_iter().map(|fact| fact.in_full_unless(is_first)).collect()
+}
+
+/// Whether the waits under a formula say anything: a formula that the scheduler cannot work with, or that fails for all jobs,
+/// leaves them in the order of their submission.
+fn has_waits(report: SimulationReport<'_>) -> bool {
+    fatal_verdict(report, "").is_none() && !report.failing.is_some_and(|failing| failing.are_all)
+}
+
+/// The verdict on a formula that the scheduler cannot work with; `None` for one that works for some jobs.
+fn fatal_verdict(report: SimulationReport<'_>, subject: &str) -> Option<String> {
+    let checked = report.checked?;
+    let is_fatal = matches!(checked.verdict, Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. });
+    verdict_sentence(checked, subject).filter(|_| is_fatal)
+}
+
+/// Whether a formula gives every job the same value.
+fn is_constant(report: SimulationReport<'_>) -> bool {
+    report.checked.is_some_and(|checked| checked.findings.iter().any(|found| found.code == CONSTANT))
+}
+
+/// The warnings: a few of them on the first screen, and the others in full.
+pub(crate) fn warning_sections<'a>(mut warnings: Vec<String>, has_tables: bool) -> Vec<Section<'a>> {
+    let most = if has_tables { MAX_WARNINGS } else { MAX_WARNINGS_ALONE };
+    let others = warnings.split_off(warnings.len().min(most));
+    let first = (!warnings.is_empty()).then(|| Section::new("").in_text().list(warnings));
+    let others = (!others.is_empty()).then(|| Section::new("further warnings").in_text().in_full().list(others));
+    first.into_iter().chain(others).collect()
+}
+
+/// That hardly any job waits, which is about the machine and the log, and the other warnings about both sides: first those that
+/// both have. That the new formula fails is in the headline.
+fn change_warnings(report: SimulatedChangeReport<'_>) -> (Vec<String>, Vec<String>) {
+    let OldNew { old, new } = *report.sides;
+    let found = match (old.checked, new.checked) {
+        (Some(_), Some(new)) if is_one_formula(*report.sides) => brief_lines(new),
+        (Some(old), Some(new)) => brief_lines_of_sides(OldNew { old, new }),
+        _ => Vec::new(),
+    };
+    let fails = old.failing.filter(|_| !tells_failing(*report.sides) && !is_one_formula(*report.sides));
+    let mut common: Vec<String> = report.common_warnings().into_iter().cloned().collect();
+    let of_side = |side: SimulationReport<'_>, name: &str| {
+        let own = side.warnings.iter().filter(|warning| !common.contains(warning));
+        own.map(|warning| under(name, warning)).collect::<Vec<_>>()
+    };
+    let one_side = [of_side(old, "the old formula"), of_side(new, "the new formula")].concat();
+    let idle: Vec<String> = common.drain(..usize::from(report.has_no_waits())).collect();
+    let fails = fails.map(|failing| format!("warning {}", failing.clause("the old formula")));
+    (idle, errors_first(found, fails.into_iter().chain(common).chain(one_side).collect()))
+}
+
+/// A warning about the simulation under one of two formulas.
+fn under(formula: &str, warning: &str) -> String {
+    match warning.strip_prefix("warning ") {
+        Some(text) => format!("warning under {formula}: {text}"),
+        None => format!("under {formula}: {warning}"),
+    }
+}
+
+/// How many jobs never start, which no number about waits tells; `None` if there are none.
+fn never_start_sentence(report: SimulationReport<'_>) -> Option<String> {
+    let never = report.schedule.never_start().count();
+    (never > 0).then(|| format!("{}.", never_start_clause(never, report)))
+}
+
+/// How many jobs never start under which of two formulas; `None` if there are none.
+fn never_start_of_sides(sides: OldNew<SimulationReport<'_>>) -> Option<String> {
+    let OldNew { old, new } = sides.map(|side| side.schedule.never_start().collect::<Vec<_>>());
+    let other = |never: usize| match never {
+        0 => "none".to_owned(),
+        never => grouped_number(never),
+    };
+    match (old.len(), new.len()) {
+        (0, 0) => None,
+        _ if old == new => Some(format!("{} under either formula.", never_start_clause(new.len(), sides.new))),
+        (never, 0) => {
+            Some(format!("{} under the old formula, none under the new one.", never_start_clause(never, sides.old)))
+        }
+        (before, never) => Some(format!(
+            "{} under the new formula, {} under the old one.",
+            never_start_clause(never, sides.new),
+            other(before)
+        )),
+    }
+}
+
+/// `12 of 40 jobs never start`.
+fn never_start_clause(never: usize, report: SimulationReport<'_>) -> String {
+    let all = grouped_count(report.workload.jobs().len(), "job");
+    let verb = if never == 1 { "starts" } else { "start" };
+    format!("{} of {all} never {verb}", grouped_number(never))
+}
+
+fn is_one_formula(sides: OldNew<SimulationReport<'_>>) -> bool {
+    sides.old.formula == sides.new.formula
+}
+
+/// The errors about formulas, then what the simulation warns of, then the warnings about formulas.
+fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
+    let (errors, warnings): (Vec<_>, Vec<_>) = found.into_iter().partition(|line| line.starts_with("error"));
+    errors.into_iter().chain(simulated).chain(warnings).collect()
+}
+
+/// How far the simulation is from the log, at the end of the first screen.
+fn believable_sections<'a>(report: SimulatedChangeReport<'_>) -> Vec<Section<'a>> {
+    let Some(validation) = report.validation else { return Vec::new() };
+    let sentence = capitalised(&validation_sentence(validation));
+    vec![
+        Section::new("").in_text().prose(format!("Believable? {}", ended(&sentence))),
+        Section::new("believable?").on_page().prose(ended(&sentence)),
+    ]
+}
+
+/// A sentence with its end, unless it is a question.
+fn ended(sentence: &str) -> String {
+    if sentence.ends_with('?') { sentence.to_owned() } else { format!("{sentence}.") }
+}
+
+/// What was simulated: how much of a log, on which machine.
+fn title(report: SimulationReport<'_>) -> String {
+    let jobs = report.workload.jobs();
+    let span = jobs.last().map_or(0, |job| job.submit) - report.first_submission();
+    let log = rough_duration(span as f64);
+    format!("job_sort_formula: waits over {log} of the log, {}", count(report.processors as usize, "processor"))
+}
+
+/// The verdict on the formula, then the answer.
+fn headline(report: SimulationReport<'_>) -> String {
+    let judged = fatal_verdict(report, "the formula");
+    let failing = report.failing.filter(|_| judged.is_none());
+    let failing = failing.map(|failing| capitalised(&format!("{}.", failing.clause("the formula"))));
+    let constant = is_constant(report).then(|| constant_sentence("the formula"));
+    let answer = has_waits(report).then(|| constant.into_iter().chain([sentence(report.statistics)]));
+    let answer = answer.into_iter().flatten().chain(without_sentence(report));
+    // the waits under a formula that is refused are not its own
+    let is_judged = judged.is_none();
+    let goals = is_judged.then(|| goals_sentence(report.goals, report.has_no_waits.then_some(NO_WAITS))).flatten();
+    let never = is_judged.then(|| never_start_sentence(report)).flatten();
+    never.into_iter().chain(judged).chain(goals).chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
+}
+
+/// What the simulation does without, if that concerns more than a tenth of the jobs.
+fn without_sentence(report: SimulationReport<'_>) -> Option<String> {
+    let names = without_most(report.without, report.workload.jobs().len())?;
+    Some(format!("The simulation does without {names}."))
+}
+
+/// What a formula does that gives every job the same value.
+fn constant_sentence(subject: &str) -> String {
+    capitalised(&format!("{subject} orders nothing: this is the order of submission."))
+}
+
+/// The verdicts on the formulas, the new one first, then who wins and who pays.
+fn change_headline(report: SimulatedChangeReport<'_>) -> String {
+    let OldNew { old, new } = *report.sides;
+    let is_one = is_one_formula(*report.sides);
+    let old_verdict = fatal_verdict(old, "the old formula").filter(|_| !is_one);
+    let new_verdict = fatal_verdict(new, "the new formula");
+    // the waits under a formula that is refused are not its own
+    let is_judged = new_verdict.is_none();
+    let goals = is_judged.then(|| goals_sentence(new.goals, doubt_of_goals(report))).flatten();
+    let works = is_judged && old_verdict.is_none();
+    let never = works.then(|| never_start_of_sides(*report.sides)).flatten();
+    let verdicts = never.into_iter().chain(new_verdict).chain(old_verdict).chain(goals);
+    let failing = if tells_failing(*report.sides) { failing_sentences(*report.sides) } else { Vec::new() };
+    let mut sentences: Vec<String> = verdicts.chain(failing).collect();
+    if has_waits(old) && has_waits(new) {
+        sentences.extend(is_constant(new).then(|| constant_sentence("the new formula")));
+        sentences.extend((is_constant(old) && !is_one).then(|| constant_sentence("the old formula")));
+        sentences.push(effect(report.difference));
+        sentences.extend(without_sentence(old));
+        let shake = report.shake.filter(|_| report.difference.is_of_same_jobs());
+        sentences.extend(shake.and_then(|shake| shaken_sentence(shake, report.difference)));
+        sentences.extend(report.validation.filter(|validation| validation.is_doubtful()).map(doubt_sentence));
+    }
+    sentences.join(" ")
+}
+
+/// Why goals that are judged by the log prove nothing.
+fn doubt_of_goals(report: SimulatedChangeReport<'_>) -> Option<&'static str> {
+    match report.difference.wait.interval() {
+        _ if report.has_no_waits() => Some(NO_WAITS),
+        // that jobs never start is no matter of chance
+        _ if report.sides.new.schedule.never_start().next().is_some() => None,
+        _ if !report.difference.is_of_same_jobs() => None,
+        None => Some("the log is too short"),
+        Some(_) => None,
+    }
+}
+
+/// That moved submissions change the effect by more than it is large, for the mean wait or else for the mean bounded slowdown; `None` if they
+/// do not.
+fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
+    let of_wait = shake.wait.is_larger_than(difference.wait.difference());
+    let of_slowdown = shake.bounded_slowdown.is_larger_than(difference.bounded_slowdown.difference());
+    let (what, spread, words): (_, _, fn(f64) -> String) = match (of_wait, of_slowdown) {
+        (true, _) => ("mean wait", shake.wait, signed_rough_duration),
+        (false, true) => ("mean bounded slowdown", shake.bounded_slowdown, signed_significant),
+        (false, false) => return None,
+    };
+    let (times, direction) = match spread.increases > spread.decreases {
+        true => (spread.increases, "increases"),
+        false => (spread.decreases, "decreases"),
+    };
+    let decided = match spread.has_sign() {
+        true => "seconds decide how large the change is, not its direction",
+        false => "seconds may decide even the direction of the change",
+    };
+    Some(format!(
+        "The {what} changes by {} to {} in {} with submissions moved by up to {SHAKE_SECONDS} s: {decided} (it {direction} in {times} of {}).",
+        words(spread.low),
+        words(spread.high),
+        count(shake.runs, "run"),
+        shake.runs
+    ))
+}
+
+/// That the waits of the log are others than those under the old formula.
+pub(crate) fn doubt_sentence(validation: &Validation) -> String {
+    let tau = validation.rank_correlation.map_or_else(String::new, |tau| format!("tau-b {tau:.2}; "));
+    let [recorded, simulated] = [validation.recorded_mean, validation.simulated_mean].map(duration);
+    format!(
+        "The log's waits are not explained by this model ({tau}mean wait {recorded} recorded, {simulated} simulated): was another formula in force? \
+         If not, take it as a hypothesis."
+    )
+}
+
+/// What moved submissions make of the means, or of their changes.
+fn shaken_fact(shake: &Shake, words: fn(f64) -> String, number: fn(f64) -> String) -> Fact {
+    let [low, high] = [shake.wait.low, shake.wait.high].map(words);
+    let [least, most] = [shake.bounded_slowdown.low, shake.bounded_slowdown.high].map(number);
+    let runs = count(shake.runs, "run");
+    Fact::with_lines(
+        SHAKEN,
+        vec![
+            format!("{runs} with submissions moved by up to {SHAKE_SECONDS} s"),
+            format!("mean wait {low} to {high}"),
+            format!("mean bounded slowdown {least} to {most}"),
+        ],
+    )
+}
+
+/// Whether the headline says for which jobs the formulas fail: where the new one does, or the old one for all.
+fn tells_failing(sides: OldNew<SimulationReport<'_>>) -> bool {
+    let is_refused = [sides.old, sides.new].iter().any(|side| fatal_verdict(*side, "").is_some());
+    !is_refused && (sides.new.failing.is_some() || !has_waits(sides.old))
+}
+
+/// For which jobs the formulas fail; empty if both work for all.
+fn failing_sentences(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
+    failing_clauses(sides).into_iter().map(|clause| capitalised(&format!("{clause}."))).collect()
+}
+
+/// For which jobs two formulas fail, a clause for each; empty if both work for all.
+pub fn failing_clauses(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
+    let works = |subject: &str| format!("{subject} fails for none of the log's jobs");
+    match [sides.new.failing, sides.old.failing] {
+        [None, None] => Vec::new(),
+        [Some(new), None] => vec![new.clause("the new formula"), works("the old one")],
+        [None, Some(old)] => vec![old.clause("the old formula"), works("the new one")],
+        [Some(new), Some(_)] if is_one_formula(sides) => vec![new.clause("the formula")],
+        [Some(new), Some(old)] => vec![new.clause("the new formula"), old.clause("the old formula")],
+    }
+}
+
+/// The answer for one formula, in one sentence.
+fn sentence(statistics: &Statistics) -> String {
+    let Statistics { summary, sizes, .. } = statistics;
+    let utilisation = percent(summary.utilisation);
+    let makespan = duration(summary.makespan as f64);
+    let machine = format!("{utilisation} of the machine is in use over {makespan}");
+    let wait = duration(summary.wait.mean);
+    match summary.jobs {
+        0 => "No job starts.".to_owned(),
+        1 => format!("The one job waits {wait}; {machine}."),
+        jobs => {
+            format!("{} wait {wait} on average{}; {machine}.", grouped_count(jobs, "job"), longest_size(sizes, summary))
+        }
+    }
+}
+
+/// The jobs of the size that waits longest, of those with enough jobs to speak of a mean; empty if there is one size only.
+fn longest_size(sizes: &[GroupStatistics], summary: &Summary) -> String {
+    let many: Vec<&GroupStatistics> = sizes.iter().filter(|size| size.jobs >= MIN_JOBS).collect();
+    let longest = many.iter().max_by(|one, other| one.wait.mean.total_cmp(&other.wait.mean));
+    let Some(longest) = longest.filter(|longest| many.len() > 1 && longest.wait.mean > summary.wait.mean) else {
+        return String::new();
+    };
+    format!(
+        ", the {} of {} {} ({} of core hours) most: {} on average",
+        grouped_number(longest.jobs),
+        longest.name,
+        if longest.name == "1" { "processor" } else { "processors" },
+        percent(longest.core_seconds as f64 / summary.core_seconds.max(1) as f64),
+        duration(longest.wait.mean)
+    )
+}
+
+/// How close the use is to the shares, in words.
+fn fairness_words(fairness: &Fairness) -> String {
+    let jain =
+        fairness.jain.map_or_else(String::new, |jain| format!("Jain's index {jain:.2} of the sums (1 is even), "));
+    let period = match fairness.block_seconds {
+        86_400 => "day by day".to_owned(),
+        seconds => format!("in periods of {}", waiting_time(seconds)),
+    };
+    let hoover = percent(fairness.hoover);
+    format!("{jain}{hoover} of the processor time goes, {period}, to others than promised (Hoover)")
+}
+
+/// How far the waits are from those in the log.
+fn validation_fact(validation: &Validation) -> Fact {
+    let Validation {
+        jobs,
+        equal,
+        recorded_mean,
+        simulated_mean,
+        median_error,
+        p95_error,
+        rank_correlation,
+        started_before_submission,
+    } = validation;
+    let means = [*recorded_mean, *simulated_mean].map(duration);
+    let errors = [*median_error, *p95_error].map(duration);
+    let mut lines = vec![
+        format!("{equal} of {} start at the recorded second", count(*jobs, "job")),
+        format!("mean wait {} recorded, {} simulated", means[0], means[1]),
+        format!("error of a wait: median {}, 95 % within {}", errors[0], errors[1]),
+    ];
+    lines.extend(rank_correlation.map(|tau| format!("rank correlation of the waits (tau-b) {tau:.2}")));
+    if *started_before_submission > 0 {
+        let jobs = count(*started_before_submission, "job");
+        lines.push(format!("{jobs} not compared: the recorded start is before the submission"));
+    }
+    Fact::with_lines(VALIDATION, lines)
+}
+
+/// How far the waits under the old formula are from those in the log, in one sentence.
+fn validation_sentence(validation: &Validation) -> String {
+    let Validation { jobs, equal, recorded_mean, simulated_mean, rank_correlation, .. } = validation;
+    if equal == jobs {
+        return "under the old formula every job starts at the recorded second".to_owned();
+    }
+    let means = [*recorded_mean, *simulated_mean].map(duration);
+    let tau = rank_correlation.map_or_else(String::new, |tau| format!(" (waits: tau-b {tau:.2})"));
+    let doubt = if validation.is_doubtful() { "; was another formula in force?" } else { "" };
+    format!(
+        "under the old formula {equal} of {} start at the recorded second{tau}; mean {} recorded, {} simulated{doubt}",
+        count(*jobs, "job"),
+        means[0],
+        means[1]
+    )
+}
+
+/// The jobs that wait longest.
+fn longest_waits(report: SimulationReport<'_>) -> Section<'_> {
+    let mut order: Vec<JobLine<'_>> = report.jobs().map(|(_, job)| job).collect();
+    order.sort_by_key(|job| Reverse(job.start - job.submit));
+    let first = order.iter().map(|job| job.submit).min().unwrap_or(0);
+    let columns = job_columns().into_iter().chain([Column::number("wait", 9)]).collect();
+    let table = Table::new(columns, order.len(), move |index| {
+        let job = &order[index];
+        let wait = Cell::Duration((job.start - job.submit) as f64);
+        job_cells(job, first).into_iter().chain([wait]).collect()
+    });
+    Section::new("jobs").on_page().prose("Those that wait longest first.").table(table)
+}
+
+/// The values with which jobs start: which value one of such a size and walltime needs.
+fn start_values_section<'a>(report: SimulationReport<'a>, side: &str) -> Section<'a> {
+    let classes = report.start_values();
+    let columns = vec![
+        Column::id("processors", 9),
+        Column::text("walltime", 8),
+        Column::number("jobs", 7),
+        Column::number("p10", 8),
+        Column::number("median", 9),
+    ];
+    let table = Table::new(columns, classes.len(), move |index| {
+        let StartValues { size, walltime, jobs, p10, median } = &classes[index];
+        vec![
+            Cell::text(size.clone()),
+            Cell::text(walltime.clone()),
+            Cell::Count(*jobs),
+            Cell::significant(*p10),
+            Cell::significant(*median),
+        ]
+    });
+    Section::new(format!("values at the start{side}")).table(table).in_full()
+}
+
+/// The jobs whose waits change most.
+fn largest_changes<'a>(old: SimulationReport<'a>, new: SimulationReport<'a>) -> Section<'a> {
+    let both = old.jobs().filter_map(|(index, job)| Some((job, new.schedule.start(index)?)));
+    let mut order: Vec<(JobLine<'a>, i64)> = both.collect();
+    order.sort_by_key(|(job, new_start)| Reverse((new_start - job.start).abs()));
+    let first = order.iter().map(|(job, _)| job.submit).min().unwrap_or(0);
+    let changes = ["old wait", "new wait", "difference"].map(|heading| Column::number(heading, 9));
+    let columns = job_columns().into_iter().chain(changes).collect();
+    let table = Table::new(columns, order.len(), move |index| {
+        let (job, new_start) = &order[index];
+        let waits = [job.start - job.submit, new_start - job.submit].map(|wait| Cell::Duration(wait as f64));
+        let change = Cell::Longer((new_start - job.start) as f64, true);
+        job_cells(job, first).into_iter().chain(waits).chain([change]).collect()
+    });
+    Section::new("jobs").on_page().prose("Those whose waits change most first.").table(table)
+}
+
+fn job_columns() -> [Column; 5] {
+    [
+        Column::id("job", 9),
+        Column::text("entity", 6),
+        Column::text("queue", 3),
+        Column::number("processors", 5),
+        Column::number("submitted after", 5),
+    ]
+}
+
+/// A job, and how long after the first one it was submitted.
+fn job_cells<'a>(job: &JobLine<'a>, first: i64) -> [Cell<'a>; 5] {
+    [
+        Cell::text(job.id),
+        Cell::text(job.entity),
+        Cell::text(job.queue),
+        Cell::Count(job.processors as usize),
+        Cell::Written(waiting_time(job.submit - first), Some(job.submit as f64)),
+    ]
+}

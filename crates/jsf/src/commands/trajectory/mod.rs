@@ -1,0 +1,8 @@
+//! `jsf trajectory`
+
+pub mod chart;
+#[cfg(feature = "command")]
+pub mod request;
+#[cfg(feature = "command")]
+pub mod run;
+pub mod view;

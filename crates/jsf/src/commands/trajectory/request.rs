@@ -1,0 +1,126 @@
+//! The arguments of `jsf trajectory`.
+
+use clap::{Args, ValueEnum};
+use jsf_openpbs::duration_notation::parse_duration;
+
+use crate::cli::args::{CsvArgs, JobArgs, QueueArgs, TextArgs};
+
+/// The longest time to follow jobs, in seconds: a leap year.
+const MAX_FOLLOWED: u32 = 8784 * 3600;
+
+/// `jsf trajectory`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The eligible_time of all considered jobs grows at the same rate, and nothing else changes: no job starts, ends or is submitted, and \
+no usage grows or decays. Scores are given at 61 evenly spaced times. The times at which a job overtakes \
+another one are exact to the second; they include the jobs that are not listed.
+
+In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
+`crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed as far as a fixed amount of \
+work goes (`known_until`); later points have no rank and say so (`known`, also in CSV). CSV contains only the points; use JSON for the \
+crossings.
+
+Exit codes: 0 success, 1 the formula is invalid, 2 usage error, a file that cannot be read, or none of the given jobs \
+exists. A job that does not wait for the scheduler is left out, with a warning.
+
+Examples:
+  jsf trajectory 'eligible_time / 3600 + ncpus' \\
+      --site examples/site --job 184598
+  jsf trajectory 'ncpus * eligible_time' --site examples/site \\
+      --job 184598,184127 --hours 3d --format csv
+  jsf trajectory --site examples/site --job 184277 --format markdown",
+mut_arg("job", |job| job.required(true)))]
+pub struct TrajectoryArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// The jobs.
+    #[command(flatten)]
+    pub jobs: JobArgs,
+    /// How long to follow the jobs
+    ///
+    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a minute to a year
+    /// (8784 hours)
+    #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
+    pub hours: u32,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]
+    pub format: TrajectoryFormatName,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
+}
+
+/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other durations.
+fn followed_seconds(text: &str) -> Result<u32, String> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = match text.parse::<f64>() {
+        Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
+        _ => parse_duration(text).map_err(|_| {
+            "expected a number of hours, such as 24 or 0.5, or a duration, such as 90m, 7d or 1-12:00:00".to_owned()
+        })?,
+    };
+    match u32::try_from(seconds) {
+        Ok(seconds @ 60..=MAX_FOLLOWED) => Ok(seconds),
+        _ => Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+    }
+}
+
+/// The formats of a trajectory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TrajectoryFormatName {
+    /// Text with a plot, for people
+    Human,
+    /// The same as Markdown, for a mail or a ticket
+    Markdown,
+    /// One JSON document
+    Json,
+    /// One line per job and time
+    Csv,
+    /// A picture of the ranks
+    Svg,
+}
+
+impl TrajectoryFormatName {
+    /// Whether the result is written for people.
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Human | Self::Markdown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_one_of_hours_and_a_duration_has_its_unit() {
+        for (text, seconds) in [
+            ("24", 86_400),
+            ("0.5", 1800),
+            (".5", 1800),
+            ("8784", MAX_FOLLOWED),
+            ("7d", 604_800),
+            ("366d", MAX_FOLLOWED),
+            ("90m", 5400),
+            ("60s", 60),
+            ("1-12:00:00", 129_600),
+            ("72:00:00", 259_200),
+        ] {
+            assert_eq!(followed_seconds(text), Ok(seconds), "{text}");
+        }
+        for text in ["0", "0.01", "59s", "8785", "367d", "99999999999999999999999", "53w"] {
+            assert_eq!(
+                followed_seconds(text),
+                Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+                "{text}"
+            );
+        }
+        for text in ["", ".", "-1", "1e3", "inf", "NaN", "soon", "1.5d", "1.2.3"] {
+            let error = followed_seconds(text).expect_err(text);
+            assert!(error.starts_with("expected a number of hours"), "{text}: {error}");
+        }
+    }
+}

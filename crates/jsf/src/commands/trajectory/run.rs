@@ -1,0 +1,68 @@
+//! `jsf trajectory`
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use job_sort_formula::rank::SEARCH_WORK;
+use jsf_openpbs::resource_amount::NumberMode;
+
+use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
+use crate::cli::{CliError, Outcome, Progress, report};
+use crate::commands::rank::run::report_errors;
+use crate::commands::trajectory::request::{TrajectoryArgs, TrajectoryFormatName};
+use crate::commands::trajectory::view::{TrajectoryReport, eligible_times};
+
+pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.queue.site.numbers == NumberMode::Decimal {
+        return Err(CliError::usage(
+            "a trajectory follows Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
+        ));
+    }
+    let is_document = arguments.format.is_document();
+    arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
+    let jobs = Some(&arguments.jobs);
+    let wanted = Wanted { is_document, jobs, described: None, limit: usize::MAX, origins: false, shown: |_| true };
+    with_ranked_queue(&arguments.queue, &wanted, |ranked| follow(arguments, ranked, out))
+}
+
+fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let RankedByFormula { site, source, queue: ranked, warnings, mut rows, .. } = ranked;
+    rows.sort_unstable();
+    let progress = Progress::start("following the jobs");
+    let seconds = i64::from(arguments.hours);
+    let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
+    drop(progress);
+    if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
+        report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
+    }
+    let followed: HashSet<usize> = trajectory.jobs.iter().map(|job| job.row).collect();
+    for row in rows.iter().filter(|row| !followed.contains(row)) {
+        let id = ranked.table.id(*row);
+        report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
+    }
+    let eligible_times = eligible_times(&ranked.table, &trajectory);
+    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
+    rules.extend_from_slice(&ranked.rules);
+    let report = TrajectoryReport {
+        formula: &source.text,
+        table: &ranked.table,
+        considered: ranked.ranking.order().len(),
+        eligible_times: &eligible_times,
+        trajectory: &trajectory,
+        rules: &rules,
+        warnings: &warnings.into_answer(),
+    };
+    match arguments.format {
+        TrajectoryFormatName::Human | TrajectoryFormatName::Markdown | TrajectoryFormatName::Svg
+            if trajectory.jobs.is_empty() => {}
+        TrajectoryFormatName::Human => write_text(&report.document(), arguments.text, out)?,
+        TrajectoryFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
+        TrajectoryFormatName::Json => report.write_json(out)?,
+        TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
+        TrajectoryFormatName::Svg => report.write_svg(out)?,
+    }
+    out.flush()?;
+    report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+    Ok(outcome(&ranked.findings, &ranked.ranking))
+}

@@ -1,0 +1,306 @@
+//! The ranks of jobs over the time that they wait: as text with a plot, JSON and CSV.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
+use serde_json::{Value as Json, json};
+
+use crate::view::csv_writer::{guarded, write_csv};
+use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table};
+use crate::view::printable::printable;
+use crate::view::rule_facts::rule_facts;
+use crate::view::warnings;
+use crate::view::words::{count, duration, grouped_number, ordinal, waiting_time};
+
+/// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
+const PLOT_WIDTH: usize = 61;
+const MAX_PLOT_HEIGHT: usize = 24;
+/// The letters of the jobs in the plot.
+const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// The most overtakings that the text lists; the others are counted.
+const MAX_LISTED: usize = 20;
+
+/// The words for the time after that up to which a job is followed.
+pub(crate) const NOT_FOLLOWED: &str = "what comes later takes too long to find out";
+/// The most jobs of which the headline says their places.
+const MAX_PLACES: usize = 3;
+/// What every rank of later takes for granted.
+const ASSUMED: &str = "if none starts and none arrives";
+/// Why a job is not followed to the end.
+const TOO_LONG: &str = "what comes later takes more work than one trajectory may do";
+
+/// A trajectory, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct TrajectoryReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// The number of jobs that the scheduler considers now.
+    pub considered: usize,
+    /// The `eligible_time` of each job of the trajectory now, in seconds.
+    pub eligible_times: &'a [i64],
+    /// What is written.
+    pub trajectory: &'a Trajectory,
+    /// What is shown above the text, such as the policy: a heading and a text each.
+    pub rules: &'a [(&'static str, String)],
+    /// The warnings about what the answer is computed from.
+    pub warnings: &'a [String],
+}
+
+/// The time that each of the jobs has waited now, in seconds.
+pub fn eligible_times(table: &JobTable, trajectory: &Trajectory) -> Vec<i64> {
+    let column = table.column("eligible_time");
+    let of_job = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
+    trajectory.jobs.iter().map(|job| of_job(job.row)).collect()
+}
+
+impl<'a> TrajectoryReport<'a> {
+    fn jobs(&self) -> impl Iterator<Item = (&JobTrajectory, i64)> {
+        self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())
+    }
+
+    /// Writes one JSON document.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let crossings = self.trajectory.overtakings.iter().map(|Overtaking { wait, winner, loser, .. }| {
+            json!({"wait": wait, "job": self.table.id(*winner), "overtakes": self.table.id(*loser)})
+        });
+        let document = json!({
+            "formula": self.formula,
+            "considered": self.considered,
+            "seconds": self.trajectory.seconds,
+            "jobs": self.jobs().map(|(job, eligible_time)| self.job_json(job, eligible_time)).collect::<Vec<Json>>(),
+            "crossings": crossings.collect::<Vec<Json>>(),
+        });
+        warnings::write_json(&document, self.warnings, out)
+    }
+
+    fn job_json(&self, job: &JobTrajectory, eligible_time: i64) -> Json {
+        let points = job.points.iter().map(|point| {
+            let score = point.score.is_finite().then_some(point.score);
+            json!({
+                "wait": point.wait, "eligible_time": eligible_time + point.wait, "score": score, "rank": point.rank,
+                "known": point.is_known,
+            })
+        });
+        let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
+        let table = self.table;
+        json!({
+            "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
+            "known_until": job.known_until, "is_complete": self.is_complete(job),
+            "points": points.collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time. `for_spreadsheets` is as in
+    /// [`Csv`](super::Csv).
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
+        let points = self.jobs().flat_map(|(job, eligible_time)| {
+            let id = guarded(self.table.id(job.row), for_spreadsheets);
+            job.points.iter().map(move |point| {
+                let score = point.score.is_finite().then(|| Value::Float(point.score).repr());
+                (point.wait, id.clone(), eligible_time + point.wait, score, point.rank, point.is_known)
+            })
+        });
+        write_csv(&["wait", "id", "eligible_time", "score", "rank", "known"], points, out)
+    }
+
+    /// The document: the answer, a row for each of several jobs, a list of the overtakings, and a plot of the ranks.
+    pub fn document(self) -> Document<'a> {
+        let jobs = &self.trajectory.jobs;
+        let headline = match jobs.as_slice() {
+            [one] => self.sentence(one),
+            _ => self.headline(),
+        };
+        let ranks = (jobs.len() > 1).then(|| Section::new("ranks").table(self.ranks()));
+        let plot = Section::new("ranks over time").in_full().drawn(move |_| self.plot());
+        Document {
+            command: "jsf trajectory",
+            title: "Ranks while jobs wait".to_owned(),
+            headline,
+            facts: rule_facts(self.rules),
+            sections: ranks.into_iter().chain(self.overtakings()).chain([plot]).collect(),
+            read_on: "",
+        }
+        .with_warnings(self.warnings)
+    }
+
+    /// Which of several jobs moves most.
+    fn headline(&self) -> String {
+        let jobs = &self.trajectory.jobs;
+        let moves = jobs.iter().filter_map(|job| Some((job, job.ranks.first()?.1?, job.ranks.last()?.1?)));
+        // of those that move as far, the first one
+        let most = moves.rev().max_by_key(|(_, first, last)| first.abs_diff(*last)).filter(|(_, a, b)| a != b);
+        let of = count(jobs.len(), "job");
+        match most {
+            Some((job, first, last)) => {
+                let moves = if last > first { "falls" } else { "rises" };
+                let end = waiting_time(job.known_until);
+                let (id, [first, last]) = (self.table.id(job.row), [first, last].map(ordinal));
+                format!(
+                    "Of {of} `{id}` {moves} most, from {first} to {last} of {} in {end}, {ASSUMED}.",
+                    grouped_number(self.considered)
+                )
+            }
+            None => match self.kept_places() {
+                places if places.is_empty() => format!("No job has a place within {}, {ASSUMED}.", self.end()),
+                places => format!("After {} {places}, {ASSUMED}.", self.end()),
+            },
+        }
+    }
+
+    /// The places of jobs that all keep theirs; those of many are counted.
+    fn kept_places(&self) -> String {
+        let jobs = &self.trajectory.jobs;
+        let ranks = jobs.iter().filter_map(|job| Some((self.table.id(job.row), ordinal(job.ranks.first()?.1?))));
+        let places: Vec<String> = ranks.map(|(id, rank)| format!("`{id}` is still {rank}")).collect();
+        match places.len().saturating_sub(MAX_PLACES) {
+            0 => places.join(", "),
+            more => {
+                let keep = if more == 1 { "keeps its place" } else { "keep their places" };
+                format!("{}, and {more} more {keep}", places[..MAX_PLACES].join(", "))
+            }
+        }
+    }
+
+    /// The time for which the jobs are followed.
+    fn end(&self) -> String {
+        waiting_time(self.trajectory.seconds)
+    }
+
+    /// The answer about one job.
+    fn sentence(&self, job: &JobTrajectory) -> String {
+        let job_id = self.table.id(job.row);
+        let now = self.rank_words(job.ranks.first());
+        let end = waiting_time(job.known_until);
+        let turns = self.turns(job);
+        let unknown = if self.is_complete(job) { String::new() } else { format!("; {NOT_FOLLOWED}") };
+        match job.ranks.as_slice() {
+            [_] if job.known_until == 0 => format!("`{job_id}`: {now} now{unknown}."),
+            [(_, Some(_))] if turns.is_empty() => {
+                format!("`{job_id}`: {now}. For {end} no job overtakes it and it overtakes none, {ASSUMED}{unknown}.")
+            }
+            [_] => format!("`{job_id}`: {now}. For {end} its place stays the same, {ASSUMED}{unknown}."),
+            _ => {
+                let then = self.rank_words(job.ranks.last());
+                let turns: String = turns.iter().map(|turn| format!("; {turn}")).collect();
+                format!("`{job_id}`: {now} now, {then} in {end}, {ASSUMED}{turns}{unknown}.")
+            }
+        }
+    }
+
+    /// Whom the job overtakes first, and who overtakes it first.
+    fn turns(&self, job: &JobTrajectory) -> Vec<String> {
+        let overtakings = &self.trajectory.overtakings;
+        let won = overtakings.iter().find(|overtaking| overtaking.winner == job.row);
+        let lost = overtakings.iter().find(|overtaking| overtaking.loser == job.row);
+        let id = |row| self.table.id(row);
+        let won = won.map(|won| format!("it first overtakes `{}`, in {}", id(won.loser), duration(won.wait as f64)));
+        let lost = lost.map(|lost| {
+            format!("`{}` is the first to overtake it, in {}", id(lost.winner), duration(lost.wait as f64))
+        });
+        won.into_iter().chain(lost).collect()
+    }
+
+    /// A row for each job: its rank now and at the end, and its first turns.
+    fn ranks(self) -> Table<'a> {
+        let jobs = &self.trajectory.jobs;
+        let columns = vec![
+            Column::id("job", 9),
+            Column::number("rank now", 8),
+            Column::number(format!("in {}", self.end()), 8),
+            Column::wrapped("overtakings", 7),
+        ];
+        Table::new(columns, jobs.len(), move |index| {
+            let job = &jobs[index];
+            let rank = |change: Option<&(i64, Option<usize>)>| Cell::count(change.and_then(|(_, rank)| *rank));
+            let last = if self.is_complete(job) { rank(job.ranks.last()) } else { Cell::Missing };
+            let turns = self.turns(job).join("; ");
+            vec![Cell::text(self.table.id(job.row)), rank(job.ranks.first()), last, Cell::prose(turns)]
+        })
+    }
+
+    /// A rank of a job that begins after some wait, in words.
+    fn rank_words(&self, rank: Option<&(i64, Option<usize>)>) -> String {
+        match rank {
+            Some((_, Some(rank))) => format!("{} of {}", ordinal(*rank), grouped_number(self.considered)),
+            _ => "not considered".to_owned(),
+        }
+    }
+
+    /// Whether a job is followed to the end.
+    pub(crate) fn is_complete(&self, job: &JobTrajectory) -> bool {
+        job.known_until >= self.trajectory.seconds
+    }
+
+    /// The ranks over time: a letter for each job, the best rank at the top. Jobs of different ranks that fall on the same
+    /// character are drawn as `*`.
+    fn plot(&self) -> String {
+        let ranks = self.trajectory.jobs.iter().flat_map(|job| job.points.iter().filter_map(|point| point.rank));
+        let (Some(best), Some(worst)) = (ranks.clone().min(), ranks.max()) else { return String::new() };
+        let ranks_per_line = (worst - best + 1).div_ceil(MAX_PLOT_HEIGHT);
+        let height = (worst - best + 1).div_ceil(ranks_per_line);
+        let mut lines = vec![vec![b' '; PLOT_WIDTH]; height];
+        for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
+            for (column, point) in job.points.iter().enumerate().take(PLOT_WIDTH) {
+                let Some(rank) = point.rank else { continue };
+                let character = &mut lines[(rank - best) / ranks_per_line][column];
+                *character = if *character == b' ' { *letter } else { b'*' };
+            }
+        }
+        let mut plot = String::new();
+        for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
+            let _ = writeln!(plot, "{}  {}", char::from(*letter), printable(self.table.id(job.row)));
+        }
+        if lines.iter().flatten().any(|character| *character == b'*') {
+            plot.push_str("*  several of them\n");
+        }
+        let labels: Vec<String> =
+            (0..height).map(|line| label_of_line(best + line * ranks_per_line, ranks_per_line, worst)).collect();
+        let width = labels.iter().map(String::len).max().unwrap_or(0).max(6);
+        let _ = writeln!(plot, "\n{:>width$}", "rank");
+        for (label, line) in labels.iter().zip(&lines) {
+            let _ = writeln!(plot, "{label:>width$} |{}", String::from_utf8_lossy(line).trim_end());
+        }
+        let half = waiting_time(self.trajectory.seconds / 2);
+        let _ = writeln!(plot, "{:width$} +{}", "", "-".repeat(PLOT_WIDTH));
+        let _ = write!(plot, "{:width$}  now{half:>30}{:>28}", "", self.end());
+        plot
+    }
+
+    /// A row for each overtaking, and a line for each job that is not followed to the end.
+    fn overtakings(&self) -> Option<Section<'a>> {
+        let report = *self;
+        let overtakings = &report.trajectory.overtakings;
+        let columns = vec![Column::number("in", 9), Column::id("job", 9), Column::id("overtakes", 9)];
+        let rows = Table::new(columns, overtakings.len(), move |index| {
+            let overtaking = overtakings[index];
+            let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| Cell::text(report.table.id(row)));
+            vec![Cell::Duration(overtaking.wait as f64), winner, loser]
+        });
+        let unfinished = report.trajectory.jobs.iter().filter(|job| !report.is_complete(job)).map(|job| {
+            let end = waiting_time(job.known_until);
+            format!("`{}` is followed for {end} only: {TOO_LONG}", report.table.id(job.row))
+        });
+        let section = unfinished.fold(Section::new("overtakings"), Section::prose);
+        let section = if rows.is_empty() { section } else { section.table(rows.limit(RowLimit::First(MAX_LISTED))) };
+        (!section.blocks.is_empty()).then_some(section)
+    }
+}
+
+/// The ranks that a line of the plot covers: its first one, and at most so many.
+fn label_of_line(first: usize, ranks: usize, worst: usize) -> String {
+    match worst.min(first + ranks - 1) {
+        last if last == first => first.to_string(),
+        last => format!("{first}-{last}"),
+    }
+}

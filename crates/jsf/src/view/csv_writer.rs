@@ -1,0 +1,85 @@
+//! Comma-separated values as in RFC 4180.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// Writes a header and a line for each record, a tuple of its fields.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(crate) fn write_csv(
+    header: &[&str],
+    mut records: impl Iterator<Item = impl Serialize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    let written = writer.write_record(header).and_then(|()| records.try_for_each(|record| writer.serialize(record)));
+    written.map_err(io_error)?;
+    writer.flush()
+}
+
+/// The error of the file itself, by which callers recognise a closed pipe.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+/// A field, with a `'` where [`Csv::for_spreadsheets`](Csv::for_spreadsheets) says.
+pub(crate) fn guarded(field: &str, for_spreadsheets: bool) -> Cow<'_, str> {
+    if for_spreadsheets { with_guards(field) } else { Cow::Borrowed(field) }
+}
+
+/// The text with a `'` before each character that would begin a formula. A spreadsheet may separate cells by another
+/// character than the comma, and then quotes do not hold the text together; it may also trim what precedes the formula.
+fn with_guards(field: &str) -> Cow<'_, str> {
+    const SIGNS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    if !field.contains(SIGNS) {
+        return Cow::Borrowed(field);
+    }
+    let mut guarded = String::with_capacity(field.len() + 1);
+    let mut is_start_of_cell = true;
+    for character in field.chars() {
+        if is_start_of_cell && SIGNS.contains(&character) {
+            guarded.push('\'');
+        }
+        guarded.push(character);
+        is_start_of_cell = match character {
+            ',' | ';' | '|' | '\t' | '\r' | '\n' => true,
+            '"' => is_start_of_cell,
+            other => is_start_of_cell && (other.is_whitespace() || other.is_control()),
+        };
+    }
+    Cow::Owned(guarded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spreadsheet_computes_no_text() {
+        for (field, expected) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("\t=1", "\t'=1"),
+            (" \r=1", " \r'=1"),
+            ("\u{b}\"=1", "\u{b}\"'=1"),
+            ("x;=1", "x;'=1"),
+            ("x,-1", "x,'-1"),
+            ("x; \"@a", "x; \"'@a"),
+            ("a=1", "a=1"),
+            ("12-3.vm", "12-3.vm"),
+            ("", ""),
+            ("1", "1"),
+        ] {
+            assert_eq!(guarded(field, true), expected);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A document as Markdown, for a mail or a ticket: the dialect of GitHub, with escaped text from outside.
+
+use std::io::{self, Write};
+
+use crate::view::document::table::{Column, Fit, Table};
+use crate::view::document::terminal::text_of;
+use crate::view::document::{Block, Detail, Document, DrawingStyle, Fact, Medium};
+use crate::view::printable::{printable, printable_lines};
+
+/// The most rows of a table in full.
+const MAX_ROWS: usize = 1000;
+/// The most rows of a table for a ticket.
+const TICKET_ROWS: usize = 10;
+/// The number of characters in a line of a drawing.
+const DRAWING_WIDTH: usize = 100;
+
+/// Writes a document, what is on its first screen or in full; its last line names `command_line`.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_markdown(
+    document: &Document<'_>,
+    command_line: &str,
+    is_full: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_shown = |detail: Detail| is_full || detail == Detail::FirstScreen;
+    writeln!(out, "### {}\n", sentence(&document.title))?;
+    writeln!(out, "**{}**", sentence(&document.headline))?;
+    let facts: Vec<&Fact> = document.facts.iter().filter(|fact| is_shown(fact.detail)).collect();
+    if !facts.is_empty() {
+        writeln!(out)?;
+        write_facts(&facts, out)?;
+    }
+    let most = if is_full { MAX_ROWS } else { TICKET_ROWS };
+    for section in document.sections.iter().filter(|section| section.is_in_text() && is_shown(section.detail)) {
+        if !section.heading.is_empty() {
+            writeln!(out, "\n#### {}", sentence(&capitalised(&section.heading)))?;
+        }
+        section.blocks.iter().try_for_each(|block| write_block(block, most, out))?;
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    writeln!(out, "\n<sub>jsf {version}: {}</sub>", code(command_line))
+}
+
+fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    match block {
+        Block::Prose(text) => writeln!(out, "\n{}", sentence(text)),
+        Block::List(items) => {
+            writeln!(out)?;
+            items.iter().try_for_each(|item| writeln!(out, "- {}", sentence(item)))
+        }
+        Block::Formulas(formulas) if formulas.old == formulas.new => write_fenced(&formulas.new, out),
+        Block::Formulas(formulas) => write_fenced(&format!("old  {}\nnew  {}", formulas.old, formulas.new), out),
+        Block::Drawn(drawing) => {
+            write_fenced(&(drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }), out)
+        }
+        Block::Table(table) => write_table(table, most, out),
+        Block::Chart(_) => Ok(()),
+    }
+}
+
+fn write_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
+    for Fact { heading, lines, .. } in facts {
+        let lines: Vec<String> = lines.iter().map(|line| line_of_fact(heading, line)).collect();
+        match heading.as_str() {
+            "" => writeln!(out, "- {}", lines.join("<br>"))?,
+            _ => writeln!(out, "- **{}:** {}", sentence(heading), lines.join("<br>"))?,
+        }
+    }
+    Ok(())
+}
+
+/// A line of a fact; that of a formula is code.
+fn line_of_fact(heading: &str, line: &str) -> String {
+    let line = line.trim_end();
+    match line.split_once(": ") {
+        _ if heading != "formula" => sentence(line),
+        Some((side @ ("old" | "new"), formula)) => format!("{side}: {}", code(formula)),
+        _ => code(line),
+    }
+}
+
+/// Writes text with lines of its own.
+fn write_fenced(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    // a fence is longer than any that the text contains
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    writeln!(out, "\n{fence}text\n{}\n{fence}", printable_lines(text.trim_end()))
+}
+
+fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    let limit = table.limit.at_most(most);
+    let columns: Vec<&Column> = table.columns.iter().filter(|column| is_shown(column)).collect();
+    let headings: Vec<String> = columns.iter().map(|column| sentence(&column.heading)).collect();
+    let rules: Vec<&str> = columns.iter().map(|column| if column.fit == Fit::Number { "--:" } else { "---" }).collect();
+    writeln!(out, "\n| {} |\n| {} |", headings.join(" | "), rules.join(" | "))?;
+    let (first, last) = limit.shown(table.len());
+    for row in (0..first).chain(last..table.len()) {
+        let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| is_shown(column));
+        let cells: Vec<String> = cells.map(|(column, cell)| cell_of(column, &text_of(&cell))).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    match limit.left_out(table.len()) {
+        Some(left_out) => writeln!(out, "\n{}", sentence(&left_out)),
+        None => Ok(()),
+    }
+}
+
+fn is_shown(column: &Column) -> bool {
+    column.medium != Medium::Page && !column.is_bar
+}
+
+fn cell_of(column: &Column, text: &str) -> String {
+    match column.fit {
+        Fit::Code if !text.is_empty() => code(text),
+        Fit::Code | Fit::Number | Fit::Text { .. } | Fit::Wrapped => sentence(text),
+    }
+}
+
+/// A sentence, in which back-ticks mark names.
+fn sentence(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts.map(|(index, part)| if index % 2 == 1 { code(part) } else { escaped(&printable(part)) }).collect()
+}
+
+/// Text from outside as code. A vertical bar would end a cell, and in code a backslash does not escape it elsewhere.
+fn code(text: &str) -> String {
+    let shown = printable(text);
+    match shown.contains(['`', '|']) {
+        true => format!("<code>{}</code>", escaped(&shown)),
+        false if shown.is_empty() => String::new(),
+        false => format!("`{shown}`"),
+    }
+}
+
+/// The text with what Markdown and HTML would take for marks escaped.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '&' => shown.push_str("&amp;"),
+            '|' => shown.push_str("&#124;"),
+            '`' => shown.push_str("&#96;"),
+            '\\' | '*' | '_' | '[' | ']' | '#' | '~' => shown.extend(['\\', character]),
+            '@' => shown.push_str("&#64;"),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// The text with a capital letter at its beginning.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::document::Section;
+    use crate::view::document::table::{Cell, RowLimit};
+
+    #[test]
+    fn text_from_outside_is_shown_as_it_is() {
+        for (text, expected) in [
+            ("`a_b` of `<b>`", "`a_b` of `<b>`"),
+            ("a*b <i> @all [x](y) \u{1b}[2J", r"a\*b &lt;i&gt; &#64;all \[x\](y) \\x1b\[2J"),
+            ("`a|b`", "<code>a&#124;b</code>"),
+        ] {
+            assert_eq!(sentence(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_document_has_a_headline_facts_and_tables() {
+        let columns = vec![Column::number("rank", 9), Column::id("job", 9), Column::code("term", 9)];
+        let rows = [("12.vm", "a|b"), ("13.vm", "c")];
+        let table = Table::new(columns, 2, move |row| {
+            vec![Cell::Count(row + 1), Cell::text(rows[row].0), Cell::Code(rows[row].1.into())]
+        });
+        let document = Document {
+            command: "jsf rank",
+            title: "ranking".to_owned(),
+            headline: "`12.vm` is first.".to_owned(),
+            facts: vec![Fact::new("formula", "a*b\n"), Fact::new("policy", "pbs")],
+            sections: vec![Section::new("jobs").table(table.limit(RowLimit::First(1)))],
+            read_on: "",
+        };
+        let mut out = Vec::new();
+        write_markdown(&document, "jsf rank 'a`b'", true, &mut out).unwrap();
+        let expected = format!(
+            "### ranking\n\n**`12.vm` is first.**\n\n- **formula:** `a*b`\n- **policy:** pbs\n\n#### Jobs\n\n\
+             | rank | job | term |\n| --: | --- | --- |\n| 1 | 12.vm | <code>a&#124;b</code> |\n\n\
+             and 1 more; --format json has all\n\n<sub>jsf {}: <code>jsf rank 'a&#96;b'</code></sub>\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_those_in_the_text() {
+        let mut out = Vec::new();
+        write_fenced("```\nx", &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "\n````text\n```\nx\n````\n");
+    }
+}

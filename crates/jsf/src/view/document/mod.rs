@@ -1,0 +1,339 @@
+//! The result of a command for people: one document, which is rendered for a terminal, as Markdown or as a page.
+//!
+//! In: sentences, facts, tables of typed cells, charts. Out: text, by [`TerminalStyle`], [`write_markdown`] and
+//! [`write_page`]. In sentences, back-ticks mark names.
+
+mod markdown;
+mod page;
+mod screen;
+mod table;
+mod terminal;
+
+use std::fmt;
+
+use job_sort_formula::rank::OldNew;
+
+pub use crate::view::document::markdown::write_markdown;
+pub use crate::view::document::page::{GENERATOR, write_page};
+pub(crate) use crate::view::document::page::{
+    PageFact, PageSection, Piece, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces,
+};
+pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Table};
+pub(crate) use crate::view::document::table::{MAX_VALUE, star};
+pub use crate::view::document::terminal::TerminalStyle;
+pub(crate) use crate::view::document::terminal::{text_of, wrapped};
+
+/// The heading of the warnings about what an answer is computed from.
+pub(crate) const WARNINGS: &str = "warnings";
+
+/// The result of a command for people.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The name of the command.
+    pub command: &'static str,
+    /// What the document is, in a few words.
+    pub title: String,
+    /// The answer, in one sentence.
+    pub headline: String,
+    /// The rules behind the answer, and its numbers.
+    pub facts: Vec<Fact>,
+    /// The tables and charts, with their notes.
+    pub sections: Vec<Section<'a>>,
+    /// Which other command or option says more, such as `jsf explain --job ID`; it may be empty.
+    pub read_on: &'static str,
+}
+
+/// Whether a part of a document is on the first screen, which is all that text shows by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// It is on the first screen.
+    FirstScreen,
+    /// It is shown in full only.
+    Full,
+}
+
+/// A rule or a number: a heading, and a text in one or more lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is.
+    pub heading: String,
+    /// Its text.
+    pub lines: Vec<String>,
+    /// Whether it is on the first screen.
+    pub detail: Detail,
+}
+
+/// A part of a document.
+#[derive(Debug)]
+pub struct Section<'a> {
+    /// The heading; it may be empty.
+    pub heading: String,
+    /// Where it is shown.
+    pub medium: Medium,
+    /// Whether it is on the first screen.
+    pub detail: Detail,
+    /// A line in its place where the first screen has no room; it may be empty.
+    pub brief: String,
+    /// What it contains, in this order.
+    pub blocks: Vec<Block<'a>>,
+}
+
+/// Where a part of a document is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// Everywhere.
+    All,
+    /// On a page only: what can be searched, sorted and scrolled there.
+    Page,
+    /// In a terminal and in Markdown only: an excerpt of what a page shows in full.
+    Text,
+}
+
+/// A piece of a section.
+#[derive(Debug)]
+pub enum Block<'a> {
+    /// A paragraph.
+    Prose(String),
+    /// Sentences, one below the other.
+    List(Vec<String>),
+    /// A formula, or two and what differs between them.
+    Formulas(OldNew<String>),
+    /// Text with lines of its own, such as a finding that is drawn on the formula.
+    Drawn(Drawing<'a>),
+    /// A table.
+    Table(Table<'a>),
+    /// A chart, which only a page shows.
+    Chart(LazyChart<'a>),
+}
+
+/// Text with lines of its own, which is drawn when it is shown.
+pub struct Drawing<'a>(Box<dyn Fn(DrawingStyle) -> String + 'a>);
+
+/// How text with lines of its own is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct DrawingStyle {
+    /// Whether to use a terminal's colours.
+    pub coloured: bool,
+    /// The number of characters in a line; `None`: as many as needed.
+    pub width: Option<usize>,
+}
+
+/// An SVG element for either width of a screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChartSvg {
+    /// For a screen as wide as a page.
+    pub wide: String,
+    /// For a phone; empty if the other one is for both.
+    pub narrow: String,
+}
+
+/// A chart as SVG, and what its marks mean.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// The SVG elements.
+    pub svg: ChartSvg,
+    /// A class and its meaning each.
+    pub legend: Vec<(&'static str, &'static str)>,
+    /// What opens the chart; empty for a chart that is always open.
+    pub summary: &'static str,
+    /// Whether the table that follows takes its place on a narrow screen.
+    pub is_wide: bool,
+}
+
+/// A chart that is drawn when it is shown.
+pub struct LazyChart<'a>(Box<dyn Fn() -> Chart + 'a>);
+
+impl fmt::Debug for Drawing<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Drawing")
+    }
+}
+
+impl fmt::Debug for LazyChart<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("LazyChart")
+    }
+}
+
+impl Chart {
+    /// A chart that is always shown.
+    pub fn new(svg: ChartSvg, legend: &[(&'static str, &'static str)]) -> Self {
+        Self { svg, legend: legend.to_vec(), summary: "", is_wide: false }
+    }
+}
+
+impl<'a> Section<'a> {
+    /// A section of the first screen, without content.
+    pub fn new(heading: impl Into<String>) -> Self {
+        Self {
+            heading: heading.into(),
+            medium: Medium::All,
+            detail: Detail::FirstScreen,
+            brief: String::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// The section with a line that replaces it where there is no room.
+    pub fn in_brief(self, line: String) -> Self {
+        Self { brief: line, ..self }
+    }
+
+    /// The section in full only.
+    pub fn in_full(self) -> Self {
+        Self { detail: Detail::Full, ..self }
+    }
+
+    /// The section in full only, if this holds.
+    pub fn in_full_if(self, is_long: bool) -> Self {
+        if is_long { self.in_full() } else { self }
+    }
+
+    /// The section on a page only.
+    pub fn on_page(self) -> Self {
+        Self { medium: Medium::Page, ..self }
+    }
+
+    /// The section in a terminal and in Markdown only.
+    pub fn in_text(self) -> Self {
+        Self { medium: Medium::Text, ..self }
+    }
+
+    /// The section with a paragraph; an empty one is left out.
+    pub fn prose(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        if text.is_empty() { self } else { self.block(Block::Prose(text)) }
+    }
+
+    /// The section with a list of sentences; an empty one is left out.
+    pub fn list(self, items: Vec<String>) -> Self {
+        if items.is_empty() { self } else { self.block(Block::List(items)) }
+    }
+
+    /// The section with a table.
+    pub fn table(self, table: Table<'a>) -> Self {
+        self.block(Block::Table(table))
+    }
+
+    /// The section with a chart.
+    pub fn chart(self, draw: impl Fn() -> Chart + 'a) -> Self {
+        self.block(Block::Chart(LazyChart(Box::new(draw))))
+    }
+
+    /// The section with a further block.
+    pub fn block(mut self, block: Block<'a>) -> Self {
+        self.blocks.push(block);
+        self
+    }
+
+    /// The formula, or both formulas.
+    pub fn formulas(old: &str, new: &str) -> Self {
+        let [old, new] = [old, new].map(|text| text.trim_end().to_owned());
+        let heading = if old == new { "formula" } else { "formulas" };
+        Self::new(heading).on_page().block(Block::Formulas(OldNew { old, new }))
+    }
+
+    /// Findings as they are drawn without colours, which a command shows on standard error too; `None` if there are none.
+    pub fn findings(drawn: &'a [String]) -> Option<Self> {
+        Self::findings_under("findings", drawn)
+    }
+
+    /// The findings of two formulas under headings that say whose they are. Those of one formula on both sides are given as the
+    /// new one's.
+    pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> impl Iterator<Item = Self> {
+        let is_one = formulas.old == formulas.new && drawn.old.is_empty();
+        let of_new = if is_one { "findings" } else { "findings: new formula" };
+        [("findings: old formula", drawn.old), (of_new, drawn.new)]
+            .into_iter()
+            .filter_map(|(heading, drawn)| Self::findings_under(heading, drawn))
+    }
+
+    fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
+        let section = Self::new(heading).on_page();
+        let section = drawn.iter().fold(section, |section, finding| section.drawn(|_| finding.clone()));
+        (!drawn.is_empty()).then_some(section)
+    }
+
+    /// The section with text that has lines of its own.
+    pub fn drawn(self, draw: impl Fn(DrawingStyle) -> String + 'a) -> Self {
+        self.block(Block::Drawn(Drawing(Box::new(draw))))
+    }
+}
+
+impl Fact {
+    /// A fact of one line, on the first screen.
+    pub fn new(heading: &str, text: impl Into<String>) -> Self {
+        Self::with_lines(heading, vec![text.into()])
+    }
+
+    /// A fact of several lines, on the first screen.
+    pub fn with_lines(heading: &str, lines: Vec<String>) -> Self {
+        Self { heading: heading.to_owned(), lines, detail: Detail::FirstScreen }
+    }
+
+    /// The fact in full only.
+    pub fn in_full(self) -> Self {
+        Self { detail: Detail::Full, ..self }
+    }
+
+    /// The fact in full only, unless it is on the first screen.
+    pub fn in_full_unless(self, is_on_first_screen: impl FnOnce(&Self) -> bool) -> Self {
+        if is_on_first_screen(&self) { self } else { self.in_full() }
+    }
+
+    /// Facts from headings and texts; a text without a heading belongs to the one above.
+    pub fn list<H: AsRef<str>>(rules: impl IntoIterator<Item = (H, String)>) -> Vec<Self> {
+        let mut facts: Vec<Self> = Vec::new();
+        for (heading, text) in rules {
+            let fact = Self::new(heading.as_ref(), text);
+            match facts.last_mut() {
+                Some(last) if fact.heading.is_empty() || fact.heading == last.heading => last.lines.extend(fact.lines),
+                _ => facts.push(fact),
+            }
+        }
+        facts
+    }
+
+    /// The facts of two sides: once where both are equal, else each with the name of its side.
+    pub fn of_sides<H: AsRef<str>>(sides: OldNew<&[(H, String)]>) -> Vec<Self> {
+        let [old, new] = [sides.old, sides.new]
+            .map(|side| Self::list(side.iter().map(|(heading, text)| (heading.as_ref(), text.clone()))));
+        let added = new.iter().filter(|fact| old.iter().all(|known| known.heading != fact.heading));
+        old.iter().chain(added).map(|fact| merged(&fact.heading, &old, &new)).collect()
+    }
+}
+
+/// The fact of a heading that one or both sides have.
+fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
+    let [before, after] = [old, new].map(|side| side.iter().find(|fact| fact.heading == heading));
+    let lines = match (before, after) {
+        (Some(before), Some(after)) if before == after => after.lines.clone(),
+        _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
+    };
+    let detail = before.or(after).map_or(Detail::FirstScreen, |fact| fact.detail);
+    Fact { heading: heading.to_owned(), lines, detail }
+}
+
+/// The lines of a fact with the name of their side.
+fn lines_of_side(side: &str, fact: Option<&Fact>) -> Vec<String> {
+    match fact {
+        Some(fact) => fact.lines.iter().map(|line| format!("{side}: {line}")).collect(),
+        None => vec![format!("{side}: none")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_two_sides_are_told_apart_where_they_differ() {
+        let old = [("policy", "pbs"), ("decay", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
+        let new = [("policy", "classic"), ("decay", "24 h"), ("damping", "1")]
+            .map(|(heading, text)| (heading, text.to_owned()));
+        let facts = Fact::of_sides(OldNew { old: &old, new: &new });
+        let shown: Vec<_> = facts.iter().map(|fact| (fact.heading.as_str(), fact.lines.join("; "))).collect();
+        let expected = [("policy", "old: pbs; new: classic"), ("decay", "24 h"), ("damping", "old: none; new: 1")];
+        assert_eq!(shown, expected.map(|(heading, text)| (heading, text.to_owned())));
+    }
+}

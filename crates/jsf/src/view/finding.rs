@@ -1,0 +1,292 @@
+//! A finding as it is drawn under the formula: with carets, labels and a fix, as the Rust compiler draws its own.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
+use jsf_site::WrittenDifference;
+use unicode_width::UnicodeWidthChar;
+
+use crate::view::document::wrapped;
+use crate::view::printable::{printable, printable_in_place};
+use crate::view::words;
+
+/// The most findings of one code that are shown as text; the others are counted.
+const MAX_OF_A_CODE: usize = 10;
+
+/// The findings that are shown as text, which are the first ten of each code, and how many more there are of a code.
+pub fn few_of_each_code<'f>(
+    findings: impl IntoIterator<Item = &'f Diagnostic>,
+) -> (Vec<&'f Diagnostic>, Vec<(&'static str, usize)>) {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut few = Vec::new();
+    for found in findings {
+        let count = counts.entry(found.code).or_default();
+        *count += 1;
+        if *count <= MAX_OF_A_CODE {
+            few.push(found);
+        }
+    }
+    let others = counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE);
+    (few, others.map(|(code, count)| (code, count - MAX_OF_A_CODE)).collect())
+}
+
+/// What follows the findings of a code that are shown, if there are so many more.
+pub fn more_findings(count: usize, code: &str) -> String {
+    format!("and {} {code}", words::count(count, "more finding"))
+}
+
+/// A formula in its document, to draw findings on it.
+#[derive(Debug, Clone, Copy)]
+pub struct FormulaSource<'a> {
+    /// The formula.
+    pub text: &'a str,
+    /// The name of the document: a file, or `FORMULA` for the command line.
+    pub origin: &'a str,
+    /// What precedes the formula in the document; empty if the document does not contain the formula.
+    pub before: &'a str,
+    /// The formula as the document has it.
+    pub written: &'a str,
+    /// Where `written` differs from `text`, ascending.
+    pub differences: &'a [WrittenDifference],
+}
+
+impl FormulaSource<'_> {
+    /// The range in the text from the start of the line on which the formula begins.
+    fn range_in_shown(&self, shown: &str, span: Span) -> Range<usize> {
+        let before = self.first_line().1.len();
+        let range = self.range_in_written(span);
+        clamped(shown, Span::new(before + range.start, before + range.end))
+    }
+
+    /// The range in the formula as the document has it.
+    pub(crate) fn range_in_written(&self, span: Span) -> Range<usize> {
+        let range = clamped(self.text, span);
+        let start = self.place_in_written(range.start, |place| place.start);
+        let end = self.place_in_written(range.end, |place| place.end);
+        start..end.max(start)
+    }
+
+    /// The byte of the document's form that corresponds to a byte of the formula; `side` is that of a difference which is
+    /// just there.
+    fn place_in_written(&self, at: usize, side: fn(&WrittenDifference) -> usize) -> usize {
+        let next = self.differences.partition_point(|place| place.at <= at);
+        match next.checked_sub(1).and_then(|last| self.differences.get(last)) {
+            None => at,
+            Some(place) if place.at == at => side(place),
+            Some(place) => place.start + (at - place.at),
+        }
+    }
+
+    /// The line of the document on which the formula begins, from 1, and what precedes the formula on it.
+    fn first_line(&self) -> (usize, &str) {
+        let start = self.before.rfind('\n').map_or(0, |end| end + 1);
+        (1 + self.before.matches('\n').count(), &self.before[start..])
+    }
+}
+
+/// Draws a finding as the Rust compiler does, in lines of at most `width` characters, if there is a limit: of a longer line
+/// the part around the finding.
+pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: bool, width: Option<usize>) -> String {
+    let (first_line, before) = source.first_line();
+    let shown = printable_in_place(&format!("{before}{}", source.written));
+    // the number of the line and ` | ` precede the formula
+    let gutter = first_line.to_string().len() + 3;
+    let line_width = width;
+    let width = width.map_or(DEFAULT_WIDTH, |width| width.saturating_sub(gutter)).clamp(MIN_WIDTH, DEFAULT_WIDTH);
+    let origin = printable(source.origin);
+    let message = in_lines(clipped(&finding.message), line_width, MESSAGE_INDENT);
+    let label = clipped(&finding.label);
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let primary = source.range_in_shown(&shown, finding.span);
+    let excerpt = Excerpt::new(&shown, first_line, &primary, width);
+    let labels: Vec<_> =
+        finding.labels.iter().map(|label| (label, source.range_in_shown(&shown, label.span))).collect();
+    let drawn = labels.iter().filter_map(|(label, range)| Some((excerpt.range(range)?, clipped(&label.text))));
+    let drawn: Vec<_> = drawn.take(MAX_LABELS).collect();
+    let annotation = AnnotationKind::Primary.span(excerpt.range(&primary).unwrap_or(0..0));
+    let mut snippet = excerpt.snippet().annotation(annotation.label((!label.is_empty()).then_some(&*label)));
+    for (range, text) in &drawn {
+        snippet = snippet.annotation(AnnotationKind::Context.span(range.clone()).label(&**text));
+    }
+    let title = level.primary_title(&*message).id(finding.code);
+    let mut group = title.element(snippet.path(&*origin));
+    let help = finding.help.as_ref().map(|help| clipped(&help.to_string()).into_owned());
+    let help = help.map(|help| in_lines(help.into(), line_width, gutter + HELP_INDENT));
+    if labels.len() > drawn.len() {
+        group = group
+            .element(Level::NOTE.message(format!("and {}", words::count(labels.len() - drawn.len(), "more place"))));
+    }
+    if let Some(help) = &help {
+        group = group.element(Level::HELP.message(&**help));
+    }
+    let mut report = vec![group];
+    let fix = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
+    let replacement = fix.map(|fix| (source.range_in_shown(&shown, fix.span), printable_in_place(&fix.replacement)));
+    let replacement = replacement.filter(|(_, text)| text.len() <= width).map(|(range, text)| {
+        let excerpt = Excerpt::new(&shown, first_line, &range, width);
+        (excerpt.range(&range).unwrap_or(0..0), excerpt, text)
+    });
+    if let Some((range, excerpt, replacement)) = &replacement {
+        let patch = Patch::new(range.clone(), &**replacement);
+        let snippet = excerpt.snippet().patch(patch);
+        let snippet = if excerpt.column.is_none() { snippet.path(&*origin) } else { snippet };
+        report.push(Group::with_title(Level::HELP.secondary_title("write")).element(snippet));
+    }
+    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    let drawn = renderer.render(&report);
+    match excerpt.column {
+        None => drawn,
+        Some(column) => with_column(&drawn, &format!("{origin}:{}:", excerpt.line), column),
+    }
+}
+
+/// A message in lines that fit into a width beside what precedes them, if there is a limit.
+fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'_, str> {
+    match width {
+        Some(width) => Cow::Owned(wrapped(&message, width.saturating_sub(indent).max(MIN_WIDTH)).join("\n")),
+        None => message,
+    }
+}
+
+/// The drawing with another column after the name and the line of the first place: the column in the whole line.
+fn with_column(drawn: &str, place: &str, column: usize) -> String {
+    let found = drawn.find("--> ").and_then(|arrow| Some(arrow + drawn[arrow..].find(place)? + place.len()));
+    let Some(start) = found else { return drawn.to_owned() };
+    let digits = drawn[start..].bytes().take_while(u8::is_ascii_digit).count();
+    format!("{}{column}{}", &drawn[..start], &drawn[start + digits..])
+}
+
+/// The largest width of a drawn finding, in characters, and the width without a terminal.
+const DEFAULT_WIDTH: usize = 140;
+/// Findings are not drawn narrower than this.
+const MIN_WIDTH: usize = 40;
+/// The width of what is drawn beside the formula: the number of the line, and the ellipses.
+const GUTTER: usize = 12;
+/// The width of `warning[JSF101]: `.
+const MESSAGE_INDENT: usize = 17;
+/// The width of `= help: `.
+const HELP_INDENT: usize = 8;
+/// The most places that are drawn beside that of the finding; the others are counted.
+const MAX_LABELS: usize = 10;
+/// The longest message, in characters: a formula can have a name of 64 KiB.
+const MAX_MESSAGE: usize = 1000;
+const ELLIPSIS: char = '…';
+
+/// The start of a message.
+fn clipped(message: &str) -> Cow<'_, str> {
+    match message.char_indices().nth(MAX_MESSAGE) {
+        None => printable(message),
+        Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", printable(&message[..end]))),
+    }
+}
+
+/// The part of a text that is drawn: all of it if its lines are short, else the part of one line around a place.
+struct Excerpt<'t> {
+    text: Cow<'t, str>,
+    /// The line of the document on which the part begins, from 1.
+    line: usize,
+    /// The bytes of the whole text that are shown.
+    window: Range<usize>,
+    /// The bytes that precede them in `text`.
+    shift: usize,
+    /// The column of the place, from 1, if the text is cut.
+    column: Option<usize>,
+}
+
+impl<'t> Excerpt<'t> {
+    fn new(whole: &'t str, first_line: usize, place: &Range<usize>, width: usize) -> Self {
+        if !whole.lines().any(|line| drawn_width(line) > width) {
+            return Self {
+                text: Cow::Borrowed(whole),
+                line: first_line,
+                window: 0..whole.len(),
+                shift: 0,
+                column: None,
+            };
+        }
+        let line_start = whole[..place.start].rfind('\n').map_or(0, |end| end + 1);
+        let line = &whole[line_start..];
+        let line = &line[..line.find('\n').unwrap_or(line.len())];
+        let at = place.start - line_start;
+        let widest = width - GUTTER;
+        let marked = line[at..(place.end - line_start).clamp(at, line.len())].chars().take(widest);
+        let marked: usize = marked.map(columns).sum();
+        let left = taken(line[..at].chars().rev(), widest.saturating_sub(marked).max(widest / 4) / 2);
+        let right = taken(line[at..].chars(), widest.saturating_sub(drawn_width(&line[at - left..at])));
+        // what is not needed on the right is shown on the left
+        let left = taken(line[..at].chars().rev(), widest.saturating_sub(drawn_width(&line[at..at + right])));
+        let start = at - left;
+        let end = at + right;
+        let is_cut = start > 0;
+        let mut text = String::with_capacity(end - start + 2 * ELLIPSIS.len_utf8());
+        text.extend(is_cut.then_some(ELLIPSIS));
+        text.push_str(&line[start..end]);
+        text.extend((end < line.len()).then_some(ELLIPSIS));
+        Self {
+            text: Cow::Owned(text),
+            line: first_line + whole[..line_start].matches('\n').count(),
+            window: line_start + start..line_start + end,
+            shift: if is_cut { ELLIPSIS.len_utf8() } else { 0 },
+            column: Some(1 + line[..at].chars().count()),
+        }
+    }
+
+    /// A range of the whole text in the part, as far as it is shown.
+    fn range(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let Range { start, end } = self.window;
+        let is_shown = range.start <= end && range.end >= start && (range.is_empty() || range.start < end);
+        let [from, to] = [range.start, range.end].map(|at| at.clamp(start, end) - start + self.shift);
+        is_shown.then_some(from..to)
+    }
+
+    fn snippet<A: Clone>(&self) -> Snippet<'_, A> {
+        Snippet::source(&*self.text).line_start(self.line)
+    }
+}
+
+/// How wide a text is drawn.
+fn drawn_width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+/// How wide a character is drawn: a tab as four blanks.
+fn columns(character: char) -> usize {
+    if character == '\t' { 4 } else { character.width().unwrap_or(0) }
+}
+
+/// The number of bytes of the first characters that fit into so many columns.
+fn taken(characters: impl Iterator<Item = char>, width: usize) -> usize {
+    let mut used = 0;
+    let fitting = characters.take_while(|character| {
+        used += columns(*character);
+        used <= width
+    });
+    fitting.map(char::len_utf8).sum()
+}
+
+/// The span as a range of the text, moved to the boundaries of characters.
+pub(crate) fn clamped(text: &str, span: Span) -> Range<usize> {
+    let [start, end] = [span.start, span.end].map(|at| {
+        let at = text.len().min(at as usize);
+        (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    });
+    start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::finding::more_findings;
+
+    #[test]
+    fn more_findings_are_counted_in_their_number() {
+        let counted = [1, 2].map(|count| more_findings(count, "JSF301"));
+        assert_eq!(counted, ["and 1 more finding JSF301", "and 2 more findings JSF301"]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Goals that a simulation is judged by, as a table and as JSON.
+
+use job_sort_formula::rank::OldNew;
+use jsf_simulate::{GoalState, JudgedGoal, Measure};
+use serde_json::{Value as Json, json};
+
+use crate::view::document::{Cell, Column, Section, Table};
+use crate::view::words::{count, duration, grouped_count, percent, significant};
+
+/// The goals of one side as JSON.
+pub(crate) fn goals_json(goals: &[JudgedGoal]) -> Json {
+    let goals = goals.iter().map(|goal| {
+        json!({
+            "name": goal.name,
+            "measure": goal.measure.to_string(),
+            "jobs": goal.jobs,
+            "never_start": goal.never_start,
+            "value": goal.value,
+            "limit": goal.limit,
+            "met": goal.state.met(),
+        })
+    });
+    goals.collect()
+}
+
+/// The table of the goals of one formula, or of two; `None` without goals.
+pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Section<'a>> {
+    let OldNew { old, new } = sides;
+    let has_old = !std::ptr::eq(old, new);
+    if new.is_empty() {
+        return None;
+    }
+    let mut columns = vec![Column::name("goal", 9), Column::number("jobs", 4), Column::text("measure", 3)];
+    if has_old {
+        columns.push(Column::number("old", 6));
+    }
+    columns.extend([
+        Column::number(if has_old { "new" } else { "value" }, 8),
+        Column::number("limit", 7),
+        Column::text("met", 8),
+    ]);
+    // those that are missed first: there may be no room for all
+    let mut order: Vec<usize> = (0..new.len()).collect();
+    order.sort_by_key(|&index| new[index].state);
+    let table = Table::new(columns, new.len(), move |row| {
+        let index = order[row];
+        let goal = &new[index];
+        let mut cells = vec![Cell::text(&*goal.name), Cell::Count(goal.jobs), Cell::prose(goal.measure.to_string())];
+        if has_old {
+            cells.push(Cell::prose(
+                old.get(index).map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
+            ));
+        }
+        let bound = if goal.is_most { "at most" } else { "at least" };
+        cells.extend([
+            Cell::prose(value_in_words(goal.measure, goal.value)),
+            Cell::prose(format!("{bound} {}", value_in_words(goal.measure, goal.limit))),
+            Cell::prose(met_in_words(goal)),
+        ]);
+        cells
+    });
+    let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
+    Some(Section::new("goals, each without an interval").in_brief(brief).table(table))
+}
+
+/// What of the goals is not met, for the headline: those that are missed, else those that cannot be judged. `None` if all are met.
+pub(crate) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
+    let all = count(goals.len(), "goal");
+    let [missed, no_jobs] = [GoalState::Missed, GoalState::NoJobs].map(|state| names(goals, state));
+    let missed = missed.map(|(number, names)| format!("{number} of {all} missed: {names}"));
+    let no_jobs = no_jobs.map(|(number, names)| format!("{number} of {all} about no job: {names}"));
+    missed.or(no_jobs).or_else(|| not_judged(goals))
+}
+
+/// Which goals refer to an old formula that there is not; `None` if there are none.
+pub(crate) fn not_judged(goals: &[JudgedGoal]) -> Option<String> {
+    let (number, names) = names(goals, GoalState::NoOldSide)?;
+    let all = count(goals.len(), "goal");
+    Some(format!("{number} of {all} not judged, which needs a comparison (--old F --new F): {names}"))
+}
+
+/// How many goals are in a state, and their names; `None` if there are none.
+fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
+    let found: Vec<&str> = goals.iter().filter(|goal| goal.state == state).map(|goal| &*goal.name).collect();
+    let names = match &found[..] {
+        [] => return None,
+        [one] => format!("`{one}`"),
+        [one, other] => format!("`{one}` and `{other}`"),
+        [first, others @ ..] => format!("`{first}` and {}", count(others.len(), "other")),
+    };
+    Some((found.len(), names))
+}
+
+/// Whether a goal is met, in a cell, and how many jobs that never start it is missed with.
+fn met_in_words(goal: &JudgedGoal) -> String {
+    match (goal.state, goal.never_start) {
+        (GoalState::Missed, 1) => "no (1 job never starts)".to_owned(),
+        (GoalState::Missed, 2..) => format!("no ({} never start)", grouped_count(goal.never_start, "job")),
+        (state, _) => state_in_words(state).to_owned(),
+    }
+}
+
+/// Whether a goal is met, in a cell: a dash where it cannot be judged.
+pub(crate) fn state_in_words(state: GoalState) -> &'static str {
+    match state {
+        GoalState::Missed => "no",
+        GoalState::NoJobs | GoalState::NoOldSide => "–",
+        GoalState::Met => "yes",
+    }
+}
+
+pub(crate) fn value_in_words(measure: Measure, value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        // jobs that never start
+        Some(value) if value.is_infinite() => "∞".to_owned(),
+        Some(value) if measure.is_duration() => duration(value),
+        Some(value) if measure.is_fraction() => percent(value),
+        Some(value) => significant(value),
+    }
+}

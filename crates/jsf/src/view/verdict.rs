@@ -1,0 +1,107 @@
+//! The verdict on a formula as a sentence, which every command begins with, and its findings in one line each.
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::OldNew;
+use jsf_openpbs::check::{Checked, Verdict};
+
+use crate::view::document::Section;
+use crate::view::words::count;
+
+/// The most findings that the first screen lists; the others are counted.
+const MAX_FINDINGS: usize = 3;
+/// The codes of the findings that a verdict of a crash is based on.
+const CRASHES: [&str; 3] = ["JSF302", "JSF401", "JSF405"];
+
+/// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
+pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {
+    Some(match checked.verdict {
+        Verdict::Works => return None,
+        Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
+        Verdict::Crashes => {
+            let crash = checked.findings.iter().find(|found| CRASHES.contains(&found.code));
+            let why = crash.map(|found| format!(": {}", found.message)).unwrap_or_default();
+            capitalised(&format!("{subject} crashes the scheduler{why}."))
+        }
+        Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
+            "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
+            all(jobs)
+        )),
+        Verdict::Fails { failing, evaluated, kind, consequence, can_crash } => {
+            let jobs =
+                if failing == evaluated { all(evaluated) } else { format!("{failing} of {}", count(evaluated, "job")) };
+            let crash = if can_crash { ", and can crash the scheduler at its next start" } else { "" };
+            capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}{crash}."))
+        }
+        Verdict::Ties { jobs } => capitalised(&format!("{subject} orders nothing: {} have the same value.", all(jobs))),
+    })
+}
+
+/// `the one job`, `all 44 jobs`.
+fn all(jobs: usize) -> String {
+    if jobs == 1 { "the one job".to_owned() } else { format!("all {jobs} jobs") }
+}
+
+/// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
+fn refusal(checked: &Checked) -> String {
+    let error = checked.findings.iter().find(|found| found.severity == Severity::Error);
+    error.map_or_else(|| checked.validation.message.to_owned(), |found| found.message.to_string())
+}
+
+/// A sentence from a clause.
+pub(crate) fn capitalised(clause: &str) -> String {
+    let mut characters = clause.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// The errors and warnings about a formula, one line each.
+pub(crate) fn brief_findings<'a>(checked: &Checked) -> Option<Section<'a>> {
+    section(brief_lines(checked))
+}
+
+/// The lines of the errors and warnings about a formula.
+pub(crate) fn brief_lines(checked: &Checked) -> Vec<String> {
+    brief(checked.findings.iter().map(|found| (found, String::new())))
+}
+
+/// The errors and warnings about two formulas, one line each; one that both have is listed once.
+pub(crate) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<Section<'a>> {
+    section(brief_lines_of_sides(checked))
+}
+
+/// The lines of the errors and warnings about two formulas.
+pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
+    let has = |findings: &[Diagnostic], found: &Diagnostic| {
+        findings.iter().any(|known| known.code == found.code && known.message == found.message)
+    };
+    let (old, new) = (&checked.old.findings, &checked.new.findings);
+    let of_new = new.iter().map(|found| (found, if has(old, found) { "both" } else { "new" }));
+    // the old formula is in force already: what it does is known
+    let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+    let of_old = old.iter().filter(is_error).filter(|found| !has(new, found)).map(|found| (found, "old"));
+    brief(of_new.chain(of_old).map(|(found, side)| (found, format!(" {side}:"))))
+}
+
+/// A finding in one line; `side` names the formula where there are two.
+pub(crate) fn brief_finding(found: &Diagnostic, side: &str) -> String {
+    let severity = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    format!("{severity}[{}]{side} {}", found.code, found.message)
+}
+
+fn section<'a>(lines: Vec<String>) -> Option<Section<'a>> {
+    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
+}
+
+fn brief<'f>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Vec<String> {
+    let mut findings: Vec<_> = findings.filter(|(found, _)| found.severity != Severity::Note).collect();
+    findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
+    let mut lines: Vec<String> =
+        findings.iter().take(MAX_FINDINGS).map(|(found, side)| brief_finding(found, side)).collect();
+    if findings.len() > MAX_FINDINGS {
+        lines.push(format!("and {} more: jsf check", count(findings.len() - MAX_FINDINGS, "finding")));
+    }
+    lines
+}

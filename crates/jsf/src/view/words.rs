@@ -1,0 +1,269 @@
+//! Numbers and times in words, as every report writes them.
+
+use std::fmt::Display;
+
+use jiff::Timestamp;
+use jsf_simulate::WarmUp;
+
+/// `1 job`, `2 jobs`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A number of things, with the digits of a long one in groups: `12,345 jobs`.
+pub(crate) fn grouped_count(number: usize, noun: &str) -> String {
+    grouped(&count(number, noun))
+}
+
+/// `1st`, `2nd`, `11th`.
+pub(crate) fn ordinal(number: usize) -> String {
+    let suffix = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    grouped_number(number) + suffix
+}
+
+/// A length of time for people: its two largest units, rounded.
+pub(crate) fn duration(seconds: f64) -> String {
+    let unit = match seconds.round() as i64 {
+        86_400.. => 3600,
+        3600.. => 60,
+        _ => 1,
+    };
+    waiting_time(rounded(seconds, unit))
+}
+
+/// A length of time that need not be exact, such as the end of an interval: one unit below an hour, and if there are five of
+/// it, else two.
+pub(crate) fn rough_duration(seconds: f64) -> String {
+    match [86_400, 3600].into_iter().find(|&unit| seconds >= unit as f64) {
+        Some(unit) if seconds >= 5.0 * unit as f64 => waiting_time(rounded(seconds, unit)),
+        None if seconds >= 60.0 => waiting_time(rounded(seconds, 60)),
+        _ => duration(seconds),
+    }
+}
+
+/// The nearest multiple of a unit.
+fn rounded(seconds: f64, unit: i64) -> i64 {
+    (seconds / unit as f64).round() as i64 * unit
+}
+
+/// A change of a time in words, with its sign.
+pub(crate) fn signed_duration(change: f64) -> String {
+    signed(change, duration)
+}
+
+/// A change of a time that need not be exact.
+pub(crate) fn signed_rough_duration(change: f64) -> String {
+    signed(change, rough_duration)
+}
+
+fn signed(change: f64, words: fn(f64) -> String) -> String {
+    match change {
+        change if change.round() == 0.0 => "0".to_owned(),
+        change if change > 0.0 => format!("+{}", words(change)),
+        change => format!("-{}", words(-change)),
+    }
+}
+
+/// A number for people: three significant digits, but all digits before the point, in groups.
+pub(crate) fn significant(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let exponent = number.abs().log10().floor() as i32;
+    if !(-6..=15).contains(&exponent) {
+        return format!("{number:.2e}");
+    }
+    let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    grouped(text)
+}
+
+/// A change for people, with its sign and three significant digits.
+pub(crate) fn signed_significant(change: f64) -> String {
+    if change > 0.0 { format!("+{}", significant(change)) } else { significant(change) }
+}
+
+/// A part of a whole for people: three significant digits, at most four decimals.
+pub(crate) fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    let decimals = match percent.abs() {
+        ..0.00005 => 0,
+        ..0.01 => 4,
+        ..1.0 => 3,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:.decimals$} %")
+}
+
+/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
+/// too, so that two moments of the same hour differ.
+pub fn waiting_time(seconds: i64) -> String {
+    let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
+    let shown =
+        units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
+    shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A time in UTC.
+pub(crate) fn moment(seconds: i64) -> String {
+    match Timestamp::from_second(seconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => seconds.to_string(),
+    }
+}
+
+/// The warning that the first waits are those of usage that has not decayed.
+pub fn too_short(warm_up: WarmUp) -> Option<String> {
+    let WarmUp::LogTooShort(period) = warm_up else { return None };
+    Some(format!(
+        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): with fair share, the first \
+         waits are those of equal usage",
+        waiting_time(period)
+    ))
+}
+
+/// The numbers of a text with their digits in groups of three, if they have more than four before the point. Digits that are
+/// a part of a name, such as those of `184127.server`, stay as they are.
+pub(crate) fn grouped(text: &str) -> String {
+    grouped_where(text, |_| true)
+}
+
+/// A number with the digits of a long one in groups.
+pub(crate) fn grouped_number(number: impl Display) -> String {
+    grouped(&number.to_string())
+}
+
+/// The numbers of a text that may list ids: only those before a word, as in `12345 jobs`, have their digits in groups.
+pub(crate) fn grouped_counts(text: &str) -> String {
+    let is_before_a_word = |rest: &str| {
+        let word = rest.strip_prefix(' ').unwrap_or_default();
+        word.starts_with(char::is_alphabetic) && !word.starts_with("and ")
+    };
+    grouped_where(text, is_before_a_word)
+}
+
+/// Groups the digits of the numbers after which the text is as `is_count` says.
+fn grouped_where(text: &str, is_count: impl Fn(&str) -> bool) -> String {
+    let mut grouped = String::with_capacity(text.len());
+    let mut before = None;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+        let end = if digits > 0 { digits } else { first.len_utf8() };
+        let after = &rest[end..];
+        let is_number =
+            !before.is_some_and(is_in_a_name) && !continues_a_name(after) && is_count(without_decimals(after));
+        for (index, character) in rest[..end].char_indices() {
+            if digits > 4 && is_number && index > 0 && (digits - index).is_multiple_of(3) {
+                grouped.push(',');
+            }
+            grouped.push(character);
+        }
+        before = rest[..end].chars().next_back();
+        rest = after;
+    }
+    grouped
+}
+
+fn is_in_a_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '.' | '_' | '/' | '@' | '#')
+}
+
+/// Whether a text goes on with the rest of a name, such as `.server`, `[7].server` or `-a`.
+fn continues_a_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    let first = characters.next();
+    let second = characters.next();
+    match first {
+        Some('.') => second.is_some_and(|second| second.is_alphabetic() || second == '_'),
+        Some('-' | ':') => second.is_some_and(char::is_alphanumeric),
+        Some(first) => first.is_alphabetic() || matches!(first, '_' | '[' | '/' | '@'),
+        None => false,
+    }
+}
+
+/// What follows the decimals of a number.
+fn without_decimals(text: &str) -> &str {
+    match text.strip_prefix('.') {
+        Some(decimals) if decimals.starts_with(|first: char| first.is_ascii_digit()) => {
+            decimals.trim_start_matches(|character: char| character.is_ascii_digit())
+        }
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_times_have_two_units_and_above_a_day_three() {
+        let cases = [
+            (0, "0 s"),
+            (59, "59 s"),
+            (3600, "1 h"),
+            (3605, "1 h"),
+            (12_000, "3 h 20 min"),
+            (86_399, "23 h 59 min"),
+            (86_401, "1 d"),
+            (90_300, "1 d 1 h 5 min"),
+            (260_880, "3 d 28 min"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(waiting_time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_have_two_units() {
+        let cases = [
+            (0.0, "0 s", "0 s"),
+            (59.4, "59 s", "59 s"),
+            (106.0, "1 min 46 s", "2 min"),
+            (1066.0, "17 min 46 s", "18 min"),
+            (3599.6, "1 h", "1 h"),
+            (6390.0, "1 h 47 min", "1 h 47 min"),
+            (82_240.0, "22 h 51 min", "23 h"),
+            (86_399.0, "1 d", "1 d"),
+            (104_940.0, "1 d 5 h", "1 d 5 h"),
+            (2_622_480.0, "30 d 8 h", "30 d"),
+        ];
+        for (seconds, exact, rough) in cases {
+            assert_eq!((&*duration(seconds), &*rough_duration(seconds)), (exact, rough), "{seconds}");
+        }
+        assert_eq!([-104_940.0, 0.2, 60.0].map(signed_duration), ["-1 d 5 h", "0", "+1 min"]);
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        for (text, expected) in [
+            ("1234 12345 1234567", "1234 12,345 1,234,567"),
+            ("0.123456 21513473.625", "0.123456 21,513,473.625"),
+            ("-60118114 a123456 7-00:00:00", "-60,118,114 a123456 7-00:00:00"),
+            (
+                "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
+                "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
+            ),
+            ("10000, 20000. 30000", "10,000, 20,000. 30,000"),
+            ("", ""),
+        ] {
+            assert_eq!(grouped(text), expected);
+        }
+        for (text, expected) in [
+            ("184127, 184128 and 12345 more", "184127, 184128 and 12,345 more"),
+            ("184127.kestrel, 184128.kestrel", "184127.kestrel, 184128.kestrel"),
+            ("12345 of 20000 jobs, 10000.5 places", "12,345 of 20,000 jobs, 10,000.5 places"),
+        ] {
+            assert_eq!(grouped_counts(text), expected);
+        }
+    }
+}
