@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::python::PythonVersion;
 use crate::schema::Schema;
 use program::{CompileError, Program};
-use syntax::{Expr, SyntaxError};
+use syntax::{Expr, Node, SyntaxError};
 
 pub use syntax::{Construct, SyntaxErrorKind, TemplateConstant, Unit};
 pub use template::Template;
@@ -84,16 +84,8 @@ impl Formula {
     /// Every name once, including functions and constants, in the order of the text.
     pub fn names(&self) -> Vec<&str> {
         let mut known = HashSet::new();
-        let mut names: Vec<(u32, &str)> = Vec::new();
-        for node in self.expr.nodes() {
-            if let syntax::ExprKind::Name(name) = &node.kind
-                && known.insert(&**name)
-            {
-                names.push((node.span.start, name));
-            }
-        }
-        names.sort_unstable();
-        names.into_iter().map(|(_, name)| name).collect()
+        // the leaves of the tree are in the order of the text
+        self.expr.nodes().iter().filter_map(Node::name).filter(|name| known.insert(*name)).collect()
     }
 
     /// Compiles the formula to a program that can be evaluated for one job or for many.

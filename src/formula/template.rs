@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{self, Expr, ExprKind, SyntaxError, SyntaxErrorKind, TemplateConstant, TemplateTree};
+use crate::formula::syntax::{self, Expr, SyntaxError, SyntaxErrorKind, TemplateConstant, TemplateTree};
 use crate::python::{PythonVersion, Value};
 
 /// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python `int`.
@@ -128,7 +128,7 @@ fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), Sy
         return Err(error(format!("`{name}` is a name of Python, which no constant can have"), help, constant.span));
     }
     let is_filled = |span: Span| tree.places.binary_search_by_key(&span, |(place, _)| *place).is_ok();
-    let is_input = |node: &syntax::Node| matches!(&node.kind, ExprKind::Name(other) if **other == *name);
+    let is_input = |node: &syntax::Node| node.name() == Some(name);
     match tree.expr.nodes().iter().find(|node| is_input(node) && !is_filled(node.span)) {
         Some(input) => Err(error(
             format!("`{name}` is both a constant and an input of the formula"),

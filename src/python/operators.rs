@@ -131,6 +131,18 @@ impl ComparisonOperator {
             Self::NotIn => "not in",
         }
     }
+
+    /// The operator of the comparison with its operands exchanged.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            other => other,
+        }
+    }
 }
 
 impl BooleanOperator {

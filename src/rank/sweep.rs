@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use crate::formula::lint::{Facts, Ranges, Slope, TypeSet, ValueSet, analyze_ranges, slope};
+use crate::formula::lint::{Facts, Interval, Ranges, Slope, analyze_ranges, slope};
 use crate::formula::program::{LANES, Program};
 use crate::python::limits::FREE_FUEL;
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, Python, Value};
@@ -161,14 +161,11 @@ impl<'p> Sweep<'p> {
             });
         }
         let facts = self.facts(first, last, budget)?;
-        let values = facts.result();
-        if !facts.errors().is_empty() || !values.is_number() || values.may_be_nan() || values.is_empty() {
-            return None;
-        }
+        let values = facts.result().number()?;
         let middle = first + (last - first) / 2;
         Some(Enclosure {
-            least: self.precision().round(values.least()),
-            most: self.precision().round(values.most()),
+            least: self.precision().round(values.low()),
+            most: self.precision().round(values.high()),
             steps: (first as f64, last as f64),
             middle: middle as f64,
             line: self.slope(&facts).and_then(|slope| Some((self.value(middle, budget)?, slope))),
@@ -181,29 +178,32 @@ impl<'p> Sweep<'p> {
         (slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN).then_some(slope.least)
     }
 
-    /// What is known about the formula while the input varies between two steps; `None` if the budget is spent.
+    /// What is known about the formula while the input varies between two steps; `None` if the budget is spent, or an input is no
+    /// finite number.
     fn facts(&self, first: i64, last: i64, budget: &mut WorkBudget) -> Option<Facts> {
         let program = self.rules.program;
         budget.take(analysis_work(program))?;
         let mut ranges = Ranges::default();
         for (slot, (name, value)) in program.inputs().iter().zip(&self.inputs).enumerate() {
-            let values = match (self.input(first), self.input(last)) {
+            let now = Interval::from_value(value)?;
+            let interval = match (self.input(first), self.input(last)) {
                 (Some(first), Some(last)) if self.slot == Some(slot) => {
                     let first = number(&first);
                     let last = number(&last);
-                    ValueSet::between(TypeSet::from_value(value), first.min(last), first.max(last))
+                    Interval::new(now.kind(), first.min(last), first.max(last))
                 }
-                _ => ValueSet::from_value(value),
+                _ => now,
             };
-            ranges.set(name, values);
+            ranges.set(name, interval);
         }
         Some(analyze_ranges(program.expr(), self.rules.schema, &ranges))
     }
 
-    /// The slope per step.
+    /// The slope per step; `None` if there is none or an evaluation may fail.
     fn slope(&self, facts: &Facts) -> Option<Slope> {
+        facts.result().number()?;
         let name = self.slot.map_or("", |slot| &self.rules.program.inputs()[slot]);
-        let slope = slope(self.rules.program.expr(), facts, name)?;
+        let slope = slope(self.rules.program.expr(), facts, name).filter(Slope::is_finite)?;
         let slope = if self.direction > 0 { slope } else { slope.negated() };
         let size = slope.least.abs().max(slope.most.abs());
         let input_error = match self.slot.map(|slot| &self.inputs[slot]) {

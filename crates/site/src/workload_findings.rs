@@ -2,7 +2,7 @@
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::{Ranges, ValueSet, lint, lint_values};
+use job_sort_formula::formula::lint::{Interval, Ranges, lint, lint_values};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
@@ -90,8 +90,8 @@ impl Site {
             let Some(amounts) = workload.amounts_of(name) else { continue };
             let least = amounts.iter().copied().fold(f64::INFINITY, f64::min);
             let most = amounts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let types = ranges.values(name, &self.schema).types();
-            ranges.set(name, ValueSet::between(types, least, most));
+            let kind = ranges.interval(name, &self.schema).kind();
+            ranges.set(name, Interval::new(kind, least, most));
         }
         ranges
     }

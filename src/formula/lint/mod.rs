@@ -1,11 +1,9 @@
 //! Lints: passes over the tree that report what is wrong with a formula, before it is evaluated for any job.
 //!
 //! In: a tree and a schema. Out: findings. [`lint`] checks the syntax tree and the names, and [`lint_values`]
-//! what the formula computes; it builds on `ranges`, the values that each expression can have, and on
-//! `monotonicity`.
+//! what the formula computes; it builds on `ranges`, the numbers that each expression can have, on `slope`, and on sample jobs.
 
 mod findings;
-mod monotonicity;
 mod names;
 mod non_arithmetic;
 mod parents;
@@ -22,10 +20,7 @@ use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 
 pub use crate::formula::lint::findings::{lint_values, sampled_parts};
-pub use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
-pub use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
-pub use crate::formula::lint::parents::attribute_of;
-pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
+pub use crate::formula::lint::ranges::{Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges};
 pub use crate::formula::lint::slope::{Slope, slope};
 pub use crate::formula::lint::version_differences::{VersionDifference, version_differences};
 
@@ -153,29 +148,28 @@ mod tests {
     }
 
     #[test]
-    fn monotonicity_where_equal_numbers_differ() {
+    fn slopes_where_equal_numbers_differ() {
         let mut schema = Schema::openpbs();
         schema.add_listed("r_float", InputType::Float);
-        for (formula, name, expected) in [
+        for (formula, name, increases) in [
             // zero has two signs
-            ("copysign(2, fairshare_perc * 0.0)", "fairshare_perc", Monotonicity::Unknown),
-            ("atan2(0 * fairshare_perc, -1.0)", "fairshare_perc", Monotonicity::Unknown),
-            ("fairshare_perc * 0.0 + 1", "fairshare_perc", Monotonicity::Constant),
-            ("copysign(ncpus, r_float)", "r_float", Monotonicity::Unknown),
-            ("copysign(r_float, fairshare_perc * 0.0)", "ncpus", Monotonicity::Constant),
+            ("copysign(2, fairshare_perc * 0.0)", "fairshare_perc", false),
+            ("copysign(ncpus, r_float)", "r_float", false),
             // an integer is exact where a float is rounded
-            ("(r_float + 2**60) - 2**60", "r_float", Monotonicity::Unknown),
-            ("(eligible_time + 2**60) - 2**60", "eligible_time", Monotonicity::Increasing),
-            ("(fairshare_perc + 2**60) - 2**60", "fairshare_perc", Monotonicity::Increasing),
-            ("max(0, fairshare_perc) * 1000", "fairshare_perc", Monotonicity::Increasing),
-            ("sum([max(0, fairshare_perc), 2**60]) - 2**60", "fairshare_perc", Monotonicity::Unknown),
+            ("(r_float + 2**60) - 2**60", "r_float", false),
+            ("(fairshare_perc + 2**60) - 2**60", "fairshare_perc", true),
+            ("max(0, fairshare_perc) * 1000", "fairshare_perc", true),
             // tuples are compared item by item
-            ("min(max((r_float, 0), (3, 7)))", "r_float", Monotonicity::Unknown),
-            ("max([r_float, 0])", "r_float", Monotonicity::Increasing),
+            ("min(max((r_float, 0), (3, 7)))", "r_float", false),
+            ("max([fairshare_perc, 0])", "fairshare_perc", true),
+            ("(fairshare_perc > 0.5) * 100", "fairshare_perc", true),
+            ("floor(10 * fairshare_perc)", "fairshare_perc", true),
+            ("1 / (2 - fairshare_perc)", "fairshare_perc", true),
+            ("fairshare_perc * (1 - fairshare_perc)", "fairshare_perc", false),
         ] {
             let expr = parse(formula).unwrap();
-            let actual = monotonicity(&expr, &analyze_ranges(&expr, &schema, &Ranges::default()), name);
-            assert_eq!(actual, expected, "{formula} in {name}");
+            let slope = slope(&expr, &analyze_ranges(&expr, &schema, &Ranges::default()), name);
+            assert_eq!(slope.is_some_and(|slope| slope.increases()), increases, "{formula} in {name}: {slope:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Applicability, Diagnostic, Message, Need, Span};
 use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
-use crate::formula::lint::parents::{Parents, attribute_of, name_of};
+use crate::formula::lint::parents::{Parents, attribute_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, is_identifier};
 use crate::python::{Function, constant};
@@ -41,8 +41,7 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
         findings.extract_if(.., |found| found.code == "JSF201" && found.fix.is_none() && found.label.is_empty());
     let mut unknown: Vec<Diagnostic> = unknown.collect();
     unknown.sort_by_key(|found| found.span.start);
-    let by_span: HashMap<Span, &str> =
-        expr.nodes().iter().filter_map(|node| Some((node.span, name_of(node)?))).collect();
+    let by_span: HashMap<Span, &str> = expr.nodes().iter().filter_map(|node| Some((node.span, node.name()?))).collect();
     let mut seen = HashSet::new();
     let names = unknown.iter().filter_map(|found| by_span.get(&found.span).copied());
     let mut names: Vec<String> = names.filter(|name| seen.insert(*name)).map(|name| format!("`{name}`")).collect();
@@ -137,7 +136,7 @@ fn name(
 /// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which have findings of their
 /// own.
 fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let name = name_of(expr.node(id)).filter(|_| is_base(expr, id, parents));
+    let name = expr.node(id).name().filter(|_| is_base(expr, id, parents));
     name.is_some_and(|base| is_math_module(base) || is_resource_list(base))
 }
 
@@ -151,7 +150,7 @@ fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool 
     let call = parents.parent(id).map(|parent| &expr.node(parent).kind);
     let has_one_argument = matches!(call, Some(ExprKind::Call { positional, keywords, .. })
         if positional.len() == 1 && keywords.is_empty());
-    has_one_argument && name_of(expr.node(id)).is_some_and(|name| name.eq_ignore_ascii_case("ln"))
+    has_one_argument && expr.node(id).name().is_some_and(|name| name.eq_ignore_ascii_case("ln"))
 }
 
 fn unknown(name: &str, span: Span) -> Diagnostic {
@@ -231,8 +230,7 @@ fn not_an_identifier(resource: &str) -> String {
 /// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or misspell one, such as
 /// `eligible-time`. Their names are not reported again.
 fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let mut names: Vec<(Span, &str)> =
-        expr.nodes().iter().filter_map(|node| Some((node.span, name_of(node)?))).collect();
+    let mut names: Vec<(Span, &str)> = expr.nodes().iter().filter_map(|node| Some((node.span, node.name()?))).collect();
     names.sort_by_key(|(span, _)| span.start);
     let chains = names.chunk_by(|(one, _), (next, _)| {
         one.end + 1 == next.start && expr.text().as_bytes().get(one.end as usize) == Some(&b'-')

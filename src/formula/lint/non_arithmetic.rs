@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::parents::attribute_of;
-use crate::formula::name_resolution::Resolution;
+use crate::formula::name_resolution::{Resolution, is_listed};
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
 use crate::python::{Function, constant};
 use crate::schema::Schema;
@@ -123,109 +123,27 @@ fn useless(what: &str, span: Span) -> Diagnostic {
 }
 
 /// Builtins that run code, read files, or show or change the objects of the interpreter.
-const DANGEROUS_BUILTINS: &[&str] = &[
-    "BaseException",
-    "GeneratorExit",
-    "KeyboardInterrupt",
-    "SystemExit",
-    "breakpoint",
-    "compile",
-    "delattr",
-    "dir",
-    "eval",
-    "exec",
-    "getattr",
-    "globals",
-    "hasattr",
-    "input",
-    "locals",
-    "memoryview",
-    "object",
-    "open",
-    "setattr",
-    "super",
-    "type",
-    "vars",
-];
+const DANGEROUS_BUILTINS: &str = "BaseException breakpoint compile delattr dir eval exec GeneratorExit getattr globals hasattr input \
+     KeyboardInterrupt locals memoryview object open setattr super SystemExit type vars";
 
 /// Attributes without underscores that lead to frames, code objects or exceptions.
-const DANGEROUS_ATTRIBUTES: &[&str] = &[
-    "ag_code",
-    "ag_frame",
-    "cr_code",
-    "cr_frame",
-    "f_back",
-    "f_builtins",
-    "f_code",
-    "f_globals",
-    "f_locals",
-    "format",
-    "format_map",
-    "gi_code",
-    "gi_frame",
-    "mro",
-    "send",
-    "tb_frame",
-    "tb_next",
-    "throw",
-    "with_traceback",
-];
+const DANGEROUS_ATTRIBUTES: &str = "ag_code ag_frame cr_code cr_frame f_back f_builtins f_code f_globals f_locals format format_map gi_code \
+     gi_frame mro send tb_frame tb_next throw with_traceback";
 
 /// Whether the builtin gives access to the interpreter.
-pub fn is_dangerous_builtin(name: &str) -> bool {
-    name.starts_with("__") || DANGEROUS_BUILTINS.contains(&name)
+fn is_dangerous_builtin(name: &str) -> bool {
+    name.starts_with("__") || is_listed(DANGEROUS_BUILTINS, name)
 }
 
 /// Whether the attribute gives access to the interpreter.
-pub fn is_dangerous_attribute(name: &str) -> bool {
-    name.starts_with('_') || DANGEROUS_ATTRIBUTES.contains(&name)
+fn is_dangerous_attribute(name: &str) -> bool {
+    name.starts_with('_') || is_listed(DANGEROUS_ATTRIBUTES, name)
 }
 
 /// The builtins, other than those of arithmetic, that never return a number.
-const NEVER_A_NUMBER: &[&str] = &[
-    "ascii",
-    "bin",
-    "bytearray",
-    "bytes",
-    "chr",
-    "classmethod",
-    "compile",
-    "complex",
-    "delattr",
-    "dict",
-    "dir",
-    "enumerate",
-    "exec",
-    "filter",
-    "format",
-    "frozenset",
-    "globals",
-    "hex",
-    "iter",
-    "list",
-    "locals",
-    "map",
-    "memoryview",
-    "object",
-    "oct",
-    "open",
-    "print",
-    "property",
-    "range",
-    "repr",
-    "reversed",
-    "set",
-    "setattr",
-    "slice",
-    "sorted",
-    "staticmethod",
-    "str",
-    "super",
-    "tuple",
-    "type",
-    "vars",
-    "zip",
-];
+const NEVER_A_NUMBER: &str = "ascii bin bytearray bytes chr classmethod compile complex delattr dict dir enumerate exec filter format \
+     frozenset globals hex iter list locals map memoryview object oct open print property range repr reversed set \
+     setattr slice sorted staticmethod str super tuple type vars zip";
 
 /// Findings on expressions that can be the value of the whole formula and are not numbers, and on subscripts that are
 /// out of range.
@@ -265,7 +183,7 @@ fn is_non_numeric(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
         ExprKind::Tuple { .. } | ExprKind::List(_) => expr.unsupported().is_some(),
         ExprKind::Name(name) => is_foreign(name, schema),
         ExprKind::Call { callee, .. } => match &expr.node(*callee).kind {
-            ExprKind::Name(name) => is_foreign(name, schema) && NEVER_A_NUMBER.contains(&&**name),
+            ExprKind::Name(name) => is_foreign(name, schema) && is_listed(NEVER_A_NUMBER, name),
             _ => false,
         },
         _ => false,

@@ -23,7 +23,7 @@ impl<'e> Parents<'e> {
             }
             match &node.kind {
                 ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
-                    result.assigned.extend(children.first().and_then(|&target| name_of(expr.node(target))));
+                    result.assigned.extend(children.first().and_then(|&target| expr.node(target).name()));
                 }
                 ExprKind::Unsupported { construct: Construct::Lambda | Construct::Comprehension, .. } => {
                     result.scopes.push(node.span);
@@ -51,18 +51,10 @@ impl<'e> Parents<'e> {
     }
 }
 
-/// The text of the node if it is a name.
-pub(super) fn name_of(node: &Node) -> Option<&str> {
-    match &node.kind {
-        ExprKind::Name(name) => Some(name),
-        _ => None,
-    }
-}
-
 /// Splits `base.attribute`: the base if it is a name, and the attribute.
-pub fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
+pub(super) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
     let ExprKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
-    let base = parts.first().and_then(|&base| name_of(expr.node(base)));
+    let base = parts.first().and_then(|&base| expr.node(base).name());
     let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))
 }

@@ -1,7 +1,7 @@
 //! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a product.
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
-use crate::formula::lint::parents::{Parents, name_of};
+use crate::formula::lint::parents::Parents;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
@@ -82,7 +82,7 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     let ExprKind::Call { callee, positional, keywords } = &node.kind else { return None };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
-    let hides_function = name_of(called).is_some_and(|name| {
+    let hides_function = called.name().is_some_and(|name| {
         Resolution::is_builtin(name, schema.python())
             && matches!(Resolution::from_schema(name, schema), Resolution::Input)
     });
@@ -111,7 +111,7 @@ fn is_number(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
             Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
         },
         ExprKind::Call { callee, .. } => {
-            name_of(expr.node(*callee)).is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math))
+            expr.node(*callee).name().is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math))
         }
         _ => false,
     }

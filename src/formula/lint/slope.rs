@@ -1,12 +1,13 @@
-//! Slope analysis: how steeply the value of a formula changes while one input varies over a range.
+//! Slope analysis: how steeply the value of a formula changes while one input varies over a range, and so whether it increases or
+//! decreases.
 //!
 //! Enters: a tree, the [`Facts`] about it over that range, and the name of the input. Leaves: a [`Slope`], which bounds the
 //! difference between any two values of the formula over the range, including the rounding errors of its operations.
 
 use crate::formula::lint::parents::aggregated;
-use crate::formula::lint::ranges::{Facts, ValueSet};
+use crate::formula::lint::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
 use crate::formula::syntax::{Expr, ExprId, ExprKind};
-use crate::python::{BinaryOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
+use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
 use crate::schema::Range;
 
 /// Half the distance between 1 and the next double: the relative error of a correctly rounded operation.
@@ -20,8 +21,21 @@ const MARGIN: f64 = 1e-9;
 
 /// Bounds of the change of a value while one input varies over a range.
 ///
-/// For any two inputs `x` and `y` within the range there is a slope `s` from `least` to `most` such that the computed
-/// values differ by `s * (x - y)`, up to twice the error.
+/// For any two inputs `x` and `y` within the range for which the formula does not fail, there is a slope `s` from `least` to `most`
+/// such that the computed values differ by `s * (x - y)`, up to twice the error. A value that jumps has an infinite slope.
+///
+/// ```
+/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Schema;
+///
+/// let formula: Formula = "pow(2, -(fairshare_tree_usage / max(fairshare_perc, 0.1)))".parse()?;
+/// let facts = lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let slope = |name| lint::slope(formula.expr(), &facts, name).unwrap();
+/// assert!(slope("fairshare_tree_usage").decreases());
+/// assert!(slope("fairshare_perc").increases());
+/// assert_eq!(slope("ncpus"), lint::Slope::CONSTANT);
+/// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slope {
     /// The least slope.
@@ -32,23 +46,35 @@ pub struct Slope {
     pub error: f64,
 }
 
-/// The slope of the value of a formula in the input `name`; `None` where no bound is known, for instance because the
-/// value jumps or an evaluation may fail.
+/// The slope of the value of a formula in the input `name`; `None` where no bound is known.
 pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
     let mut analysis = Analysis { expr, facts, name, slopes: Vec::with_capacity(expr.nodes().len()) };
     for (id, node) in expr.iter() {
-        let slope = if facts.at(id).reachable { analysis.analyze_node(id, &node.kind) } else { None };
-        analysis.slopes.push(slope.filter(|slope| slope.is_finite()));
+        let slope = analysis.node(id, &node.kind).filter(|slope| !slope.least.is_nan() && !slope.most.is_nan());
+        analysis.slopes.push(slope);
     }
-    analysis.slopes.last().copied().flatten().filter(|_| facts.errors().is_empty())
+    analysis.slopes.last().copied().flatten()
 }
 
 impl Slope {
     /// The slope of a value that does not change.
     pub const CONSTANT: Self = Self { least: 0.0, most: 0.0, error: 0.0 };
+    /// The slope of a value that never decreases.
+    const INCREASING: Self = Self { least: 0.0, most: f64::INFINITY, error: f64::INFINITY };
 
-    fn is_finite(&self) -> bool {
+    /// Whether all its bounds are numbers.
+    pub fn is_finite(&self) -> bool {
         self.least.is_finite() && self.most.is_finite() && self.error.is_finite()
+    }
+
+    /// Whether the value never decreases, up to its last bits, and may increase.
+    pub fn increases(&self) -> bool {
+        self.most > 0.0 && self.least >= 0.0
+    }
+
+    /// Whether the value never increases, up to its last bits, and may decrease.
+    pub fn decreases(&self) -> bool {
+        self.negated().increases()
     }
 
     fn is_constant(&self) -> bool {
@@ -67,17 +93,22 @@ impl Slope {
 
     /// The slope after multiplication by a factor between two bounds.
     fn times(self, least: f64, most: f64) -> Self {
-        let products = Range::hull([self.least * least, self.least * most, self.most * least, self.most * most]);
-        let size = least.abs().max(most.abs());
-        Self { least: products.least, most: products.most, error: self.error * size }
+        let products = [(self.least, least), (self.least, most), (self.most, least), (self.most, most)];
+        let products = Range::hull(products.map(|(x, y)| product(x, y)));
+        Self { least: products.least, most: products.most, error: product(self.error, least.abs().max(most.abs())) }
     }
 
     /// The slope of a function of the value whose derivative lies between the least and the greatest of `derivatives`, by
     /// the chain rule.
     fn chained<const N: usize>(self, derivatives: [f64; N]) -> Self {
-        let Range { least, most } = Range::hull(derivatives);
-        let widening = MARGIN * least.abs().max(most.abs());
-        self.times(least - widening, most + widening)
+        let Range { least, most } = with_margin(Range::hull(derivatives));
+        self.times(least, most)
+    }
+
+    /// The slope of a function of the value that never decreases.
+    fn in_steps(self) -> Self {
+        let Self { least, most, error } = Self::INCREASING;
+        if self.is_constant() { self } else { Self { error, ..self.times(least, most) } }
     }
 
     /// The slope of a value that has one of the two slopes at every input.
@@ -86,12 +117,24 @@ impl Slope {
     }
 
     /// Adds the error of rounding a result with a relative error.
-    fn rounded(self, result: ValueSet, relative: f64) -> Self {
-        let size = result.least().abs().max(result.most().abs());
-        let widening = MARGIN * self.least.abs().max(self.most.abs());
-        let error = self.error * (1.0 + MARGIN) + size * relative + f64::MIN_POSITIVE;
-        Self { least: self.least - widening, most: self.most + widening, error }
+    fn rounded(self, result: Option<Interval>, relative: f64) -> Self {
+        let size = result.map_or(f64::INFINITY, |result| result.size());
+        let Self { least, most, error } = self;
+        let Range { least, most } = with_margin(Range { least, most });
+        Self { least, most, error: error * (1.0 + MARGIN) + size * relative + f64::MIN_POSITIVE }
     }
+}
+
+/// Bounds that cover the rounding errors of this analysis.
+fn with_margin(bounds: Range) -> Range {
+    let margin = MARGIN * bounds.least.abs().max(bounds.most.abs());
+    let margin = if margin.is_finite() { margin } else { 0.0 };
+    widened(bounds, margin, margin)
+}
+
+/// The product, which is 0 if a factor is.
+fn product(x: f64, y: f64) -> f64 {
+    if x == 0.0 || y == 0.0 { 0.0 } else { x * y }
 }
 
 /// An operand: its slope, and the bounds of its value and of the real number that it approximates.
@@ -102,17 +145,6 @@ struct Operand {
     most: f64,
 }
 
-impl Operand {
-    fn size(self) -> f64 {
-        self.least.abs().max(self.most.abs())
-    }
-
-    /// The least magnitude; 0 if there are values of both signs.
-    fn distance_from_zero(self) -> f64 {
-        if self.least > 0.0 || self.most < 0.0 { self.least.abs().min(self.most.abs()) } else { 0.0 }
-    }
-}
-
 struct Analysis<'e> {
     expr: &'e Expr,
     facts: &'e Facts,
@@ -121,72 +153,60 @@ struct Analysis<'e> {
 }
 
 impl Analysis<'_> {
-    fn values(&self, node: ExprId) -> ValueSet {
-        self.facts.at(node).values
-    }
-
     fn slope(&self, node: ExprId) -> Option<Slope> {
         self.slopes[node.index()]
     }
 
     fn operand(&self, node: ExprId) -> Option<Operand> {
         let slope = self.slope(node)?;
-        let values = self.values(node);
-        Some(Operand { slope, least: values.least() - slope.error, most: values.most() + slope.error })
+        let error = if slope.error.is_finite() { slope.error } else { 0.0 };
+        let bounds = self.facts.number(node).map_or(Range::ANY, |x| Range { least: x.low(), most: x.high() });
+        let Range { least, most } = widened(bounds, error, error);
+        Some(Operand { slope, least, most })
     }
 
-    fn analyze_node(&self, id: ExprId, kind: &ExprKind) -> Option<Slope> {
-        let values = self.values(id);
-        if self.facts.constant(id).is_some() && !values.is_number() {
-            // a function
-            return Some(Slope::CONSTANT);
-        }
-        if !values.is_number() || values.may_be_nan() {
-            return None;
-        }
-        if values.single().is_some() {
-            return Some(Slope::CONSTANT);
-        }
-        // integers beyond 2^53 are rounded when they meet a float
-        if values.is_integral() && values.least().abs().max(values.most().abs()) > MAX_EXACT_FLOAT {
-            return None;
-        }
+    fn is_constant(&self, nodes: &[ExprId]) -> bool {
+        nodes.iter().all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()))
+    }
+
+    fn node(&self, id: ExprId, kind: &ExprKind) -> Option<Slope> {
+        let children = kind.children();
         match kind {
+            _ if !self.facts.at(id).reachable => Some(Slope::CONSTANT),
             ExprKind::Name(name) if **name == *self.name => Some(Slope { least: 1.0, most: 1.0, error: 0.0 }),
-            ExprKind::Literal { .. } | ExprKind::Name(_) => Some(Slope::CONSTANT),
+            _ if self.is_constant(&children) => Some(Slope::CONSTANT),
+            _ if self.facts.number(id).is_some_and(is_one_value) => Some(Slope::CONSTANT),
             ExprKind::Parenthesized(inner) => self.slope(*inner),
             ExprKind::Unary { op: UnaryOperator::Plus, operand } => self.slope(*operand),
             ExprKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
-            ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right, values),
-            ExprKind::Conditional { then, otherwise, .. } => {
-                match (self.if_reachable(*then), self.if_reachable(*otherwise)) {
-                    (Some(only), None) | (None, Some(only)) => self.slope(only),
-                    _ => None,
-                }
+            _ if self.is_rounded_unevenly(id, &children) => None,
+            ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right, id),
+            ExprKind::Comparison { operators, operands } => self.comparison(operators, operands),
+            ExprKind::Conditional { then, condition, otherwise } => {
+                let branches = [*then, *otherwise].into_iter().filter(|branch| self.facts.at(*branch).reachable);
+                let slopes: Option<Vec<Slope>> = branches.map(|branch| self.slope(branch)).collect();
+                slopes.filter(|_| self.is_constant(&[*condition]))?.into_iter().reduce(Slope::hull)
             }
             ExprKind::Call { callee, positional, keywords } if keywords.is_empty() => {
-                self.call(self.facts.function(*callee)?, positional, values)
+                self.call(self.facts.function(*callee)?, positional, id)
             }
-            _ => self.constant_operation(&kind.children()),
+            _ => None,
         }
     }
 
-    /// The node if it may be evaluated for some value of the input.
-    fn if_reachable(&self, node: ExprId) -> Option<ExprId> {
-        Some(node).filter(|node| self.facts.at(*node).reachable)
+    /// Whether an operand that varies may be an integer for one value of the input and a float for another, and both may be so large
+    /// that only the float is rounded.
+    fn is_rounded_unevenly(&self, id: ExprId, operands: &[ExprId]) -> bool {
+        let number = |node: ExprId| self.facts.number(node);
+        let is_large = |node: ExprId| number(node).is_none_or(|number| number.size() > MAX_EXACT_FLOAT);
+        let is_mixed = operands.iter().any(|&node| {
+            !self.is_constant(&[node]) && number(node).is_none_or(|number| number.kind() == NumberType::Either)
+        });
+        is_mixed && operands.iter().copied().chain([id]).any(|node| number(node).is_some() && is_large(node))
     }
 
-    /// The slope of an operation if all its operands are constant; otherwise `None`.
-    fn constant_operation(&self, operands: &[ExprId]) -> Option<Slope> {
-        let are_constant = operands.iter().all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()));
-        are_constant.then_some(Slope::CONSTANT)
-    }
-
-    fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId, result: ValueSet) -> Option<Slope> {
+    fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId, id: ExprId) -> Option<Slope> {
         use BinaryOperator as Op;
-        if let Some(constant) = self.constant_operation(&[left, right]) {
-            return Some(constant);
-        }
         let a = self.operand(left)?;
         let b = self.operand(right)?;
         let exact = match op {
@@ -194,46 +214,71 @@ impl Analysis<'_> {
             Op::Subtract => a.slope.plus(b.slope.negated()),
             Op::Multiply => a.slope.times(b.least, b.most).plus(b.slope.times(a.least, a.most)),
             Op::Divide => quotient(a, b)?,
-            Op::Power => return self.power(left, right, result),
+            Op::FloorDivide if b.slope.is_constant() => quotient(a, b)?.in_steps(),
+            Op::Power => return self.power(left, right, id),
             _ => return None,
         };
-        let is_exact = result.is_integral() && exact.error == 0.0;
-        Some(if is_exact { exact } else { exact.rounded(result, ROUNDING) })
+        let result = self.facts.number(id);
+        let is_integral = result.is_some_and(|result| result.kind() == NumberType::Int);
+        if !is_integral || exact.error != 0.0 {
+            return Some(exact.rounded(result, ROUNDING));
+        }
+        // an integer beyond 2^53 is exact, until it meets a float
+        let is_large = result.is_some_and(|result| result.size() > MAX_EXACT_FLOAT);
+        Some(if is_large { Slope { error: f64::INFINITY, ..exact } } else { exact })
+    }
+
+    fn comparison(&self, operators: &[ComparisonOperator], operands: &[ExprId]) -> Option<Slope> {
+        let (&[op], &[left, right]) = (operators, operands) else { return None };
+        let difference = self.slope(left)?.plus(self.slope(right)?.negated());
+        match op {
+            ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => Some(difference.in_steps()),
+            ComparisonOperator::Less | ComparisonOperator::LessOrEqual => Some(difference.negated().in_steps()),
+            _ => None,
+        }
     }
 
     /// A power with a constant exponent or a constant base.
-    fn power(&self, base: ExprId, exponent: ExprId, result: ValueSet) -> Option<Slope> {
+    fn power(&self, base: ExprId, exponent: ExprId, id: ExprId) -> Option<Slope> {
         let a = self.operand(base)?;
         let b = self.operand(exponent)?;
+        let single = |node| self.facts.number(node).and_then(|number| number.single());
         let slope = if b.slope.is_constant() {
-            let exponent = self.values(exponent).single()?;
-            if a.least <= 0.0 && !(exponent >= 1.0 && (a.least >= 0.0 || exponent.fract() == 0.0)) {
+            let exponent = single(exponent)?;
+            let is_whole = exponent >= 1.0 && exponent.fract() == 0.0;
+            if a.least < 0.0 && !is_whole {
                 return None;
             }
             // the derivative is monotonic on each side of 0
             let extremes = [a.least, a.most, a.least.max(0.0)];
             a.slope.chained(extremes.map(|x| exponent * x.powf(exponent - 1.0)))
         } else if a.slope.is_constant() {
-            let base = self.values(base).single().filter(|base| *base > 0.0)?;
-            b.slope.chained([b.least, b.most].map(|y| base.ln() * base.powf(y)))
+            let base = single(base).filter(|base| *base > 0.0)?;
+            b.slope.chained([b.least, b.most].map(|y| product(base.ln(), base.powf(y))))
         } else {
             return None;
         };
-        Some(slope.rounded(result, LIBRARY_ERROR))
+        Some(slope.rounded(self.facts.number(id), LIBRARY_ERROR))
     }
 
-    fn call(&self, function: Function, arguments: &[ExprId], result: ValueSet) -> Option<Slope> {
+    fn call(&self, function: Function, arguments: &[ExprId], id: ExprId) -> Option<Slope> {
         use Function as F;
-        if let Some(constant) = self.constant_operation(arguments) {
-            return Some(constant);
-        }
+        let result = self.facts.number(id);
+        let items = aggregated(self.expr, arguments);
         match (function, arguments) {
-            (F::Pow, [base, exponent]) => self.power(*base, *exponent, result),
+            (F::Pow, [base, exponent]) => self.power(*base, *exponent, id),
             (F::Max | F::Min, _) => {
-                let items = aggregated(self.expr, arguments).iter();
-                let mut slopes = items.filter(|&&item| self.may_be_result(item, result)).map(|&item| self.slope(item));
-                let first = slopes.next()??;
-                slopes.try_fold(first, |hull, slope| Some(hull.hull(slope?)))
+                // only numbers are compared one by one
+                let result = result?;
+                let is_result = |number: Interval| number.low() <= result.high() && number.high() >= result.low();
+                let slopes = items.iter().filter(|&&item| self.facts.number(item).is_none_or(is_result));
+                let slopes: Option<Vec<Slope>> = slopes.map(|&item| self.slope(item)).collect();
+                slopes?.into_iter().reduce(Slope::hull)
+            }
+            (F::Sum | F::Fsum, [_]) if items != arguments => {
+                let slopes: Option<Vec<Slope>> = items.iter().map(|&item| self.slope(item)).collect();
+                let sum = slopes?.into_iter().reduce(Slope::plus)?;
+                Some(sum.rounded(result, ROUNDING * items.len() as f64))
             }
             (F::Float, [x]) => self.slope(*x),
             (F::Abs | F::Fabs, [x]) => {
@@ -244,48 +289,57 @@ impl Analysis<'_> {
                     slope => slope.hull(slope.negated()),
                 })
             }
+            (F::Log, [x, base]) if self.is_constant(&[*base]) => {
+                let x = self.operand(*x)?;
+                let base = self.facts.number(*base)?.single().filter(|base| *base > 1.0)?;
+                let derivatives = derivatives(F::Log, x)?.map(|derivative| derivative / base.ln());
+                Some(x.slope.chained(derivatives).rounded(result, 2.0 * LIBRARY_ERROR))
+            }
+            (F::Round, [x, digits]) if self.is_constant(&[*digits]) => Some(self.slope(*x)?.in_steps()),
+            (F::Acos | F::Erfc, [x]) => Some(self.slope(*x)?.in_steps().negated()),
             (function, [x]) => {
                 let x = self.operand(*x)?;
-                let derivatives = [x.least, x.most].map(derivative(function, x)?);
-                Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR))
-            }
-            (F::Log, [x, base]) if self.slope(*base)?.is_constant() => {
-                let x = self.operand(*x)?;
-                let base = self.values(*base).single()?;
-                let derivatives = [x.least, x.most].map(derivative(F::Log, x)?).map(|d| d / base.ln());
-                Some(x.slope.chained(derivatives).rounded(result, 2.0 * LIBRARY_ERROR))
+                match derivatives(function, x) {
+                    Some(derivatives) => Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR)),
+                    None => is_increasing(function).then(|| x.slope.in_steps()),
+                }
             }
             _ => None,
         }
     }
-
-    /// Whether an argument of `max` or `min` can be the result.
-    fn may_be_result(&self, item: ExprId, result: ValueSet) -> bool {
-        let values = self.values(item);
-        values.least() <= result.most() && values.most() >= result.least()
-    }
 }
 
-/// The slope of `a / b`, before rounding.
+/// Whether there is a single number, of one type, and not a float zero, which has two signs.
+fn is_one_value(number: Interval) -> bool {
+    number.single().is_some_and(|single| match number.kind() {
+        NumberType::Int => true,
+        NumberType::Float => single != 0.0,
+        NumberType::Either => false,
+    })
+}
+
+/// The slope of `a / b`, before rounding; `None` if the divisor may have either sign.
 fn quotient(a: Operand, b: Operand) -> Option<Slope> {
-    let nearest = b.distance_from_zero();
-    if nearest == 0.0 {
+    let is_positive = b.least >= 0.0;
+    if !is_positive && b.most > 0.0 {
         return None;
     }
-    let inverses = Range::hull([1.0 / b.least, 1.0 / b.most]);
-    let steepest = a.size() / nearest / nearest;
+    let (nearest, farthest) = if is_positive { (b.least, b.most) } else { (-b.most, -b.least) };
+    let sign = if is_positive { 1.0 } else { -1.0 };
+    let size = a.least.abs().max(a.most.abs());
+    let steepest = product(size, 1.0 / nearest / nearest);
     let by_divisor = match (a.least >= 0.0, a.most <= 0.0) {
         // -a / b² is of one sign
         (true, _) => b.slope.times(-steepest, 0.0),
         (_, true) => b.slope.times(0.0, steepest),
         _ => b.slope.times(-steepest, steepest),
     };
-    Some(a.slope.times(inverses.least, inverses.most).plus(by_divisor))
+    Some(a.slope.times(sign / farthest, sign / nearest).plus(by_divisor))
 }
 
-/// The derivative of a function, which is monotonic over the bounds of the argument; `None` if the function is not one of
+/// The derivatives of a function at the bounds of its argument, between which it is monotonic; `None` if the function is not one of
 /// those below or the bounds are not within its domain.
-fn derivative(function: Function, argument: Operand) -> Option<fn(f64) -> f64> {
+fn derivatives(function: Function, argument: Operand) -> Option<[f64; 2]> {
     use std::f64::consts::{LN_2, LN_10};
     let derivative: fn(f64) -> f64 = match function {
         Function::Sqrt => |x| 0.5 / x.sqrt(),
@@ -302,5 +356,12 @@ fn derivative(function: Function, argument: Operand) -> Option<fn(f64) -> f64> {
         Function::Log1p => argument.least > -1.0,
         _ => true,
     };
-    is_defined.then_some(derivative)
+    is_defined.then(|| [argument.least, argument.most].map(derivative))
+}
+
+/// Functions of one number that never decrease; the two that never increase are not asked for.
+fn is_increasing(function: Function) -> bool {
+    use Function as F;
+    is_monotonic(function)
+        || matches!(function, F::Ceil | F::Floor | F::Trunc | F::Int | F::Round | F::Isqrt | F::Factorial)
 }

@@ -1,8 +1,7 @@
 //! Where a formula depends on the version of Python.
 
 use crate::diagnostic::Span;
-use crate::formula::lint::parents::name_of;
-use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
+use crate::formula::lint::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges};
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, Node};
 use crate::python::{BinaryOperator, Function, PythonVersion, bind};
 use crate::schema::Schema;
@@ -55,7 +54,7 @@ pub fn version_differences(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec
 fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<VersionDifference> {
     match &node.kind {
         ExprKind::Binary { right, .. } if is_shift(&node.kind) => {
-            let is_long = facts.at(*right).values.most() > MAX_SHIFT;
+            let is_long = facts.number(*right).is_none_or(|number| number.high() > MAX_SHIFT);
             let text = "a shift by more than 2^63 bits is an `OverflowError` before Python 3.7";
             let difference = VersionDifference {
                 span: node.span,
@@ -72,6 +71,11 @@ fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<Versi
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether one of the numbers, or anything else, may have this type.
+fn may_be(numbers: Option<Interval>, kind: NumberType) -> bool {
+    numbers.is_none_or(|numbers| numbers.kind() == kind || numbers.kind() == NumberType::Either)
 }
 
 /// A call of a function whose name is not hidden.
@@ -115,22 +119,21 @@ impl Call<'_> {
         match self.function {
             Function::Sum if since < PythonVersion::V3_14 => self.adds_floats().then(|| last_digit(" of floats")),
             Function::Sum => {
-                let has_integers = self.adds(TypeSet::INTEGRAL);
+                let has_integers = self.adds(NumberType::Int);
                 (self.adds_floats() && has_integers).then(|| last_digit(" of floats and integers"))
             }
             Function::Factorial | Function::Perm => {
-                let may_be_float = self.argument(0)?.types().intersects(TypeSet::FLOAT);
+                let may_be_float = may_be(self.argument(0), NumberType::Float);
                 let text = format!("`{name}` of a float is a `TypeError` since Python {since}");
                 may_be_float.then(|| error(text))
             }
             Function::Max | Function::Min => {
                 let key = self.keywords.iter().find(|keyword| &*keyword.name == "key")?;
-                let is_none = name_of(self.expr.node(key.value)) == Some("None");
+                let is_none = self.expr.node(key.value).name() == Some("None");
                 is_none.then(|| error(format!("`key=None` of `{name}` is a `TypeError` before Python {since}")))
             }
             Function::Pow => {
-                let (base, exponent) = (self.argument(0)?, self.argument(1)?);
-                let is_pole = base.may_be_zero() && exponent.least() == f64::NEG_INFINITY;
+                let is_pole = self.argument(0).is_none_or(|base| base.contains_zero()) && self.argument(1).is_none();
                 is_pole.then(|| error(format!("`pow(0.0, -inf)` is a `ValueError` before Python {since}")))
             }
             Function::Hypot if self.positional.len() < 2 => None,
@@ -138,18 +141,19 @@ impl Call<'_> {
         }
     }
 
-    fn argument(&self, index: usize) -> Option<ValueSet> {
-        self.positional.get(index).map(|argument| self.facts.at(*argument).values)
+    /// The numbers that an argument can have; `None` if it may be anything else.
+    fn argument(&self, index: usize) -> Option<Interval> {
+        self.positional.get(index).and_then(|argument| self.facts.number(*argument))
     }
 
     /// Whether the sum of two terms can be rounded and then added to: with fewer than three terms it is rounded once.
     fn adds_floats(&self) -> bool {
-        self.adds(TypeSet::FLOAT) && self.terms().is_none_or(|terms| terms.len() > 2)
+        self.adds(NumberType::Float) && self.terms().is_none_or(|terms| terms.len() > 2)
     }
 
-    /// Whether a value of these types can be among what `sum` adds.
-    fn adds(&self, types: TypeSet) -> bool {
-        self.terms().is_none_or(|terms| terms.iter().any(|term| self.facts.at(*term).values.types().intersects(types)))
+    /// Whether a value of this type can be among what `sum` adds.
+    fn adds(&self, kind: NumberType) -> bool {
+        self.terms().is_none_or(|terms| terms.iter().any(|term| may_be(self.facts.number(*term), kind)))
     }
 
     /// What `sum` adds, with the start; `None` if the items are not known.

@@ -217,6 +217,11 @@ impl Expr {
         self.nodes.iter().enumerate().map(|(index, node)| (ExprId(index as u32), node))
     }
 
+    /// The first place of a name in the text.
+    pub fn first_use(&self, name: &str) -> Option<Span> {
+        self.nodes.iter().find(|node| node.name() == Some(name)).map(|node| node.span)
+    }
+
     /// The first construct in the text that is valid Python but not arithmetic.
     pub fn unsupported(&self) -> Option<(Construct, Span)> {
         let unsupported = self.nodes.iter().filter_map(|node| match node.kind {
@@ -241,6 +246,16 @@ impl Expr {
     pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.nodes.push(Node { kind, span });
         ExprId(self.nodes.len() as u32 - 1)
+    }
+}
+
+impl Node {
+    /// The name, if it is one.
+    pub fn name(&self) -> Option<&str> {
+        match &self.kind {
+            ExprKind::Name(name) => Some(name),
+            _ => None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random formulas, and random values for their inputs.
 
-use job_sort_formula::formula::lint::{Ranges, TypeSet, ValueSet};
+use job_sort_formula::formula::lint::{Interval, NumberType, Ranges};
 use job_sort_formula::python::{Function, PythonVersion, Value};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_testing::random::Xorshift;
@@ -228,11 +228,10 @@ fn leaf(dice: &mut Dice, plain: bool) -> String {
 pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
     let mut ranges = Ranges::default();
     for &name in NAMES {
-        let whole = ranges.values(name, schema);
+        let whole = ranges.interval(name, schema);
         match dice.below(4) {
             0 => ranges.observe(name, [draw(dice, whole), draw(dice, whole)]),
             1 => ranges.observe(name, [draw(dice, whole), Value::Int(0), Value::Int(1)]),
-            2 if dice.one_in(10) => ranges.set(name, ValueSet::from_value(&draw(dice, whole)).or_nan(true)),
             _ => {}
         }
     }
@@ -240,40 +239,38 @@ pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
 }
 
 /// A value within a range, often a bound or a round number.
-pub fn draw(dice: &mut Dice, within: ValueSet) -> Value {
+pub fn draw(dice: &mut Dice, within: Interval) -> Value {
     for _ in 0..40 {
         let value = candidate(dice, within);
         if within.contains(&value) {
             return value;
         }
     }
-    let edge = match (within.least(), within.most()) {
-        (least, most) if least > most => f64::NAN,
-        (least, _) if least.is_finite() => least,
-        (_, most) => most,
-    };
+    let edge = within.low();
     let value = Value::Float(edge);
     if within.contains(&value) { value } else { Value::int(format!("{edge:.0}").parse().unwrap()) }
 }
 
-fn candidate(dice: &mut Dice, within: ValueSet) -> Value {
+fn candidate(dice: &mut Dice, within: Interval) -> Value {
     let span = if dice.one_in(3) { 1e18 } else { 1e5 };
-    let (least, most) = (within.least().max(-span), within.most().min(span));
+    let (least, most) = (within.low().max(-span), within.high().min(span));
     let near = |dice: &mut Dice| least + (most - least) * dice.unit();
     let x = match dice.below(8) {
-        0 => within.least(),
-        1 => within.most(),
+        0 => within.low(),
+        1 => within.high(),
         2 => *dice.pick(&[0.0, -0.0]),
         3 => *dice.pick(&[1.0, -1.0, 2.0, 0.5, -0.5, 3.0, 1e-6, 60.0, 3600.0, 1e9, -7.0, 1e-300, 1e300]),
         4 => (near(dice) * 1e-3).round(),
-        5 if within.may_be_nan() => f64::NAN,
         _ => near(dice),
     };
-    let floats = within.types().intersects(TypeSet::FLOAT);
-    match within.types().intersects(TypeSet::INT) && (!floats || dice.one_in(2)) {
+    let is_int = match within.kind() {
+        NumberType::Int => true,
+        NumberType::Float => false,
+        NumberType::Either => dice.one_in(2),
+    };
+    match is_int {
         true if x.abs() < 9e18 => Value::Int(x.round() as i64),
-        true if x.is_finite() => Value::int(format!("{:.0}", x).parse().unwrap()),
-        _ if within.types().intersects(TypeSet::BOOL) && dice.one_in(2) => Value::Bool(dice.one_in(2)),
-        _ => Value::Float(x),
+        true => Value::int(format!("{x:.0}").parse().unwrap()),
+        false => Value::Float(x),
     }
 }

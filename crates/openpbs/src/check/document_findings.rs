@@ -5,7 +5,7 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::{Origin, Schema};
 
-use super::site_findings::{counted, first_span_of, whole_span};
+use super::site_findings::{counted, whole_span};
 use crate::files::queues::Queues;
 use crate::number_format;
 use crate::order::NotConsidered;
@@ -14,7 +14,7 @@ use crate::order::NotConsidered;
 pub(super) fn without_default(expr: &Expr, schema: &Schema, table: &JobTable, queues: &Queues) -> Vec<Diagnostic> {
     let findings = table.columns().filter_map(|(name, column)| {
         let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
-        let span = first_span_of(expr, name).filter(|_| is_resource)?;
+        let span = expr.first_use(name).filter(|_| is_resource)?;
         let lacks = |row: &usize| !column.is_set(*row) && queues.resources_default(table.queue(*row), name).is_some();
         let rows: Vec<usize> = table.considered_rows().filter(lacks).collect();
         let first = *rows.first()?;
@@ -83,7 +83,7 @@ pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic
         let message =
             format!("`{name}` is what the scheduler defines, not the resource `{name}` that the site declares");
         let help = "no formula can read a resource of this name: declare it under another one";
-        Some(Diagnostic::warning("JSF623", message, first_span_of(expr, name)?).with_help(help))
+        Some(Diagnostic::warning("JSF623", message, expr.first_use(name)?).with_help(help))
     });
     findings.collect()
 }

@@ -369,9 +369,9 @@ fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
     let unknown = site.constants.iter().filter(|(_, amounts)| amounts.is_empty()).map(|(name, _)| *name);
     let given = site.defaulted.iter().map(String::as_str).chain(unknown);
     for name in given.filter(|name| schema.is_numeric(name)) {
-        let values = ranges.values(name, schema);
-        let least = if values.is_integral() { 1.0 } else { SMALLEST_FLOAT };
-        ranges.set(name, lint::ValueSet::between(values.types(), least, values.most()));
+        let interval = ranges.interval(name, schema);
+        let least = if interval.kind() == lint::NumberType::Int { 1.0 } else { SMALLEST_FLOAT };
+        ranges.set(name, lint::Interval::new(interval.kind(), least, interval.high()));
     }
     for (name, amounts) in site.constants.iter().filter(|(name, _)| schema.is_numeric(name)) {
         ranges.observe(name, amounts.iter().cloned());

@@ -2,7 +2,7 @@
 //! Python.
 
 use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Message, Need, Severity, Span};
-use job_sort_formula::formula::lint::{Facts, Ranges, ValueSet, VersionDifference};
+use job_sort_formula::formula::lint::{Facts, Ranges, VersionDifference};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::formula::{Formula, lint};
@@ -53,16 +53,9 @@ fn answers(text: &str, schema: &Schema) -> Vec<Answer> {
 
 /// The names of a formula, each with its first place.
 fn names(expr: &Expr) -> Vec<(&str, Span)> {
-    let mut names: Vec<(&str, Span)> = Vec::new();
-    for node in expr.nodes() {
-        if let ExprKind::Name(name) = &node.kind {
-            match names.iter_mut().find(|(known, _)| *known == &**name) {
-                Some((_, first)) if node.span.start < first.start => *first = node.span,
-                Some(_) => {}
-                None => names.push((name, node.span)),
-            }
-        }
-    }
+    let mut names: Vec<_> = expr.nodes().iter().filter_map(|node| Some((node.name()?, node.span))).collect();
+    names.sort_unstable();
+    names.dedup_by_key(|(name, _)| *name);
     names
 }
 
@@ -206,24 +199,20 @@ fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: 
 fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<Fix> {
     let node = expr.node(call);
     let ExprKind::Call { callee, positional, keywords } = &node.kind else { return None };
-    let is_called = matches!(&expr.node(*callee).kind, ExprKind::Name(callee) if **callee == *name);
+    let is_called = expr.node(*callee).name() == Some(name);
     let [argument] = **positional else { return None };
-    let values = facts.at(argument).values;
-    if !is_called || !keywords.is_empty() || !values.is_number() {
+    let values = facts.number(argument)?;
+    if !is_called || !keywords.is_empty() {
         return None;
     }
     let operand = as_operand(expr, argument);
     let power = match name {
-        "cbrt" if is_not_negative(&values) => format!("{operand} ** (1/3)"),
+        "cbrt" if values.low() >= 0.0 => format!("{operand} ** (1/3)"),
         "exp2" => format!("2.0 ** {operand}"),
         _ => return None,
     };
     let replacement = if binds_tightly(expr, call) { format!("({power})") } else { power };
     Some(Fix { span: node.span, replacement, applicability: Applicability::Unsafe })
-}
-
-fn is_not_negative(values: &ValueSet) -> bool {
-    values.least() >= 0.0 && !values.may_be_nan()
 }
 
 /// The text of an argument as an operand of `**`.
@@ -334,6 +323,7 @@ fn is_same(old: &Result<FormulaResult, &ScoreError>, new: &Result<FormulaResult,
 
 #[cfg(test)]
 mod tests {
+    use job_sort_formula::formula::lint::NumberType;
     use job_sort_formula::python::Value;
     use jsf_testing::random::Generator;
     use jsf_testing::random::formulas::{Writer, schema};
@@ -388,10 +378,12 @@ mod tests {
 
     /// A value that the input can have.
     fn draw(name: &str, schema: &Schema, random: &mut Generator) -> Value {
-        let values = Ranges::default().values(name, schema);
-        match values.is_integral() {
-            true => Value::Int((random.below(100) as i64).clamp(values.least() as i64, values.most() as i64)),
-            false => Value::Float((random.below(1000) as f64 / 1000.0).clamp(values.least(), values.most())),
+        let interval = Ranges::default().interval(name, schema);
+        match interval.kind() {
+            NumberType::Int => {
+                Value::Int((random.below(100) as i64).clamp(interval.low() as i64, interval.high() as i64))
+            }
+            _ => Value::Float((random.below(1000) as f64 / 1000.0).clamp(interval.low(), interval.high())),
         }
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use job_sort_formula::diagnostic::{Diagnostic, Severity, Span};
 use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::syntax::{Expr, ExprKind};
+use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
@@ -27,7 +27,7 @@ pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic
         let message = format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
         let help =
             "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
-        Some(Diagnostic::warning("JSF502", message, first_span_of(expr, name)?).with_help(help))
+        Some(Diagnostic::warning("JSF502", message, expr.first_use(name)?).with_help(help))
     });
     findings.collect()
 }
@@ -37,7 +37,7 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
     let entities = table.entities();
     let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
     let findings = FairshareInput::NAMES.into_iter().filter_map(|(name, input)| {
-        let span = first_span_of(expr, name)?;
+        let span = expr.first_use(name)?;
         let numbers = shares.iter().map(|shares| shares.as_ref().map_or(0.0, |shares| fairshare_number(input, shares)));
         let truncated: Vec<_> = entities
             .iter()
@@ -64,7 +64,7 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
         // the amount of a string is 0 for the job that has it, too
         let is_resource =
             schema.is_numeric(name) && schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
-        let span = first_span_of(expr, name).filter(|_| is_resource && !considered.is_empty())?;
+        let span = expr.first_use(name).filter(|_| is_resource && !considered.is_empty())?;
         if considered.iter().any(|&row| column.is_set(row)) {
             return None;
         }
@@ -139,8 +139,8 @@ pub(super) fn idle_summands(
 fn depends_on_usage(expr: &Expr, span: Span) -> bool {
     let mut within = expr.nodes().iter().filter(|node| span.start <= node.span.start && node.span.end <= span.end);
     within.any(|node| {
-        let ExprKind::Name(name) = &node.kind else { return false };
-        matches!(FairshareInput::from_name(name), Some(FairshareInput::TreeUsage | FairshareInput::Factor))
+        let input = node.name().and_then(FairshareInput::from_name);
+        matches!(input, Some(FairshareInput::TreeUsage | FairshareInput::Factor))
     })
 }
 
@@ -200,7 +200,7 @@ fn one_digit(number: f64) -> f64 {
 
 /// A finding if the formula uses `eligible_time` and the server accrues none.
 pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
-    let span = first_span_of(expr, "eligible_time").filter(|_| server.eligible_time_enable == Some(false))?;
+    let span = expr.first_use("eligible_time").filter(|_| server.eligible_time_enable == Some(false))?;
     Some(
         Diagnostic::warning("JSF603", "the server's `eligible_time_enable` is false, so none accrues", span)
             .with_help("qmgr -c 'set server eligible_time_enable = True'"),
@@ -417,12 +417,6 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
         Consequence::Crash => "OpenPBS counts such a job as -1, and its scheduler crashes",
         Consequence::Unknown => "jsf counts such a job as 0, but OpenPBS may compute another value",
     })
-}
-
-/// The span of the first use of a name in the formula.
-pub(super) fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
-    let uses = expr.nodes().iter().filter(|node| matches!(&node.kind, ExprKind::Name(used) if **used == *name));
-    uses.map(|node| node.span).min()
 }
 
 /// The span of the whole formula.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::diagnostic::Diagnostic;
 use crate::formula::lint::findings::Analysis;
-use crate::formula::lint::ranges::Rounded;
+use crate::formula::lint::ranges::{Interval, Rounded, comparison};
 use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{BooleanOperator, ComparisonOperator};
 use crate::schema::InputType;
@@ -25,14 +25,16 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
                     let branch = if is_true { *otherwise } else { *then };
                     reported.insert(analysis.without_parentheses(*condition));
                     findings.push(never_evaluated(analysis, branch, *condition, is_true));
+                } else {
+                    findings.extend(covered_branch(analysis, *condition, *otherwise));
                 }
             }
             ExprKind::Boolean { op, operands } => {
-                let deciding = (0..operands.len() - 1).find(|&index| !analysis.facts.at(operands[index + 1]).reachable);
-                if let Some(index) = deciding.filter(|&index| !analysis.facts.at(operands[index]).values.is_empty()) {
-                    reported.insert(analysis.without_parentheses(operands[index]));
-                    let is_true = *op == BooleanOperator::Or;
-                    findings.push(never_evaluated(analysis, operands[index + 1], operands[index], is_true));
+                let is_deciding = *op == BooleanOperator::Or;
+                let deciding = operands.windows(2).find(|pair| constant_truth(analysis, pair[0]) == Some(is_deciding));
+                if let Some(pair) = deciding {
+                    reported.insert(analysis.without_parentheses(pair[0]));
+                    findings.push(never_evaluated(analysis, pair[1], pair[0], is_deciding));
                 }
             }
             _ => {}
@@ -50,14 +52,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// Whether a condition is true for every job or false for every job; `None` if it is neither.
 fn constant_truth(analysis: &Analysis<'_>, condition: ExprId) -> Option<bool> {
-    let values = analysis.facts.at(condition).values;
-    if values.is_empty() || !values.is_number() || values.may_be_nan() {
-        return None;
-    }
-    match values.single() {
-        Some(value) => Some(value != 0.0),
-        None => (!values.may_be_zero()).then_some(true),
-    }
+    analysis.facts.number(condition)?.truth()
 }
 
 fn never_evaluated(analysis: &Analysis<'_>, branch: ExprId, condition: ExprId, is_true: bool) -> Diagnostic {
@@ -65,6 +60,40 @@ fn never_evaluated(analysis: &Analysis<'_>, branch: ExprId, condition: ExprId, i
     let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(branch).span);
     let label = if is_true { "always true" } else { "always false" };
     with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, label), condition)
+}
+
+/// The finding on the branch `b` of `a if ncpus > 4 else b if ncpus > 8 else c`: the condition above it is true for all its jobs.
+fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> Option<Diagnostic> {
+    let otherwise = analysis.without_parentheses(otherwise);
+    let ExprKind::Conditional { then, condition, .. } = *analysis.kind(otherwise) else { return None };
+    let (name, op, bound) = threshold(analysis, above)?;
+    let (other_name, other_op, other_bound) = threshold(analysis, condition)?;
+    let range = analysis.ranges.interval(name, analysis.schema);
+    let (low, high) = match other_op {
+        ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => (other_bound.low(), range.high()),
+        ComparisonOperator::Less | ComparisonOperator::LessOrEqual => (range.low(), other_bound.high()),
+        _ => return None,
+    };
+    let jobs = Interval::new(range.kind(), low, high);
+    if name != other_name || low > high || comparison(op, jobs, bound) != Some(true) {
+        return None;
+    }
+    let message = format!("{} is never evaluated", analysis.quoted(then));
+    let label = format!("true wherever {} is", analysis.quoted(condition));
+    let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(then).span);
+    Some(finding.with_secondary_label(analysis.expr.node(above).span, label))
+}
+
+/// The name, the operator and the number of a comparison of an input with a number.
+fn threshold<'a>(analysis: &'a Analysis<'_>, condition: ExprId) -> Option<(&'a str, ComparisonOperator, Interval)> {
+    let ExprKind::Comparison { operators, operands } = analysis.kind(analysis.without_parentheses(condition)) else {
+        return None;
+    };
+    let (&[op], &[left, right]) = (&**operators, &**operands) else { return None };
+    match analysis.input(left) {
+        Some(name) => Some((name, op, analysis.facts.number(right)?)),
+        None => Some((analysis.input(right)?, op.mirrored(), analysis.facts.number(left)?)),
+    }
 }
 
 fn constant_comparison(analysis: &Analysis<'_>, node: ExprId) -> Option<Diagnostic> {
@@ -77,7 +106,7 @@ fn constant_comparison(analysis: &Analysis<'_>, node: ExprId) -> Option<Diagnost
 /// Adds the range of the first input of a condition.
 fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: ExprId) -> Diagnostic {
     match analysis.inputs(condition).first() {
-        Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.values(name, analysis.schema))),
+        Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.interval(name, analysis.schema))),
         None => finding,
     }
 }
@@ -90,7 +119,7 @@ fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
         for (op, pair) in operators.iter().zip(operands.windows(2)) {
             let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
             let finding = wrong_unit(analysis, pair[0], pair[1]).or_else(|| wrong_unit(analysis, pair[1], pair[0]));
-            findings.extend(finding.filter(|_| is_order && analysis.facts.at(node).values.single().is_none()));
+            findings.extend(finding.filter(|_| is_order && constant_truth(analysis, node).is_none()));
         }
     }
     findings
@@ -99,7 +128,7 @@ fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 fn wrong_unit(analysis: &Analysis<'_>, name: ExprId, number: ExprId) -> Option<Diagnostic> {
     let input = analysis.input(name)?;
     let value = match analysis.kind(analysis.without_parentheses(number)) {
-        ExprKind::Literal { .. } => analysis.facts.at(number).values.single()?,
+        ExprKind::Literal { .. } => analysis.facts.number(number)?.single()?,
         _ => return None,
     };
     let (min, unit, unit_name, factor, larger_unit) = match analysis.schema.entry(input)?.input_type {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::findings::sampling::Sample;
-use crate::formula::lint::ranges::TypeSet;
+use crate::formula::lint::ranges::Known;
 use crate::formula::program::EvalError;
 use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{BinaryOperator, ErrorKind, Function};
@@ -46,15 +46,15 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
     let by_span: HashMap<Span, ExprId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
     let mut all = Vec::new();
-    for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).always_fails()) {
+    for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
+        let Known::Fails(kind) = analysis.facts.at(node).known else { continue };
         let span = analysis.expr.node(node).span;
         let sample = samples.iter().find(|(_, error)| error.span == span).copied();
-        let kind = sample.map(|(_, error)| error.raised.kind).or_else(|| analysis.facts.at(node).errors.iter().next());
-        all.extend(kind.map(|kind| Failure { node, kind, is_certain: true, sample }));
+        all.push(Failure { node, kind, is_certain: true, sample });
     }
     for (sample, error) in samples {
         if let Some(&node) = by_span.get(&error.span)
-            && !analysis.facts.at(node).always_fails()
+            && !analysis.facts.always_fails(node)
         {
             all.push(Failure { node, kind: error.raised.kind, is_certain: false, sample: Some((sample, error)) });
         }
@@ -203,9 +203,13 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
     };
     let mut finding = diagnostic(analysis, failure, "JSF307", &what, failure.node);
     for child in analysis.kind(failure.node).children() {
-        let values = analysis.facts.at(child).values;
-        if analysis.facts.function(child).is_none() && !values.is_empty() {
-            finding = finding.with_secondary_label(analysis.expr.node(child).span, values.types().names().join(" or "));
+        let name = match analysis.kind(analysis.without_parentheses(child)) {
+            ExprKind::Tuple { .. } => Some("a tuple"),
+            ExprKind::List(_) => Some("a list"),
+            _ => analysis.facts.number(child).map(|number| number.kind().name()),
+        };
+        if let Some(name) = name {
+            finding = finding.with_secondary_label(analysis.expr.node(child).span, name);
         }
     }
     let text = failure.sample.map(|(_, error)| format!("Python raises `{}`; ", error.raised.text)).unwrap_or_default();
@@ -218,11 +222,12 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
     let has_literal = [left, right]
         .into_iter()
         .any(|operand| matches!(analysis.kind(analysis.without_parentheses(operand)), ExprKind::Literal { .. }));
-    let is_meant = has_literal && !analysis.facts.at(left).values.types().is_subset(TypeSet::BOOL);
+    let is_condition = matches!(analysis.kind(analysis.without_parentheses(left)), ExprKind::Comparison { .. });
+    let is_meant = has_literal && !is_condition;
     if !analysis.facts.at(node).reachable || !(fails || is_meant) {
         return None;
     }
-    let always = analysis.facts.at(node).always_fails();
+    let always = analysis.facts.always_fails(node);
     let message = format!("{} is not a power: `^` is the exclusive or", analysis.quoted(node));
     let span = analysis.expr.node(node).span;
     let finding =

@@ -53,7 +53,7 @@ struct Analysis<'e> {
 pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
     let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return Vec::new() };
     let facts = analyze_ranges(expr, schema, ranges);
-    let samples = Samples::new(&program, schema, ranges, &facts);
+    let samples = Samples::new(&program, schema, ranges);
     let analysis = Analysis { expr, schema, ranges, facts, samples };
     let mut findings = failures::check(&analysis);
     if program.refused().is_none() {
@@ -71,7 +71,7 @@ pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnos
 #[doc(hidden)]
 pub fn sampled_parts(expr: &Expr, schema: &Schema, ranges: &Ranges) -> usize {
     let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return 0 };
-    let samples = Samples::new(&program, schema, ranges, &analyze_ranges(expr, schema, ranges));
+    let samples = Samples::new(&program, schema, ranges);
     samples.all.len() * expr.nodes().len()
 }
 
@@ -168,7 +168,7 @@ impl Analysis<'_> {
     /// A small positive lower bound for an input that is never negative, as text.
     fn positive_bound(&self, name: &str) -> Option<&'static str> {
         let entry = self.schema.entry(name)?;
-        let from_zero = self.ranges.values(name, self.schema).least() >= 0.0;
+        let from_zero = self.ranges.interval(name, self.schema).low() >= 0.0;
         match (name, entry.input_type) {
             // a formula that divides by a priority expects a positive one
             ("queue_priority" | "job_priority", _) => Some("1"),

@@ -3,9 +3,10 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::formula::lint::findings::Analysis;
-use crate::formula::lint::ranges::{Rounded, TypeSet, ValueSet};
+use crate::formula::lint::ranges::{Interval, NumberType, Rounded};
+use crate::formula::program::literal_value;
 use crate::formula::syntax::{ExprId, ExprKind};
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, Python, Value};
+use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Value};
 use crate::schema::Range;
 
 /// Findings on lost precision.
@@ -17,14 +18,11 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// Findings on terms of the outermost sum that are absorbed by the others.
 fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
-    let terms = summands(analysis);
-    if terms.len() < 2 || terms.iter().any(|&(_, values)| !values.is_number() || values.bounds().is_none()) {
-        return Vec::new();
-    }
-    let least: f64 = terms.iter().map(|(_, values)| values.least()).sum();
-    let most: f64 = terms.iter().map(|(_, values)| values.most()).sum();
+    let Some(terms) = summands(analysis).filter(|terms| terms.len() > 1) else { return Vec::new() };
+    let least: f64 = terms.iter().map(|(_, values)| values.low()).sum();
+    let most: f64 = terms.iter().map(|(_, values)| values.high()).sum();
     let absorbed = terms.iter().filter_map(|&(term, values)| {
-        let others = Range { least: least - values.least(), most: most - values.most() };
+        let others = Range { least: least - values.low(), most: most - values.high() };
         absorbed_term(analysis, term, values, others)
     });
     let absorbed: Vec<Absorbed> = absorbed.collect();
@@ -45,8 +43,8 @@ struct Absorbed {
     spacing: f64,
 }
 
-/// The terms of the outermost sum with their signed values.
-fn summands(analysis: &Analysis<'_>) -> Vec<(ExprId, ValueSet)> {
+/// The terms of the outermost sum with their signed values; `None` if one may be anything but a number.
+fn summands(analysis: &Analysis<'_>) -> Option<Vec<(ExprId, Interval)>> {
     let mut terms = Vec::new();
     let mut parts = vec![(analysis.expr.root(), false)];
     while let Some((part, negative)) = parts.pop() {
@@ -59,21 +57,20 @@ fn summands(analysis: &Analysis<'_>) -> Vec<(ExprId, ValueSet)> {
                 parts.extend([(*right, !negative), (*left, negative)]);
             }
             _ => {
-                let values = analysis.facts.at(part).values;
-                let types = values.types();
-                let negated = ValueSet::between(types, -values.most(), -values.least());
+                let values = analysis.facts.number(part)?;
+                let negated = Interval::new(values.kind(), -values.high(), -values.low());
                 terms.push((part, if negative { negated } else { values }));
             }
         }
     }
-    terms
+    Some(terms)
 }
 
 /// A term that varies by less than the precision of a `float` of the size of the others.
-fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: ValueSet, others: Range) -> Option<Absorbed> {
+fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: Interval, others: Range) -> Option<Absorbed> {
     let Range { least, most } = others;
     let size = if least > 0.0 { least } else { -most };
-    let width = values.most() - values.least();
+    let width = values.high() - values.low();
     if size <= 0.0 || width <= 0.0 || !width.is_finite() || !size.is_finite() || analysis.inputs(term).is_empty() {
         return None;
     }
@@ -83,7 +80,7 @@ fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: ValueSet, others
     }
     // if the other terms are constant, this can be computed; if they vary, the term can still change the rounding
     let is_absorbed = match least == most {
-        true => (least + values.least()) as f32 == (least + values.most()) as f32,
+        true => (least + values.low()) as f32 == (least + values.high()) as f32,
         false => width < spacing / 2.0,
     };
     if !is_absorbed {
@@ -107,14 +104,15 @@ fn float_spacing(size: f64) -> f64 {
     if float.is_finite() { f64::from(float.next_up()) - f64::from(float) } else { f64::INFINITY }
 }
 
-/// Findings on integers beyond 2^53 that change when they are converted to a double.
+/// Findings on literals of integers that change when they are converted to a double.
 fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
         let ExprKind::Binary { left, right, .. } = part.kind else { continue };
         for (integer, other) in [(left, right), (right, left)] {
-            if analysis.facts.at(other).values.types().is_subset(TypeSet::FLOAT)
-                && !analysis.facts.at(node).always_fails()
+            let is_float = analysis.facts.number(other).is_some_and(|number| number.kind() == NumberType::Float);
+            if is_float
+                && !analysis.facts.always_fails(node)
                 && let Some(message) = inexact_integer(analysis, integer)
             {
                 let finding = Diagnostic::note("JSF505", message, analysis.expr.node(integer).span);
@@ -128,18 +126,12 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// The message, if the integer is beyond 2^53 for every job, or is a constant that no double represents.
+/// The message, if no double represents the integer.
 fn inexact_integer(analysis: &Analysis<'_>, node: ExprId) -> Option<String> {
-    let values = analysis.facts.at(node).values;
-    if values.is_empty() || !values.is_integral() {
-        return None;
-    }
+    let ExprKind::Literal { kind, text } = analysis.kind(analysis.without_parentheses(node)) else { return None };
+    let value = literal_value(*kind, text, analysis.schema.python()).ok()?;
     let message = format!("{} is rounded when it is combined with a float", analysis.quoted(node));
-    let Some(value) = analysis.facts.constant(node) else {
-        let is_beyond = values.least() >= MAX_EXACT_FLOAT || values.most() <= -MAX_EXACT_FLOAT;
-        return is_beyond.then_some(message);
-    };
     let python = Python::new();
-    let double = python.call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]).ok()?;
-    (!python.compare(ComparisonOperator::Equal, &double, value).ok()?).then_some(message)
+    let double = python.call(&Value::Function(Function::Float), std::slice::from_ref(&value), &[]).ok()?;
+    (!python.compare(ComparisonOperator::Equal, &double, &value).ok()?).then_some(message)
 }

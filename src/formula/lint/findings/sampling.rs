@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::Span;
-use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet};
+use crate::formula::lint::ranges::{Interval, NumberType, Ranges};
 use crate::formula::program::{EvalError, Interpreter, Program, literal_value};
 use crate::formula::syntax::{Expr, ExprKind, LiteralKind};
 use crate::python::{ErrorKind, Python, PythonVersion, Value};
@@ -15,7 +15,7 @@ use crate::schema::{InputType, Schema};
 /// The maximum number of nodes that are evaluated, over all sample jobs.
 const MAX_STEPS: usize = 200_000;
 const MAX_SAMPLES: usize = 320;
-/// The maximum for a formula whose integers can exceed the limit on their size, which takes long to find out.
+/// The maximum for a formula whose integers exceed the limit on their size, which takes long to find out.
 const MAX_COSTLY_SAMPLES: usize = 24;
 /// The fuel of one evaluation, which long integers use up.
 pub(super) const FUEL: u64 = 1 << 20;
@@ -42,23 +42,22 @@ pub(super) struct Samples {
     pub(super) all: Vec<Sample>,
     /// The values of each input, the typical one first.
     pub(super) candidates: Vec<Vec<Value>>,
+    /// Whether an integer exceeded the limit.
+    is_costly: bool,
 }
 
 impl Samples {
     /// Evaluates the formula for sample jobs whose inputs are within their ranges.
-    pub(super) fn new(program: &Program, schema: &Schema, ranges: &Ranges, facts: &Facts) -> Self {
+    pub(super) fn new(program: &Program, schema: &Schema, ranges: &Ranges) -> Self {
         let names = program.inputs().to_vec();
         let literals = literals(program.expr());
         let candidates: Vec<_> = names.iter().map(|name| candidates(name, schema, ranges, &literals)).collect();
         let indices = names.iter().cloned().zip(0..).collect();
-        let mut samples = Self { names, indices, all: Vec::new(), candidates };
+        let mut samples = Self { names, indices, all: Vec::new(), candidates, is_costly: false };
         if program.refused().is_some() || samples.candidates.iter().any(Vec::is_empty) {
             return samples;
         }
-        let max_samples = match facts.errors().contains(ErrorKind::Limit) {
-            true => MAX_COSTLY_SAMPLES,
-            false => (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES),
-        };
+        let max_samples = (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES);
         let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
         samples.vary_one_input(max_samples, &mut interpreter);
         samples.mix_inputs(max_samples, &mut interpreter);
@@ -72,7 +71,13 @@ impl Samples {
 
     fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, interpreter: &mut Interpreter<'_, Python>) {
         let result = interpreter.evaluate(&inputs);
+        self.is_costly |= result.as_ref().is_err_and(|error| error.raised.kind == ErrorKind::Limit);
         self.all.push(Sample { inputs, varied, result });
+    }
+
+    /// The maximum number of samples, after those that have been evaluated.
+    fn limited(&self, max_samples: usize) -> usize {
+        if self.is_costly { max_samples.min(MAX_COSTLY_SAMPLES) } else { max_samples }
     }
 
     fn typical(&self) -> Vec<Value> {
@@ -86,7 +91,7 @@ impl Samples {
         for choice in 1..longest {
             for input in 0..self.names.len() {
                 let Some(value) = self.candidates[input].get(choice).cloned() else { continue };
-                if self.all.len() * 3 > max_samples * 2 {
+                if self.all.len() * 3 > self.limited(max_samples) * 2 {
                     return;
                 }
                 let mut inputs = self.typical();
@@ -102,7 +107,7 @@ impl Samples {
         if self.names.len() < 2 {
             return;
         }
-        while self.all.len() < max_samples {
+        while self.all.len() < self.limited(max_samples) {
             let inputs = self.candidates.iter().filter_map(|candidates| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 candidates.get((state >> 33) as usize % candidates.len().max(1)).cloned()
@@ -157,7 +162,7 @@ fn literals(expr: &Expr) -> Vec<f64> {
 /// The values that an input has in practice, the typical one first.
 fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) -> Vec<Value> {
     let input_type = schema.entry(name).map_or(InputType::Float, |entry| entry.input_type);
-    let within = ranges.values(name, schema);
+    let within = ranges.interval(name, schema);
     let common: &[f64] = match (name, input_type) {
         ("accrue_type", _) => &[2.0, 0.0, 1.0, 3.0],
         ("job_priority" | "queue_priority", _) => &[100.0, 0.0, -100.0, 1.0, 1023.0, -1024.0],
@@ -172,11 +177,11 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
     let mut numbers = common.to_vec();
     let is_explicit = ranges.explicit(name).is_some();
     if is_explicit {
-        let unlimited = Ranges::default().values(name, schema);
-        let most = Some(within.most()).filter(|most| *most < unlimited.most());
-        numbers.push(within.least());
+        let unlimited = Ranges::default().interval(name, schema);
+        let most = Some(within.high()).filter(|most| *most < unlimited.high());
+        numbers.push(within.low());
         // no job has the most that a type allows
-        numbers.extend(most.into_iter().flat_map(|most| [most, (within.least() + most) / 2.0]));
+        numbers.extend(most.into_iter().flat_map(|most| [most, (within.low() + most) / 2.0]));
     }
     // the type of a site's resource allows negative values, but few sites have any
     numbers.extend(
@@ -195,12 +200,11 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
 }
 
 /// The number in the type that the input has; a float resource without decimals is an integer.
-fn to_value(number: f64, within: ValueSet) -> Value {
-    let whole = within.types().intersects(TypeSet::INT);
-    let float = within.types().intersects(TypeSet::FLOAT);
-    if whole && (!float || number == number.floor()) && number.abs() < 9e15 {
-        Value::Int(number.round() as i64)
-    } else {
-        Value::Float(number)
-    }
+fn to_value(number: f64, within: Interval) -> Value {
+    let is_whole = match within.kind() {
+        NumberType::Int => true,
+        NumberType::Float => false,
+        NumberType::Either => number == number.floor(),
+    };
+    if is_whole && number.abs() < 9e15 { Value::Int(number.round() as i64) } else { Value::Float(number) }
 }

@@ -1,0 +1,212 @@
+//! Intervals of doubles: the numbers that an expression can have.
+
+use std::fmt;
+
+use num_traits::ToPrimitive;
+
+use crate::formula::lint::ranges::Known;
+use crate::python::{Arithmetic, ComparisonOperator, MAX_EXACT_FLOAT, Python, Value};
+use crate::schema::Range;
+
+/// Larger numbers are in no interval: an operation on them may overflow.
+const MAX_BOUND: f64 = 1e300;
+
+/// The types of the numbers in an [`Interval`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberType {
+    /// Integers and truth values.
+    Int,
+    /// Floats.
+    Float,
+    /// Both, as OpenPBS prints an amount of a float resource without decimals as an integer.
+    Either,
+}
+
+impl NumberType {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Int => "an int",
+            Self::Float => "a float",
+            Self::Either => "an int or a float",
+        }
+    }
+
+    /// The type of an arithmetic operation on this and another type.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Float, _) | (_, Self::Float) => Self::Float,
+            (Self::Int, Self::Int) => Self::Int,
+            _ => Self::Either,
+        }
+    }
+}
+
+/// The finite numbers between two bounds, both included. It can contain numbers that no job gives, but it lacks none.
+///
+/// ```
+/// use job_sort_formula::Value;
+/// use job_sort_formula::formula::lint::{Interval, NumberType};
+///
+/// let share = Interval::new(NumberType::Float, 0.0, 1.0);
+/// assert!(share.contains(&Value::Float(0.5)) && share.contains_zero());
+/// assert!(!share.contains(&Value::Int(2)));
+/// assert_eq!(share.to_string(), "a float from 0 to 1");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    kind: NumberType,
+    low: f64,
+    high: f64,
+}
+
+impl Interval {
+    /// The numbers of a type from `low` to `high`.
+    pub fn new(kind: NumberType, low: f64, high: f64) -> Self {
+        // a zero is positive, so that the sign of a quotient does not depend on it
+        let (low, high) = (low + 0.0, high + 0.0);
+        match kind {
+            NumberType::Int => Self { kind, low: low.ceil(), high: high.floor() },
+            _ => Self { kind, low, high },
+        }
+    }
+
+    /// A single number; an integer beyond 2^53 is between the doubles around it. `None` for what is no number, for nan and for what
+    /// is too large.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let (kind, number) = match value {
+            Value::Bool(truth) => (NumberType::Int, f64::from(u8::from(*truth))),
+            Value::Int(number) => (NumberType::Int, *number as f64),
+            Value::Big(number) => (NumberType::Int, number.digits().to_f64()?),
+            Value::Float(number) => (NumberType::Float, *number),
+            _ => return None,
+        };
+        Self::rounded(kind, number, number)
+    }
+
+    /// The interval of results that are computed with these bounds, whose integers beyond 2^53 are rounded; `None` if a result may be
+    /// too large, or none.
+    pub(super) fn rounded(kind: NumberType, low: f64, high: f64) -> Option<Self> {
+        let is_bounded = low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high;
+        let has_integers = kind != NumberType::Float;
+        let low = if has_integers && low.abs() >= MAX_EXACT_FLOAT { low.next_down() } else { low };
+        let high = if has_integers && high.abs() >= MAX_EXACT_FLOAT { high.next_up() } else { high };
+        is_bounded.then(|| Self::new(kind, low, high))
+    }
+
+    /// The types of the numbers.
+    pub fn kind(&self) -> NumberType {
+        self.kind
+    }
+
+    /// The least number.
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// The greatest number.
+    pub fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// The number, if there is only one.
+    pub fn single(&self) -> Option<f64> {
+        (self.low == self.high).then_some(self.low)
+    }
+
+    /// The value, if there is only one, of one type; a float zero has two signs.
+    pub(super) fn value(&self) -> Option<Value> {
+        match (self.single()?, self.kind) {
+            (number, NumberType::Int) if number.abs() <= MAX_EXACT_FLOAT => Some(Value::Int(number as i64)),
+            (number, NumberType::Float) if number != 0.0 => Some(Value::Float(number)),
+            _ => None,
+        }
+    }
+
+    /// The greatest absolute value.
+    pub(in crate::formula::lint) fn size(&self) -> f64 {
+        self.low.abs().max(self.high.abs())
+    }
+
+    /// Whether 0 is between the bounds.
+    pub fn contains_zero(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    /// The truth value in Python, if all numbers have the same.
+    pub(in crate::formula::lint) fn truth(&self) -> Option<bool> {
+        if self.single() == Some(0.0) { Some(false) } else { (!self.contains_zero()).then_some(true) }
+    }
+
+    /// Whether `value` is one of the numbers.
+    pub fn contains(&self, value: &Value) -> bool {
+        let is_within = |op, bound| Python::new().compare(op, value, &Value::Float(bound)).unwrap_or(false);
+        let has_type = match value {
+            Value::Float(_) => self.kind != NumberType::Int,
+            _ => self.kind != NumberType::Float,
+        };
+        has_type
+            && is_within(ComparisonOperator::GreaterOrEqual, self.low)
+            && is_within(ComparisonOperator::LessOrEqual, self.high)
+    }
+
+    /// The interval from the lower to the higher of the bounds of both.
+    pub(super) fn hull(self, other: Self) -> Self {
+        let kind = if self.kind == other.kind { self.kind } else { NumberType::Either };
+        Self { kind, low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The truth values that a condition can have.
+    pub(super) fn truth_values(truth: Option<bool>) -> Known {
+        let (low, high) = match truth {
+            Some(truth) => (f64::from(u8::from(truth)), f64::from(u8::from(truth))),
+            None => (0.0, 1.0),
+        };
+        Known::Number(Self::new(NumberType::Int, low, high))
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [kind, low, high] =
+            [self.kind.name().to_owned(), Rounded(self.low).to_string(), Rounded(self.high).to_string()];
+        if self.low == self.high {
+            write!(f, "{kind}, {low}")
+        } else if low == high {
+            write!(f, "{kind}, about {low}")
+        } else {
+            write!(f, "{kind} from {low} to {high}")
+        }
+    }
+}
+
+/// The bounds moved outward, but not to the other side of 0.
+pub(in crate::formula::lint) fn widened(bounds: Range, below: f64, above: f64) -> Range {
+    let least = bounds.least - below;
+    let most = bounds.most + above;
+    Range {
+        least: if bounds.least >= 0.0 { least.max(0.0) } else { least },
+        most: if bounds.most <= 0.0 { most.min(0.0) } else { most },
+    }
+}
+
+/// A few units in the last place, by which the C library may be wrong.
+pub(super) fn library_error(result: f64) -> f64 {
+    result.abs() * 8.0 * f64::EPSILON + f64::MIN_POSITIVE
+}
+
+/// Displays a number as people write it: an integer, or rounded to six significant digits.
+pub(in crate::formula::lint) struct Rounded(pub f64);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let magnitude = self.0.abs();
+        let rounded: f64 = format!("{:.5e}", self.0).parse().unwrap_or(self.0);
+        match magnitude {
+            0.0 => f.write_str("0"),
+            ..1e15 if self.0.fract() == 0.0 => write!(f, "{}", self.0),
+            1e-4..1e15 => write!(f, "{rounded}"),
+            _ => write!(f, "{rounded:e}"),
+        }
+    }
+}
