@@ -272,7 +272,13 @@ pub fn is_outside_language(formula: &str) -> bool {
         let is_imaginary = word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['j', 'J']);
         is_imaginary || WORDS.split_whitespace().any(|known| known == word)
     };
-    formula.contains(CHARACTERS) || words.any(is_outside) || has_construct(formula)
+    formula.contains(CHARACTERS) || words.any(is_outside) || has_construct(formula) || has_spaced_attribute(formula)
+}
+
+/// Whether a text has an attribute such as that of `1 .real`.
+fn has_spaced_attribute(formula: &str) -> bool {
+    let mut behind_points = formula.split(" .").skip(1);
+    behind_points.any(|behind| behind.starts_with(|first: char| first.is_alphabetic()))
 }
 
 /// Whether a text has an assignment outside of brackets, a subscript, an attribute, an ellipsis or an unpacking.

@@ -168,7 +168,9 @@ fn parse(text: &str, python: PythonVersion) -> Result<Option<Arc<Expr>>, Uncerta
         // the parser may give up before it reaches the fault
         _ if python < COUNTS_BRACKETS && text.matches(['(', '[', '{']).count() > MAX_BRACKETS => Err(Uncertainty::Size),
         // a version may accept it: `max((key)=abs)`
-        SyntaxErrorKind::AssignmentTarget => Err(Uncertainty::NonArithmetic),
+        SyntaxErrorKind::AssignmentTarget if error.span().slice(text).starts_with('(') => {
+            Err(Uncertainty::NonArithmetic)
+        }
         _ if may_be_valid(text) => Err(Uncertainty::NonArithmetic),
         _ => Ok(None),
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use job_sort_formula::Formula;
 use job_sort_formula::schema::{Origin, Schema};
-use jsf_openpbs::qmgr_validation::validate;
+use job_sort_formula::{Formula, PythonVersion};
+use jsf_openpbs::qmgr_validation::{Uncertainty, Validation, validate};
 use jsf_testing::{golden, recorded, setting};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -122,11 +122,12 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
     assert_eq!(answers.len(), formulas.len());
     let (mut wrong, mut untold) = (Vec::new(), 0);
     for (index, (formula, code)) in answers.iter().enumerate() {
-        let ours = validate(formula, &schema).code;
-        let may_be_untold = recorded::is_outside_language(formula);
+        let Validation { code: ours, uncertainty, .. } = validate(formula, &schema);
+        let is_too_deep = version < PythonVersion::V3_9 && uncertainty == Some(Uncertainty::Size);
+        let may_be_untold = is_too_deep || recorded::is_outside_language(formula);
         untold += usize::from(ours.is_none() && index >= odd.len());
         if ours != *code && !(ours.is_none() && may_be_untold) {
-            wrong.push(format!("{version} {formula:.200?}: {ours:?}, not {code:?}"));
+            wrong.push(format!("{version} {formula:.200}: {ours:?}, not {code:?}"));
         }
     }
     eprintln!("Python {version}: {} formulas, {untold} of {} recorded ones untold", answers.len(), records.len());
