@@ -13,7 +13,9 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use job_sort_formula::{Formula, Program, Schema};
+use jsf::answer::{Answer, Format};
 use jsf::commands::simulate::answer::SimulationReport;
+use jsf::view::csv_writer::Cells;
 use jsf_ingest::native_tree::read_tree;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics, Workload,
@@ -136,8 +138,9 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         policy: None,
         decay: None,
         has_no_waits: false,
+        findings: &[],
     };
-    report.write_swf(&mut log).expect("memory");
+    report.write_as(Format::Swf, Cells::Plain, &mut log).expect("memory");
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");
     let case = json!({
         "workload": String::from_utf8(log).expect("UTF-8"), "processors": PROCESSORS, "formula": FORMULA,

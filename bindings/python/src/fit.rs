@@ -2,7 +2,8 @@
 
 use job_sort_formula::formula::Template as Parsed;
 use jsf::commands::fit::formula_to_set::FormulaToSet;
-use jsf::commands::fit::json::{write_goal_fit, write_wish_fit};
+use jsf::commands::fit::goals_view::GoalFitReport;
+use jsf::commands::fit::wishes_view::WishFitReport;
 use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
@@ -72,7 +73,7 @@ impl Site {
         })?;
         let fit = fit.map_err(wish_error)?;
         let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
-        let document = written(|out| write_wish_fit(&fit, &to_set, out))?;
+        let document = written(&WishFitReport { template: template.text(), fit: &fit, to_set: &to_set }, &[])?;
         Ok(Fit { document, warnings: self.warnings().into_iter().chain(to_set.warning()).collect() })
     }
 
@@ -91,7 +92,7 @@ impl Site {
         let fit = watched(py, progress, |watch| fit_goals(&site, template, &log, &goals, &options, watch))?;
         let fit = fit.map_err(fit_error)?;
         let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
-        let document = written(|out| write_goal_fit(&fit, &to_set, out))?;
+        let document = written(&GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set }, &[])?;
         Ok(Fit { document, warnings: warnings.into_iter().chain(to_set.warning()).collect() })
     }
 

@@ -263,7 +263,7 @@ impl Simulation {
 impl Simulation {
     fn written(&self) -> PyResult<String> {
         match &self.0 {
-            Simulated::Run(run) => written(|out| run.report().write_json(out)),
+            Simulated::Run(run) => written(&run.report(), &[]),
             Simulated::Unpickled(pickled) => Ok(pickled.document.clone()),
         }
     }
@@ -337,6 +337,7 @@ impl Run {
             has_no_waits: self.simulated.no_waits(&self.log).is_some(),
             warnings: &self.simulated.warnings,
             rules: &[],
+            findings: &[],
         }
     }
 
@@ -347,7 +348,7 @@ impl Run {
         schedule.too_large.clear();
         schedule.errors = EvaluationErrors::default();
         let report = SimulationReport { workload: &Log::default(), schedule: &schedule, ..self.report() };
-        written(|out| report.write_json(out))
+        written(&report, &[])
     }
 
     /// For which jobs the formula fails.

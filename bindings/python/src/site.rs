@@ -10,14 +10,13 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
-use jsf::commands::compare::answer::{CompareFormat, CompareReport, compared_rows};
-use jsf::commands::compare::json::CompareJson;
+use jsf::answer::{Answer, write_json};
+use jsf::commands::compare::answer::{CompareReport, compared_rows};
+use jsf::commands::compare::view::ListedJobs;
 use jsf::commands::explain::answer::ExplainReport;
-use jsf::commands::explain::json::write_json as write_explanations;
-use jsf::commands::rank::answer::{RankFormat, RankReport, RankedRow, excluded};
-use jsf::commands::rank::json::Json;
-use jsf::commands::replay::view::write_json as write_replay;
-use jsf::commands::shares::answer::{PolicyView, fields, write_json as write_shares};
+use jsf::commands::rank::answer::{RankReport, RankedRow, excluded};
+use jsf::commands::replay::view::ReplayReport;
+use jsf::commands::shares::answer::{PolicyView, SharesReport, fields};
 use jsf::commands::trajectory::view::{TrajectoryReport, eligible_times};
 use jsf_json::clipped;
 use jsf_openpbs::check::{Checked, FAILURE_CODES, SiteFacts};
@@ -245,9 +244,9 @@ impl Site {
                 checked: None,
                 decides: &decides,
                 usage_unit: &explanations.usage_unit,
-                warnings: &worded(self.site.warnings_for(&given.parsed.names())),
+                draw_error: &|_, _| None,
             };
-            written(|out| write_explanations(&report, out))
+            written(&report, &worded(self.site.warnings_for(&given.parsed.names())))
         });
         result(py, "Explanation", &document?)
     }
@@ -285,9 +284,8 @@ impl Site {
                 eligible_times: &eligible_times(&queue.table, &trajectory),
                 trajectory: &trajectory,
                 rules: &[],
-                warnings: &worded(self.site.warnings_for(&given.parsed.names())),
             };
-            written(|out| report.write_json(out))
+            written(&report, &worded(self.site.warnings_for(&given.parsed.names())))
         });
         result(py, "Trajectory", &document?)
     }
@@ -304,7 +302,9 @@ impl Site {
         let log = source("log", log, "a path, a text, bytes or an open file")?;
         let document = py.detach(|| {
             let compared = self.site.replay(log, &given.parsed).map_err(|error| site_error(&error))?;
-            written(|out| write_replay(&compared.replay, &given.text, self.site.python().0, out))
+            let python = self.site.python().0;
+            let report = ReplayReport { formula: &given.text, python, python_in_words: "", replay: &compared.replay };
+            written(&report, &[])
         });
         result(py, "Replay", &document?)
     }
@@ -586,9 +586,9 @@ pub fn result<'py>(py: Python<'py>, class: &str, document: &str) -> PyResult<Bou
 }
 
 /// What a report writes.
-pub fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> PyResult<String> {
+pub fn written(answer: &impl Answer, warnings: &[String]) -> PyResult<String> {
     let mut bytes = Vec::new();
-    write(&mut bytes).map_err(|error| PyOSError::new_err(error.to_string()))?;
+    write_json(answer, warnings, &mut bytes).map_err(|error| PyOSError::new_err(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -634,9 +634,10 @@ fn ranking(site: &OpenedSite, given: &Given, queue: &RankedQueue, with_inputs: b
         rules: &[],
         decides: &decides,
         checked: None,
-        warnings: &worded(site.warnings_for(&given.parsed.names())),
+        page: None,
     };
-    let document = written(|out| Json.write(&report, out))?;
+    let doubts = worded(site.warnings_for(&given.parsed.names()));
+    let document = written(&report, &doubts)?;
     columns.finish(warnings, document)
 }
 
@@ -681,9 +682,11 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
         decides: OldNew { old: &decides.old, new: &decides.new },
         checked: OldNew::default(),
-        warnings: &worded(site.warnings_for(&[old.parsed.names(), new.parsed.names()].concat())),
+        listed: ListedJobs::default(),
+        page: None,
     };
-    let document = written(|out| CompareJson.write(&report, out))?;
+    let doubts = worded(site.warnings_for(&[old.parsed.names(), new.parsed.names()].concat()));
+    let document = written(&report, &doubts)?;
     columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted), document)
 }
 
@@ -719,9 +722,9 @@ fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
             _ => columns.floats(name, values.map(|value| float(value?))),
         }
     }
-    let document = written(|out| {
-        write_shares(&[PolicyView { nodes: &[], ..view }], &worded(site.warnings_for(&["fairshare_factor"])), out)
-    })?;
+    let views = [PolicyView { nodes: &[], ..view }];
+    let report = SharesReport { views: &views, shown: &views, policies: &[], usage_unit: &shares.usage_unit };
+    let document = written(&report, &worded(site.warnings_for(&["fairshare_factor"])))?;
     columns.finish(site.warnings().iter().chain(&shares.notes), document)
 }
 

@@ -7,6 +7,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
 pub mod commands;

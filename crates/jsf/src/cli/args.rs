@@ -29,6 +29,7 @@ use crate::commands::replay::request::ReplayArgs;
 use crate::commands::shares::request::SharesArgs;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::trajectory::request::TrajectoryArgs;
+use crate::view::csv_writer::Cells;
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
 #[derive(Debug, Parser)]
@@ -266,6 +267,11 @@ pub struct CsvArgs {
 }
 
 impl CsvArgs {
+    /// How cells are written.
+    pub(crate) fn cells(&self) -> Cells {
+        if self.csv_safe { Cells::Guarded } else { Cells::Plain }
+    }
+
     /// Says that the option has no effect unless the output is CSV.
     pub fn note_idle(&self, is_csv: bool) {
         note_idle(&[("--csv-safe", self.csv_safe && !is_csv)], "with this format: only the cells of CSV are guarded");

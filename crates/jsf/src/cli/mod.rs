@@ -7,6 +7,7 @@ pub(crate) mod fatal_error;
 pub(crate) mod help;
 pub(crate) mod log;
 pub(crate) mod need;
+pub(crate) mod output;
 pub(crate) mod page_file;
 pub(crate) mod progress;
 pub(crate) mod queue;

@@ -5,6 +5,16 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+/// How the cells of CSV are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cells {
+    /// As they are.
+    Plain,
+    /// With a `'` before what a spreadsheet would compute: before each `=`, `+`, `-` or `@` at the start of a text, or after a
+    /// separator in it, at which some spreadsheets begin another cell.
+    Guarded,
+}
+
 /// Writes a header and a line for each record, a tuple of its fields.
 ///
 /// # Errors
@@ -28,9 +38,12 @@ fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-/// A field, with a `'` where [`Csv::for_spreadsheets`](Csv::for_spreadsheets) says.
-pub(crate) fn guarded(field: &str, for_spreadsheets: bool) -> Cow<'_, str> {
-    if for_spreadsheets { with_guards(field) } else { Cow::Borrowed(field) }
+/// A field as the cells are written.
+pub(crate) fn guarded(field: &str, cells: Cells) -> Cow<'_, str> {
+    match cells {
+        Cells::Plain => Cow::Borrowed(field),
+        Cells::Guarded => with_guards(field),
+    }
 }
 
 /// The text with a `'` before each character that would begin a formula. A spreadsheet may separate cells by another
@@ -79,7 +92,7 @@ mod tests {
             ("", ""),
             ("1", "1"),
         ] {
-            assert_eq!(guarded(field, true), expected);
+            assert_eq!(guarded(field, Cells::Guarded), expected);
         }
     }
 }

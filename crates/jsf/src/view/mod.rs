@@ -12,6 +12,5 @@ pub mod ordered_writer;
 pub mod printable;
 pub mod rule_facts;
 pub mod verdict;
-pub mod warnings;
 pub mod without;
 pub mod words;

@@ -1,9 +1,8 @@
 //! `jsf explain`, on the example site.
 
 use job_sort_formula::Formula;
+use jsf::answer::{Answer, write_json};
 use jsf::commands::explain::answer::ExplainReport;
-use jsf::commands::explain::json::write_json;
-use jsf::commands::explain::view::explain_document;
 use jsf::view::document::TerminalStyle;
 use jsf_site::Site;
 use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteOptions};
@@ -338,19 +337,19 @@ fn with_report<T>(
         checked: None,
         decides: &[],
         usage_unit: &explanations.usage_unit,
-        warnings: &[],
+        draw_error: &|_, _| None,
     })
 }
 
 fn human(report: &ExplainReport<'_>, style: TerminalStyle) -> String {
     let mut text = Vec::new();
-    style.write(&explain_document(*report, &|_, _| None), &mut text).unwrap();
+    style.write(&report.document(), &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
 fn as_json(report: &ExplainReport<'_>) -> Value {
     let mut text = Vec::new();
-    write_json(report, &mut text).unwrap();
+    write_json(report, &[], &mut text).unwrap();
     serde_json::from_slice(&text).unwrap()
 }
 

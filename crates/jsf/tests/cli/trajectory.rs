@@ -1,7 +1,9 @@
 //! `jsf trajectory`: the plot against the points, and what is said if no job can be followed.
 
 use job_sort_formula::Formula;
+use jsf::answer::{Answer, Format, write_json};
 use jsf::commands::trajectory::view::TrajectoryReport;
+use jsf::view::csv_writer::Cells;
 use jsf::view::document::TerminalStyle;
 use jsf_site::Site;
 use jsf_site::{FileSource, Role, SiteFiles, SiteOptions};
@@ -78,22 +80,15 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     // enough for a part of the time
     let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
     let (table, considered) = (&ranked.table, ranked.ranking.order().len());
-    let report = TrajectoryReport {
-        formula,
-        table,
-        considered,
-        eligible_times: &[29_310],
-        trajectory: &trajectory,
-        rules: &[],
-        warnings: &[],
-    };
+    let report =
+        TrajectoryReport { formula, table, considered, eligible_times: &[29_310], trajectory: &trajectory, rules: &[] };
     let of = |format: &str| {
         let mut text = Vec::new();
         match format {
             "human" => TerminalStyle::default().write(&report.document(), &mut text),
-            "json" => report.write_json(&mut text),
-            "csv" => report.write_csv(false, &mut text),
-            _ => report.write_svg(&mut text),
+            "json" => write_json(&report, &[], &mut text),
+            "csv" => report.write_as(Format::Csv, Cells::Plain, &mut text),
+            _ => report.write_as(Format::Svg, Cells::Plain, &mut text),
         }
         .unwrap();
         String::from_utf8(text).unwrap()

@@ -1,8 +1,10 @@
 //! The arguments of `jsf check`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::answer::Format;
 use crate::cli::args::{QueueArgs, TextArgs};
+use crate::cli::output::format;
 
 /// `jsf check`
 #[derive(Debug, Args)]
@@ -59,26 +61,6 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
-    pub format: CheckFormatName,
-}
-
-/// The formats of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormatName {
-    /// Text for people.
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document.
-    Json,
-    /// SARIF 2.1.0, for CI.
-    Sarif,
-}
-
-impl CheckFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Sarif]), default_value = "human")]
+    pub format: Format,
 }

@@ -10,14 +10,13 @@ use jsf_openpbs::qmgr_validation::AnsweredBy;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{FormulaText, Role, Site};
 
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::output::Output;
 use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, Outcome, Progress, draw_all, formula_source, in_options, open_site, read_formula, report, show_site, warn,
 };
-use crate::commands::check::request::{CheckArgs, CheckFormatName};
-use crate::commands::check::sarif::Sarif;
-use crate::commands::check::view::{CheckFormat, CheckJson, CheckReport, check_document, stopped_by_threshold};
+use crate::commands::check::request::CheckArgs;
+use crate::commands::check::view::{CheckReport, stopped_by_threshold};
 use crate::view::finding::few_of_each_code;
 use crate::view::printable::{printable, printable_lines};
 
@@ -96,9 +95,8 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         writeln!(out, "{}", printable_formula(&source, source.text.trim(), formula, numbers)?)?;
     } else {
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_options)).collect();
-        let report =
-            CheckReport { source: formula_source(&source), checked: &checked, warnings: &warnings.into_answer() };
-        write(arguments, report, out)?;
+        let report = CheckReport { source: formula_source(&source), checked: &checked };
+        Output::new(arguments.format, arguments.text, &warnings.into_answer()).write(&report, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let counts = checked.has_errors() || (arguments.qmgr && has_errors);
@@ -204,15 +202,6 @@ fn write_comments(warnings: &[String], out: &mut impl Write) -> Result<(), CliEr
         writeln!(out, "# 'warning: {}'", printable(warning).replace('\'', r"'\''"))?;
     }
     Ok(())
-}
-
-fn write(arguments: &CheckArgs, report: CheckReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
-    match arguments.format {
-        CheckFormatName::Human => write_text(&check_document(report), arguments.text, out),
-        CheckFormatName::Markdown => write_as_markdown(&check_document(report), arguments.text, out),
-        CheckFormatName::Json => Ok(CheckJson.write(&report, out)?),
-        CheckFormatName::Sarif => Ok(Sarif.write(&report, out)?),
-    }
 }
 
 /// The text of a formula without characters that a terminal could obey: blanks become spaces, others are escaped.

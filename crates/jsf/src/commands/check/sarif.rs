@@ -6,21 +6,19 @@ use std::ops::Range;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
 use serde_json::{Map, Value, json};
 
-use crate::commands::check::view::{CheckFormat, CheckReport};
+use crate::commands::check::view::CheckReport;
 use crate::view::finding::FormulaSource;
 
 /// The published JSON schema of the standard.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// One run of one tool, for code scanning.
-#[derive(Debug, Clone, Copy)]
-pub struct Sarif;
-
-impl CheckFormat for Sarif {
-    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, &document(report))?;
-        writeln!(out)
-    }
+/// Writes one run of one tool, for code scanning.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(crate) fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &document(report))?;
+    writeln!(out)
 }
 
 fn document(report: &CheckReport<'_>) -> Value {

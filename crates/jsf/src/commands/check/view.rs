@@ -6,12 +6,15 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
+use serde::{Serialize, Serializer};
 
+use crate::answer::{Answer, Format};
+use crate::commands::check::sarif::write_sarif;
+use crate::view::csv_writer::Cells;
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
 use crate::view::verdict::{brief_finding, verdict_sentence};
-use crate::view::warnings;
 use crate::view::words::count;
 
 /// The most guessed names that are listed; the others are counted.
@@ -24,22 +27,23 @@ pub struct CheckReport<'a> {
     pub source: FormulaSource<'a>,
     /// The result of the check.
     pub checked: &'a Checked,
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
 }
 
-/// A format that a checked formula can be written in.
-pub trait CheckFormat {
-    /// Writes the whole report.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+impl Serialize for CheckReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.checked.document(self.source.text).serialize(serializer)
+    }
 }
 
-/// For programs: one document.
-#[derive(Debug, Clone, Copy)]
-pub struct CheckJson;
+impl Answer for CheckReport<'_> {
+    fn document(&self) -> Document<'_> {
+        check_document(*self)
+    }
+
+    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        write_sarif(self, out)
+    }
+}
 
 /// The document of a check: the server's answer, what the scheduler does, and every finding drawn on the formula.
 pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
@@ -71,7 +75,6 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         sections,
         read_on: "",
     }
-    .with_warnings(report.warnings)
 }
 
 /// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept, else its first error.
@@ -149,10 +152,4 @@ pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
     let [under, over] = [jobs.under_threshold?, jobs.over_threshold?];
     let threshold = jobs.threshold?;
     Some(format!("{under} of {} do not pass the threshold {threshold}", count(under + over, "waiting job")))
-}
-
-impl CheckFormat for CheckJson {
-    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        warnings::write_json(&report.checked.document(report.source.text), report.warnings, out)
-    }
 }

@@ -2,13 +2,16 @@
 
 use std::io::{self, Write};
 
-pub use crate::commands::compare::csv::CompareCsv;
-pub use crate::commands::compare::json::CompareJson;
-pub use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
-use crate::commands::rank::answer::RankedRow;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, OldNew, Ranking, SummandAgreement};
 use jsf_openpbs::check::Checked;
+
+use crate::answer::{Answer, Format};
+use crate::commands::compare::csv::write_csv;
+use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
+use crate::commands::rank::answer::RankedRow;
+use crate::view::csv_writer::Cells;
+use crate::view::document::Document;
 
 /// A comparison, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -29,17 +32,24 @@ pub struct CompareReport<'a> {
     pub decides: OldNew<&'a [SummandAgreement]>,
     /// The result of checking the formulas, for people.
     pub checked: OldNew<Option<&'a Checked>>,
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
+    /// Which jobs are listed.
+    pub listed: ListedJobs,
+    /// What only a page shows; `None` if none is written.
+    pub page: Option<ComparePageParts<'a>>,
 }
 
-/// A format that a comparison can be written in.
-pub trait CompareFormat {
-    /// Writes the whole report.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+impl Answer for CompareReport<'_> {
+    fn document(&self) -> Document<'_> {
+        compare_document(*self, None)
+    }
+
+    fn page(&self) -> Document<'_> {
+        compare_document(*self, self.page)
+    }
+
+    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        write_csv(self, cells, out)
+    }
 }
 
 impl CompareReport<'_> {

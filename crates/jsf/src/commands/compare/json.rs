@@ -1,19 +1,13 @@
 //! A comparison as one JSON document.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use job_sort_formula::rank::{Fairness, GroupChange, OldNew, Ranking, Transitions};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::commands::compare::answer::{CompareFormat, CompareReport};
+use crate::commands::compare::answer::CompareReport;
 use crate::view::decides::{DecidingSummand, decides_json};
-use crate::view::warnings;
-
-/// One JSON document.
-#[derive(Debug, Clone, Copy)]
-pub struct CompareJson;
 
 #[derive(Serialize)]
 struct CompareJsonDocument<'a> {
@@ -79,8 +73,9 @@ struct Counts {
     new: usize,
 }
 
-impl CompareFormat for CompareJson {
-    fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+impl Serialize for CompareReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let report = self;
         let comparison = report.comparison;
         let document = CompareJsonDocument {
             old: side(report.formulas.old, report.rules.old),
@@ -99,7 +94,7 @@ impl CompareFormat for CompareJson {
             fairness: both_fairness(report),
             decides: OldNewSummands { old: decides_json(report.decides.old), new: decides_json(report.decides.new) },
         };
-        warnings::write_json(&document, report.warnings, out)
+        document.serialize(serializer)
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::answer::Format;
 use crate::cli::args::site::{PolicyArg, SiteArgs};
 use crate::cli::args::{CsvArgs, FilterArgs, TextArgs, number_of_jobs, page_path};
+use crate::cli::output::format;
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -105,8 +107,8 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = CompareFormatName::Human)]
-    pub format: CompareFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv]), default_value = "human")]
+    pub format: Format,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
@@ -115,24 +117,4 @@ pub struct CompareArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-/// The formats of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormatName {
-    /// Text and tables
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-    /// The jobs as comma-separated values
-    Csv,
-}
-
-impl CompareFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
 }

@@ -8,22 +8,24 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
+use jsf_site::{
+    CompareRequest, ComparedQueue, FileSource, FormulaText, PolicyShares, Role, Site, SiteError, SiteFiles,
+};
 
+use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{PolicyArg, is_stdin, note_idle, require_one_reader};
-use crate::cli::document::{Shown, write_as_markdown, write_text};
+use crate::cli::document::Shown;
+use crate::cli::output::{Output, Page};
 use crate::cli::queue::{draw_submitted, select_rows};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
-    CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page_file as page, parsed_formula,
-    read_formula_of, report, show_site,
+    CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page_file, parsed_formula, read_formula_of,
+    report, show_site,
 };
-use crate::commands::compare::answer::{CompareFormat, CompareReport, compared_rows};
-use crate::commands::compare::csv::CompareCsv;
-use crate::commands::compare::json::CompareJson;
-use crate::commands::compare::request::{CompareArgs, CompareFormatName};
-use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
+use crate::commands::compare::answer::{CompareReport, compared_rows};
+use crate::commands::compare::request::CompareArgs;
+use crate::commands::compare::view::{ComparePageParts, ListedJobs};
 use crate::commands::rank::answer::RankedRow;
 use crate::commands::rank::run::report_errors;
 
@@ -37,8 +39,8 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let new_site = other_site.as_ref().unwrap_or(&old_site);
     let sources = sides.formulas(&old_site, new_site)?;
     arguments.site.report_idle_options(&old_site, None);
-    arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
+    arguments.csv.note_idle(arguments.format == Format::Csv);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
     let numbers = arguments.site.numbers;
     let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let old = parsed_formula(&sources.old, &submitted.old);
@@ -80,8 +82,12 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| old_site.check_compared(new_site, submitted.as_ref(), &compared));
     let decides = match arguments.format {
-        CompareFormatName::Csv if arguments.report.is_none() => OldNew::default(),
+        Format::Csv if arguments.report.is_none() => OldNew::default(),
         _ => compared.decides(),
+    };
+    let page = match (&arguments.report, &checked) {
+        (Some(_), Some(checked)) => Some(PageParts::new(&drawn, checked.as_ref().map(errors_and_warnings), new_site)?),
+        _ => None,
     };
     let compare_report = CompareReport {
         formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
@@ -95,34 +101,25 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
             old: checked.as_ref().map(|checked| &checked.old),
             new: checked.as_ref().map(|checked| &checked.new),
         },
-        warnings: &warnings.into_answer(),
+        listed: ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() },
+        page: page.as_ref().map(PageParts::shown),
     };
-    let listed = ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() };
-    if let Some(path) = &arguments.report {
-        let of_page = compare_report.checked.map(|checked| checked.map_or_else(Vec::new, errors_and_warnings));
-        let is_one = other_site.is_none() && sources.old.text == sources.new.text;
-        let drawn_of_old = page::drawn(&sources.old, &submitted.old, if is_one { &[] } else { &of_page.old });
-        let drawn_of_new = page::drawn(&sources.new, &submitted.new, &of_page.new);
-        let shares = page::tree(new_site)?;
-        let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
-        let parts = ComparePageParts { findings: OldNew { old: &drawn_of_old, new: &drawn_of_new }, tree };
-        let formulas = arguments.old_file.iter().chain(&arguments.new_file);
-        let document = compare_document(compare_report, listed, Some(parts));
-        page::write_document(path, &[&old_site, new_site], formulas, &document)?;
-    }
-    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
-    match arguments.format {
-        CompareFormatName::Human => {
-            write_text(&compare_document(compare_report, listed, None), shown, out)?;
-        }
-        CompareFormatName::Markdown => write_as_markdown(&compare_document(compare_report, listed, None), shown, out)?,
-        CompareFormatName::Json => CompareJson.write(&compare_report, out)?,
-        CompareFormatName::Csv => {
-            CompareCsv { for_spreadsheets: arguments.csv.csv_safe }.write(&compare_report, out)?;
-        }
-    }
-    out.flush()?;
-    if arguments.format == CompareFormatName::Csv {
+    let warnings = warnings.into_answer();
+    let output = Output {
+        cells: arguments.csv.cells(),
+        page: arguments.report.as_deref().map(|path| Page {
+            path,
+            sites: vec![&old_site, new_site],
+            files: arguments.old_file.iter().chain(&arguments.new_file).collect(),
+        }),
+        ..Output::new(
+            arguments.format,
+            Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() },
+            &warnings,
+        )
+    };
+    output.write(&compare_report, out)?;
+    if arguments.format == Format::Csv {
         let on_error = arguments.site.on_error;
         report_errors(on_error, "the old formula", compared.tables().old, &old.ranking);
         report_errors(on_error, "the new formula", &compared.table, &new.ranking);
@@ -340,11 +337,16 @@ struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
+    /// Whether both sides are the same formula at the same site.
+    fn is_one(&self) -> bool {
+        self.is_same && self.sources.old.text == self.sources.new.text
+    }
+
     /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
     /// of the same formula at the same site are drawn once.
     fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
-        let Self { sources, submitted, is_same } = self;
-        let is_one = *is_same && sources.old.text == sources.new.text;
+        let Self { sources, submitted, .. } = self;
+        let is_one = self.is_one();
         let sides = [
             ("old", &sources.old, &submitted.old, &findings.old),
             ("new", &sources.new, &submitted.new, &findings.new),
@@ -355,6 +357,27 @@ impl Drawn<'_> {
             }
             draw_submitted(source, submitted, findings.iter().cloned());
         }
+    }
+}
+
+/// What only a page shows.
+struct PageParts {
+    findings: OldNew<Vec<String>>,
+    tree: Option<PolicyShares>,
+}
+
+impl PageParts {
+    fn new(drawn: &Drawn<'_>, findings: OldNew<Vec<Diagnostic>>, new_site: &Site) -> Result<Self, CliError> {
+        let Drawn { sources, submitted, .. } = drawn;
+        let of_old = if drawn.is_one() { &[] } else { &*findings.old };
+        let old = page_file::drawn(&sources.old, &submitted.old, of_old);
+        let new = page_file::drawn(&sources.new, &submitted.new, &findings.new);
+        Ok(Self { findings: OldNew { old, new }, tree: page_file::tree(new_site)? })
+    }
+
+    fn shown(&self) -> ComparePageParts<'_> {
+        let tree = self.tree.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
+        ComparePageParts { findings: OldNew { old: &self.findings.old, new: &self.findings.new }, tree }
     }
 }
 

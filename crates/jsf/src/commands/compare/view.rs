@@ -49,11 +49,8 @@ pub struct ListedJobs {
 }
 
 /// The document of a comparison; `page` is what only a page shows.
-pub fn compare_document<'a>(
-    report: CompareReport<'a>,
-    listed: ListedJobs,
-    page: Option<ComparePageParts<'a>>,
-) -> Document<'a> {
+pub(crate) fn compare_document<'a>(report: CompareReport<'a>, page: Option<ComparePageParts<'a>>) -> Document<'a> {
+    let listed = report.listed;
     let comparison = report.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
     let mut sections = vec![Section::formulas(report.formulas.old, report.formulas.new)];
@@ -86,7 +83,6 @@ pub fn compare_document<'a>(
         sections,
         read_on: "--report FILE.html, jsf simulate for waits",
     }
-    .with_warnings(report.warnings)
 }
 
 /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.

@@ -1,17 +1,16 @@
 //! A scheduling cycle: who starts, who is promised a start and when, why each other job waits; as text or as JSON.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::check::Checked;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use crate::answer::Answer;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::verdict::{brief_findings, verdict_sentence};
-use crate::view::warnings;
 use crate::view::without::{Without, without_json, without_most, without_words};
 use crate::view::words::{count, duration, moment};
 
@@ -31,8 +30,6 @@ pub struct CycleReport<'a> {
     pub entities: &'a [String],
     /// What is to be said of the formula, if there is one.
     pub checked: Option<&'a Checked>,
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -74,6 +71,31 @@ struct JsonEstimate<'a> {
     start: Option<i64>,
 }
 
+impl Answer for CycleReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.draw()
+    }
+}
+
+impl Serialize for CycleReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cycle = self.cycle;
+        let json = Json {
+            formula: (!self.formula.is_empty()).then_some(self.formula),
+            at: cycle.at,
+            processors: Processors { total: cycle.processors.total, free: cycle.processors.free },
+            started: &cycle.started,
+            reserved: cycle.reserved.iter().map(|one| JsonReserved { id: &one.id, start: one.start }).collect(),
+            waiting: cycle.waiting.iter().map(|one| JsonWaiting { id: &one.id, reason: &one.reason }).collect(),
+            estimates: cycle.estimates.iter().map(|(id, start)| JsonEstimate { id, start: *start }).collect(),
+            accrue_types: cycle.accrue_types.iter().map(|(id, kind)| (&**id, *kind)).collect(),
+            rules: BTreeMap::from([("order", &*cycle.order), ("starts", &*cycle.backfilling)]),
+            without: without_json(&cycle.left_out),
+        };
+        json.serialize(serializer)
+    }
+}
+
 impl<'a> CycleReport<'a> {
     fn is_shown(&self, id: &str) -> bool {
         self.jobs.is_empty() || self.jobs.iter().any(|job| job == id || is_subjob_of(id, job))
@@ -93,29 +115,7 @@ impl<'a> CycleReport<'a> {
         waiting.filter(|waiting| self.is_shown(&waiting.id) || is_array_of_asked(&waiting.id)).collect()
     }
 
-    /// Writes the cycle as one JSON document.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let cycle = self.cycle;
-        let json = Json {
-            formula: (!self.formula.is_empty()).then_some(self.formula),
-            at: cycle.at,
-            processors: Processors { total: cycle.processors.total, free: cycle.processors.free },
-            started: &cycle.started,
-            reserved: cycle.reserved.iter().map(|one| JsonReserved { id: &one.id, start: one.start }).collect(),
-            waiting: cycle.waiting.iter().map(|one| JsonWaiting { id: &one.id, reason: &one.reason }).collect(),
-            estimates: cycle.estimates.iter().map(|(id, start)| JsonEstimate { id, start: *start }).collect(),
-            accrue_types: cycle.accrue_types.iter().map(|(id, kind)| (&**id, *kind)).collect(),
-            rules: BTreeMap::from([("order", &*cycle.order), ("starts", &*cycle.backfilling)]),
-            without: without_json(&cycle.left_out),
-        };
-        warnings::write_json(&json, self.warnings, out)
-    }
-
-    /// The cycle as a document.
-    pub fn document(&self) -> Document<'a> {
+    fn draw(&self) -> Document<'a> {
         let cycle = self.cycle;
         let mut facts = Vec::new();
         if !self.formula.is_empty() {
@@ -151,7 +151,6 @@ impl<'a> CycleReport<'a> {
             sections,
             read_on: if self.jobs.is_empty() { "jsf cycle --job ID" } else { "jsf explain --job ID" },
         }
-        .with_warnings(self.warnings)
     }
 
     fn starting_section(&self) -> Section<'a> {

@@ -1,10 +1,12 @@
 //! The arguments of `jsf cycle`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jsf_openpbs::wall_clock::Time;
 
+use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{EntityArgs, FormulaArgs, TextArgs, moment_or_wall_time};
+use crate::cli::output::format;
 
 /// `jsf cycle`
 #[derive(Debug, Args)]
@@ -69,24 +71,6 @@ pub struct CycleArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = CycleFormatName::Human)]
-    pub format: CycleFormatName,
-}
-
-/// The formats of a cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CycleFormatName {
-    /// Text and tables
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
-impl CycleFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
 }

@@ -7,12 +7,12 @@ use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, none_exists, outcome, select_rows};
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::cycle::answer::CycleReport;
-use crate::commands::cycle::request::{CycleArgs, CycleFormatName};
+use crate::commands::cycle::request::CycleArgs;
 use crate::commands::rank::answer::RankedRow;
 use crate::commands::rank::filter::{JobFilter, NO_MATCH};
 use crate::commands::rank::run::report_errors;
@@ -63,14 +63,8 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     let is_document = arguments.format.is_document();
     let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
     let formula = source.as_ref().map_or("", |source| &source.text);
-    let warnings = warnings.into_answer();
-    let checked = checked.as_ref();
-    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked, warnings: &warnings };
-    match arguments.format {
-        CycleFormatName::Human => write_text(&report.document(), arguments.text, out)?,
-        CycleFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
-        CycleFormatName::Json => report.write_json(out)?,
-    }
+    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked: checked.as_ref() };
+    Output::new(arguments.format, arguments.text, &warnings.into_answer()).write(&report, out)?;
     // without a formula nothing fails
     Ok(if source.is_some() { outcome(&cycle.findings, &cycle.ranking) } else { Outcome::Fine })
 }

@@ -5,15 +5,14 @@ use job_sort_formula::rank::SummandAgreement;
 use jsf_openpbs::check::Checked;
 use jsf_site::{Explanation, Explanations, PolicyName, PolicyShares, RankedQueue};
 
+use crate::answer::Answer;
+use crate::commands::explain::view::{DrawError, explain_document};
 use crate::commands::rank::answer::excluded;
 use crate::commands::shares::answer::PolicyView;
-
-pub use crate::commands::explain::json::write_json;
-pub use crate::commands::explain::sentence::described_words;
-pub use crate::commands::explain::view::{DrawError, explain_document};
+use crate::view::document::Document;
 
 /// Explanations of jobs, ready to be written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct ExplainReport<'a> {
     /// The formula's text.
     pub formula: &'a str,
@@ -29,8 +28,14 @@ pub struct ExplainReport<'a> {
     pub decides: &'a [SummandAgreement],
     /// The unit of fair-share usage.
     pub usage_unit: &'a str,
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
+    /// Draws the error of a job under the formula.
+    pub draw_error: DrawError<'a>,
+}
+
+impl Answer for ExplainReport<'_> {
+    fn document(&self) -> Document<'_> {
+        explain_document(*self)
+    }
 }
 
 impl<'a> ExplainReport<'a> {

@@ -1,11 +1,10 @@
 //! Explanations as one JSON document.
 
-use std::io::{self, Write};
-
 use job_sort_formula::python::Value as PythonValue;
 use job_sort_formula::rank::explain::Influence;
 use jsf_openpbs::number_format;
 use jsf_site::{Against, Cause, Explanation, Neighbour, RankReached, SmallestChange, Wait};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::commands::explain::answer::{ExplainReport, path_view};
@@ -16,19 +15,16 @@ use crate::commands::shares::answer::fields;
 use crate::view::decides::decides_json;
 use crate::view::document::MAX_VALUE;
 use crate::view::printable::excerpt;
-use crate::view::warnings;
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_LISTED: usize = 10;
 
-/// Writes explanations as one JSON document.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_json(report: &ExplainReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let jobs: Vec<Value> = report.explanations.jobs.iter().map(|explained| job(report, explained)).collect();
-    let answer = json!({"formula": report.formula, "jobs": jobs, "decides": decides_json(report.decides)});
-    warnings::write_json(&answer, report.warnings, out)
+impl Serialize for ExplainReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let jobs: Vec<Value> = self.explanations.jobs.iter().map(|explained| job(self, explained)).collect();
+        let answer = json!({"formula": self.formula, "jobs": jobs, "decides": decides_json(self.decides)});
+        answer.serialize(serializer)
+    }
 }
 
 fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::DescribedJob;
 
+use crate::answer::Format;
 use crate::cli::args::{JobArgs, QueueArgs, TextArgs, listed_name, page_path};
+use crate::cli::output::format;
 
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
@@ -70,8 +72,8 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
-    pub format: ExplainFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
@@ -90,23 +92,5 @@ fn within(text: &str) -> Result<u64, String> {
     match parse_duration(text)? {
         seconds @ 0..=MAX_WAIT => Ok(seconds),
         _ => Err("expected at most ten years".to_owned()),
-    }
-}
-
-/// The formats of an explanation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExplainFormatName {
-    /// Text for people
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
-impl ExplainFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
     }
 }

@@ -6,15 +6,15 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::job_error;
 use jsf_site::{ExplainOptions, Explanation};
 
+use crate::answer::Format;
 use crate::cli::args::site::note_idle;
-use crate::cli::document::{PIPED_WIDTH, Shown, write_as_markdown, write_text};
+use crate::cli::document::{PIPED_WIDTH, Shown};
+use crate::cli::output::{Output, Page};
 use crate::cli::queue::{RankedByFormula, Wanted, outcome, select_rows, with_ranked_queue};
-use crate::cli::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page_file as page};
+use crate::cli::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source};
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::explain::json::write_json;
-use crate::commands::explain::request::{ExplainArgs, ExplainFormatName};
+use crate::commands::explain::request::ExplainArgs;
 use crate::commands::explain::sentence::described_words;
-use crate::commands::explain::view::explain_document;
 use crate::commands::rank::answer::RankedRow;
 use crate::commands::rank::filter::JobFilter;
 use crate::commands::rank::run::report_errors;
@@ -23,7 +23,7 @@ use crate::view::finding::draw_finding;
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != ExplainFormatName::Human)], NOT_A_TABLE);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
     let mut described = arguments.described.clone();
     match (&mut described, arguments.entity.as_slice()) {
         (Some(described), [entity]) => described.entity.clone_from(entity),
@@ -73,6 +73,10 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| site.check_ranked(submitted, &queue));
     let decides = queue.decides();
+    let draw = |job: &Explanation, style: DrawingStyle| {
+        let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
+        Some(draw_finding(&formula_source(source), &finding, style.coloured, style.width))
+    };
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
@@ -81,26 +85,16 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
         checked: checked.as_ref(),
         decides: &decides,
         usage_unit: &explanations.usage_unit,
-        warnings: &warnings.into_answer(),
+        draw_error: &draw,
     };
-    let draw = |job: &Explanation, style: DrawingStyle| {
-        let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
-        Some(draw_finding(&formula_source(source), &finding, style.coloured, style.width))
+    let warnings = warnings.into_answer();
+    let output = Output {
+        page: arguments.report.as_deref().map(|path| Page { path, sites: vec![site], files: Vec::new() }),
+        ..Output::new(arguments.format, Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() }, &warnings)
     };
-    let document = explain_document(report, &draw);
-    if let Some(path) = &arguments.report {
-        page::write_document(path, &[site], [], &document)?;
-    }
-    match arguments.format {
-        ExplainFormatName::Human => {
-            write_text(&document, Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() }, out)?
-        }
-        ExplainFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
-        ExplainFormatName::Json => write_json(&report, out)?,
-    }
+    output.write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
     if !explanations.jobs.iter().any(|job| matches!(job.result, Some(Err(_)))) {
-        out.flush()?;
         report_errors(arguments.queue.site.on_error, "the formula", &queue.table, &queue.ranking);
     }
     Ok(outcome(&queue.findings, &queue.ranking))

@@ -48,7 +48,8 @@ const MAX_DIFFERENCES: usize = 3;
 pub type DrawError<'a> = &'a dyn Fn(&Explanation, DrawingStyle) -> Option<String>;
 
 /// The document of one or more explanations.
-pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>) -> Document<'a> {
+pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
+    let draw_error = report.draw_error;
     let jobs = &report.explanations.jobs;
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(jobs.iter().flat_map(|job| {
@@ -63,7 +64,6 @@ pub fn explain_document<'a>(report: ExplainReport<'a>, draw_error: DrawError<'a>
         sections,
         read_on: "jsf trajectory --job ID",
     }
-    .with_warnings(report.warnings)
 }
 
 /// Why the first jobs have their places, a sentence each.

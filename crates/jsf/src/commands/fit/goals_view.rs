@@ -8,6 +8,7 @@ use jsf_fit::goals::{
 use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
 
+use crate::answer::Answer;
 use crate::commands::fit::chart::{
     CONSTANT_LEGEND, ConstantMarks, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark, constants, goals,
     place_between, tried,
@@ -40,9 +41,14 @@ pub struct GoalFitReport<'a> {
     pub to_set: &'a FormulaToSet,
 }
 
+impl Answer for GoalFitReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.drawn()
+    }
+}
+
 impl<'a> GoalFitReport<'a> {
-    /// The fit as a document.
-    pub fn document(&self) -> Document<'a> {
+    fn drawn(&self) -> Document<'a> {
         let fit = self.fit;
         let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula)];
         sections.extend(warning_sections(fit.warnings.iter().map(|text| format!("warning {text}")).collect(), true));

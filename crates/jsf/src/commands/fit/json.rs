@@ -1,15 +1,15 @@
 //! Constants that were found, as JSON.
 
-use std::io::{self, Write};
-
 use jsf_fit::goals::{
     FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
 };
 use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_simulate::MeanChange;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::commands::fit::formula_to_set::FormulaToSet;
+use crate::commands::fit::goals_view::GoalFitReport;
+use crate::commands::fit::wishes_view::WishFitReport;
 
 /// What a fit answers.
 #[derive(Serialize)]
@@ -163,99 +163,99 @@ fn errors(to_set: &FormulaToSet) -> Vec<JsonError<'_>> {
     to_set.errors().into_iter().map(|found| JsonError { code: found.code, message: &found.message }).collect()
 }
 
-/// Writes the constants that meet wishes as one JSON document, with the command that sets the formula if all wishes are met.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_wish_fit(fit: &WishFit, to_set: &FormulaToSet, out: &mut dyn Write) -> io::Result<()> {
-    let parameters = fit.parameters.iter().map(|parameter| JsonParameter {
-        name: &parameter.name,
-        value: parameter.value,
-        low: Some(parameter.low),
-        high: Some(parameter.high),
-        hardly_matters: false,
-    });
-    let json = Json {
-        formula: &fit.formula,
-        qmgr: to_set.command.as_deref().filter(|_| fit.is_feasible),
-        qmgr_obstacle: unmet_wishes(fit).or_else(|| to_set.obstacle.clone()),
-        errors: errors(to_set),
-        feasible: fit.is_feasible,
-        recommendation: if fit.is_feasible { "use" } else { "none" },
-        reason: if fit.is_feasible { "wishes met" } else { "wishes missed" },
-        parameters: parameters.collect(),
-        wishes: Some(JsonWishes {
-            total: fit.wishes.total,
-            met: fit.wishes.met,
-            violated: pairs(&fit.wishes.violated),
-            conflict: pairs(&fit.wishes.conflict),
-            mean_deviation: fit.mean_deviation,
-        }),
-        goals: Vec::new(),
-        objective: None,
-        held_out_waits: None,
-        warnings: &[],
-        log: None,
-        exclusions: Vec::new(),
-        points: Vec::new(),
-        evaluations: fit.evaluations,
-        seed: fit.seed,
-        complete: fit.is_complete,
-    };
-    write(&json, out)
+impl Serialize for WishFitReport<'_> {
+    /// The command that sets the formula is there if all wishes are met.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { fit, to_set, .. } = *self;
+        let parameters = fit.parameters.iter().map(|parameter| JsonParameter {
+            name: &parameter.name,
+            value: parameter.value,
+            low: Some(parameter.low),
+            high: Some(parameter.high),
+            hardly_matters: false,
+        });
+        let json = Json {
+            formula: &fit.formula,
+            qmgr: to_set.command.as_deref().filter(|_| fit.is_feasible),
+            qmgr_obstacle: unmet_wishes(fit).or_else(|| to_set.obstacle.clone()),
+            errors: errors(to_set),
+            feasible: fit.is_feasible,
+            recommendation: if fit.is_feasible { "use" } else { "none" },
+            reason: if fit.is_feasible { "wishes met" } else { "wishes missed" },
+            parameters: parameters.collect(),
+            wishes: Some(JsonWishes {
+                total: fit.wishes.total,
+                met: fit.wishes.met,
+                violated: pairs(&fit.wishes.violated),
+                conflict: pairs(&fit.wishes.conflict),
+                mean_deviation: fit.mean_deviation,
+            }),
+            goals: Vec::new(),
+            objective: None,
+            held_out_waits: None,
+            warnings: &[],
+            log: None,
+            exclusions: Vec::new(),
+            points: Vec::new(),
+            evaluations: fit.evaluations,
+            seed: fit.seed,
+            complete: fit.is_complete,
+        };
+        json.serialize(serializer)
+    }
 }
 
 fn pairs(pairs: &[(String, String)]) -> Vec<[&str; 2]> {
     pairs.iter().map(|(above, below)| [&**above, &**below]).collect()
 }
 
-/// Writes the constants that meet goals as one JSON document, with the command that sets the formula if the advice is to use it.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_goal_fit(fit: &GoalFit, to_set: &FormulaToSet, out: &mut dyn Write) -> io::Result<()> {
-    let recommendation = fit.reason.recommendation();
-    let exclusions = fit.exclusions.iter().map(|exclusion| JsonExclusion {
-        met: &fit.goals[exclusion.met].name,
-        other: &fit.goals[exclusion.other].name,
-        best: exclusion.best,
-    });
-    let points = fit.points.iter().map(|point| JsonPoint {
-        values: &point.values,
-        missed: point.score.missed,
-        objective: point.objective,
-    });
-    let json = Json {
-        formula: &fit.formula,
-        qmgr: to_set.command.as_deref().filter(|_| recommendation == Recommendation::Use),
-        qmgr_obstacle: not_advised(recommendation).map(str::to_owned).or_else(|| to_set.obstacle.clone()),
-        errors: errors(to_set),
-        feasible: recommendation != Recommendation::None,
-        recommendation: match recommendation {
-            Recommendation::Use => "use",
-            Recommendation::Keep => "keep",
-            Recommendation::None => "none",
-        },
-        reason: reason_name(fit.reason),
-        parameters: fit.constants.iter().map(parameter).collect(),
-        wishes: None,
-        goals: fit.goals.iter().map(goal).collect(),
-        objective: fit.objective.as_ref().map(|of| objective(of, &fit.baselines)),
-        held_out_waits: Some(held_out_waits(fit)),
-        warnings: &fit.warnings,
-        log: Some(JsonLog {
-            processors: JsonProcessors { total: fit.processors, from: fit.processors_source.name() },
-            searched_days: fit.split.searched_days(),
-            held_out_days: fit.split.held_out_days(),
-            tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),
-        }),
-        exclusions: exclusions.collect(),
-        points: points.collect(),
-        evaluations: fit.evaluations,
-        seed: fit.seed,
-        complete: !fit.is_interrupted,
-    };
-    write(&json, out)
+impl Serialize for GoalFitReport<'_> {
+    /// The command that sets the formula is there if the advice is to use it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { fit, to_set, .. } = *self;
+        let recommendation = fit.reason.recommendation();
+        let exclusions = fit.exclusions.iter().map(|exclusion| JsonExclusion {
+            met: &fit.goals[exclusion.met].name,
+            other: &fit.goals[exclusion.other].name,
+            best: exclusion.best,
+        });
+        let points = fit.points.iter().map(|point| JsonPoint {
+            values: &point.values,
+            missed: point.score.missed,
+            objective: point.objective,
+        });
+        let json = Json {
+            formula: &fit.formula,
+            qmgr: to_set.command.as_deref().filter(|_| recommendation == Recommendation::Use),
+            qmgr_obstacle: not_advised(recommendation).map(str::to_owned).or_else(|| to_set.obstacle.clone()),
+            errors: errors(to_set),
+            feasible: recommendation != Recommendation::None,
+            recommendation: match recommendation {
+                Recommendation::Use => "use",
+                Recommendation::Keep => "keep",
+                Recommendation::None => "none",
+            },
+            reason: reason_name(fit.reason),
+            parameters: fit.constants.iter().map(parameter).collect(),
+            wishes: None,
+            goals: fit.goals.iter().map(goal).collect(),
+            objective: fit.objective.as_ref().map(|of| objective(of, &fit.baselines)),
+            held_out_waits: Some(held_out_waits(fit)),
+            warnings: &fit.warnings,
+            log: Some(JsonLog {
+                processors: JsonProcessors { total: fit.processors, from: fit.processors_source.name() },
+                searched_days: fit.split.searched_days(),
+                held_out_days: fit.split.held_out_days(),
+                tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),
+            }),
+            exclusions: exclusions.collect(),
+            points: points.collect(),
+            evaluations: fit.evaluations,
+            seed: fit.seed,
+            complete: !fit.is_interrupted,
+        };
+        json.serialize(serializer)
+    }
 }
 
 /// Why no command sets a formula that does not meet all wishes.
@@ -352,9 +352,4 @@ fn objective<'a>(objective: &'a FittedObjective, baselines: &'a [HeldOutFormula]
         },
         baselines: baselines.collect(),
     }
-}
-
-fn write(json: &Json<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, json)?;
-    out.write_all(b"\n")
 }

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::builder::Resettable;
-use clap::{Args, Id, ValueEnum};
+use clap::{Args, Id};
 
+use crate::answer::Format;
 use crate::cli::args::log::LogArgs;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{FormulaArgs, TextArgs, page_path};
+use crate::cli::output::format;
 
 /// `jsf fit`
 #[derive(Debug, Args)]
@@ -100,31 +102,13 @@ pub struct FitArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = FitFormatName::Human)]
-    pub format: FitFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-/// The formats of a fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FitFormatName {
-    /// Text and tables
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
-impl FitFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
 }
 
 fn held_out(text: &str) -> Result<f64, String> {

@@ -7,29 +7,26 @@ use std::sync::atomic::Ordering;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
-use jsf_fit::goals::{
-    FitError, FitObserver, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals, formulas_read,
-};
+use jsf_fit::goals::{FitError, FitObserver, FitOptions, FitProgress, Recommendation, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
-use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, fit_wishes};
+use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
 use jsf_site::{FileSource, FormulaText, Site};
 
+use crate::answer::Answer;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, starting_usage};
 use crate::cli::args::site::{is_stdin, require_one_reader};
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::output::{Output, Page};
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, page_file as page,
-    read_formula, read_formula_of, show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, read_formula, read_formula_of,
+    show_site, warn, warn_all,
 };
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::fit::goals_view::GoalFitReport;
-use crate::commands::fit::json as fit_json;
-use crate::commands::fit::request::{FitArgs, FitFormatName};
+use crate::commands::fit::request::FitArgs;
 use crate::commands::fit::wishes_view::WishFitReport;
 use crate::commands::simulate::run::{IS_INTERRUPTED, end_simulation_at_interrupt};
-use crate::view::document::Document;
 
 /// How the formula in force is given.
 const OLD: FormulaOptions = FormulaOptions { text: "--old", file: "--old \"$(cat FILE)\"" };
@@ -86,7 +83,7 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     warn_if_interrupted(!fit.is_complete);
     let to_set = FormulaToSet::new(&site, &fit.formula);
     let report = WishFitReport { template: template.text(), fit: &fit, to_set: &to_set };
-    write(arguments, &site, &report.document(), &Answer::OfWishes(&fit), &to_set, out)?;
+    write(arguments, &site, &report, out)?;
     Ok(if fit.is_feasible && !to_set.has_errors() { Outcome::Fine } else { Outcome::Findings })
 }
 
@@ -138,7 +135,7 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     let with_queue = Site::from_files(simulated_files(&arguments.site)?, arguments.site.rules(None))?;
     let to_set = FormulaToSet::new(&with_queue, &fit.formula);
     let report = GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set };
-    write(arguments, &site, &report.document(), &Answer::OfGoals(&fit), &to_set, out)?;
+    write(arguments, &site, &report, out)?;
     let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
     let is_found = fit.reason.recommendation() != Recommendation::None;
     let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
@@ -181,29 +178,10 @@ fn warn_if_interrupted(is_interrupted: bool) {
     }
 }
 
-/// The result of either kind.
-enum Answer<'a> {
-    OfWishes(&'a WishFit),
-    OfGoals(&'a GoalFit),
-}
-
-fn write(
-    arguments: &FitArgs,
-    site: &Site,
-    document: &Document<'_>,
-    answer: &Answer<'_>,
-    to_set: &FormulaToSet,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
-    if let Some(path) = &arguments.report {
-        page::write_document(path, &[site], read_files(arguments), document)?;
-    }
-    match (arguments.format, answer) {
-        (FitFormatName::Human, _) => write_text(document, arguments.text, out),
-        (FitFormatName::Markdown, _) => write_as_markdown(document, arguments.text, out),
-        (FitFormatName::Json, Answer::OfWishes(fit)) => Ok(fit_json::write_wish_fit(fit, to_set, out)?),
-        (FitFormatName::Json, Answer::OfGoals(fit)) => Ok(fit_json::write_goal_fit(fit, to_set, out)?),
-    }
+fn write(arguments: &FitArgs, site: &Site, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
+    let page = arguments.report.as_deref();
+    let page = page.map(|path| Page { path, sites: vec![site], files: read_files(arguments).collect() });
+    Output { page, ..Output::new(arguments.format, arguments.text, &[]) }.write(answer, out)
 }
 
 fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {

@@ -2,6 +2,7 @@
 
 use jsf_fit::wishes::WishFit;
 
+use crate::answer::Answer;
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::fit::goals_view::{obstacle_section, qmgr_section};
 use crate::commands::fit::json::unmet_wishes;
@@ -22,9 +23,14 @@ pub struct WishFitReport<'a> {
     pub to_set: &'a FormulaToSet,
 }
 
+impl Answer for WishFitReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.drawn()
+    }
+}
+
 impl<'a> WishFitReport<'a> {
-    /// The fit as a document.
-    pub fn document(&self) -> Document<'a> {
+    fn drawn(&self) -> Document<'a> {
         let fit = self.fit;
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),

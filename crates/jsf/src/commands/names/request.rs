@@ -1,9 +1,11 @@
 //! The arguments of `jsf names`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::answer::Format;
 use crate::cli::args::TextArgs;
 use crate::cli::args::site::SiteArgs;
+use crate::cli::output::format;
 
 /// `jsf names`
 #[derive(Debug, Args)]
@@ -26,24 +28,6 @@ pub struct NamesArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = NamesFormatName::Human)]
-    pub format: NamesFormatName,
-}
-
-/// The formats of the names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NamesFormatName {
-    /// A table
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
-impl NamesFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
 }

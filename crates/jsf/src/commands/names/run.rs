@@ -7,23 +7,32 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, PythonVersion, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
 use jsf_site::{Role, Site};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::answer::Answer;
+use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, show_site, warn_all};
-use crate::commands::names::request::{NamesArgs, NamesFormatName};
+use crate::commands::names::request::NamesArgs;
 use crate::view::document::{Cell, Column, Document, Section, Table};
 
-/// A name that a formula may use.
+/// A name that a formula may use; a function ends with `()`.
+#[derive(Serialize)]
 struct Name {
+    #[serde(serialize_with = "without_brackets")]
     name: String,
     kind: &'static str,
-    unit: &'static str,
+    unit: Option<&'static str>,
     origin: &'static str,
     /// The first version of Python that has it, if the oldest one does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<PythonVersion>,
     /// Why no formula can use it.
+    #[serde(rename = "reason", skip_serializing_if = "Option::is_none")]
     unusable: Option<&'static str>,
+}
+
+fn without_brackets<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name.trim_end_matches("()"))
 }
 
 impl Name {
@@ -40,7 +49,20 @@ impl Name {
     }
 
     fn of_python(name: String, kind: &'static str, origin: &'static str) -> Self {
-        Self { name, kind, unit: "", origin, since: None, unusable: None }
+        Self { name, kind, unit: None, origin, since: None, unusable: None }
+    }
+}
+
+/// What the command answers.
+#[derive(Serialize)]
+struct Names {
+    names: Vec<Name>,
+    unusable: Vec<Name>,
+}
+
+impl Answer for Names {
+    fn document(&self) -> Document<'_> {
+        names_document(&self.names, &self.unusable)
     }
 }
 
@@ -51,14 +73,7 @@ pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
     let schema = schema_with_jobs(&site)?;
     let (names, unusable): (Vec<Name>, Vec<Name>) =
         names(&schema).into_iter().partition(|name| name.unusable.is_none());
-    match arguments.format {
-        NamesFormatName::Human => write_text(&document(&names, &unusable), arguments.text, out)?,
-        NamesFormatName::Markdown => write_as_markdown(&document(&names, &unusable), arguments.text, out)?,
-        NamesFormatName::Json => {
-            let [names, unusable] = [names, unusable].map(|names| names.iter().map(object).collect::<Vec<_>>());
-            writeln!(out, "{}", json!({"names": names, "unusable": unusable}))?;
-        }
-    }
+    Output::new(arguments.format, arguments.text, &[]).write(&Names { names, unusable }, out)?;
     Ok(Outcome::Fine)
 }
 
@@ -89,7 +104,7 @@ fn names(schema: &Schema) -> Vec<Name> {
     names
 }
 
-fn document<'a>(names: &'a [Name], unusable: &'a [Name]) -> Document<'a> {
+fn names_document<'a>(names: &'a [Name], unusable: &'a [Name]) -> Document<'a> {
     let mut sections = vec![Section::new("names").table(names_table(names, "where it comes from", |name| name.origin))];
     if !unusable.is_empty() {
         let table = names_table(unusable, "why", |name| name.unusable.unwrap_or_default());
@@ -119,22 +134,9 @@ fn names_table<'a>(names: &'a [Name], heading: &str, remark: fn(&Name) -> &'stat
     Table::new(columns, names.len(), move |index| {
         let name = &names[index];
         let since = has_since.then(|| Cell::prose(name.since.map(|since| since.to_string()).unwrap_or_default()));
-        let cells = [Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit)];
+        let cells = [Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit.unwrap_or_default())];
         cells.into_iter().chain(since).chain([Cell::prose(remark(name))]).collect()
     })
-}
-
-fn object(name: &Name) -> Value {
-    let plain = name.name.trim_end_matches("()");
-    let unit = if name.unit.is_empty() { Value::Null } else { name.unit.into() };
-    let mut object = json!({"name": plain, "kind": name.kind, "unit": unit, "origin": name.origin});
-    if let Some(since) = name.since {
-        object["since"] = since.to_string().into();
-    }
-    if let Some(reason) = name.unusable {
-        object["reason"] = reason.into();
-    }
-    object
 }
 
 /// Why no formula can use a resource.
@@ -152,15 +154,15 @@ fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> 
 }
 
 /// The kind of an input, and the unit in which it reaches the formula.
-fn kind(input_type: InputType) -> (&'static str, &'static str) {
+fn kind(input_type: InputType) -> (&'static str, Option<&'static str>) {
     match input_type {
-        InputType::Count => ("count", ""),
-        InputType::Size => ("size", "kb"),
-        InputType::Duration => ("duration", "s"),
-        InputType::Float => ("float", ""),
-        InputType::Ratio => ("ratio", "0..1"),
-        InputType::Bool => ("boolean", ""),
-        _ => ("string", ""),
+        InputType::Count => ("count", None),
+        InputType::Size => ("size", Some("kb")),
+        InputType::Duration => ("duration", Some("s")),
+        InputType::Float => ("float", None),
+        InputType::Ratio => ("ratio", Some("0..1")),
+        InputType::Bool => ("boolean", None),
+        _ => ("string", None),
     }
 }
 

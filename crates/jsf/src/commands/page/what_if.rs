@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::commands::check::view::{CheckReport, check_document};
 use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::json::summary_and_fairness;
-use crate::commands::compare::view::{chart_sections, facts, headline};
+use crate::commands::compare::view::{ListedJobs, chart_sections, facts, headline};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
     Cell, Column, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, content_hash,
@@ -143,7 +143,8 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         rules: queue.sides.as_ref().map(|side| &*side.rules),
         decides: decides.as_ref().map(Vec::as_slice),
         checked: OldNew { old: None, new: checked.as_ref() },
-        warnings: &[],
+        listed: ListedJobs::default(),
+        page: None,
     };
     let mut sections = Vec::new();
     if shown.is_complete {
@@ -282,7 +283,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
     };
     let mut verdict = Vec::new();
     let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
-    let report = CheckReport { source, checked: &without_findings, warnings: &[] };
+    let report = CheckReport { source, checked: &without_findings };
     TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
     let sentence = verdict_sentence(checked, "this");
     let update = CheckUpdate {

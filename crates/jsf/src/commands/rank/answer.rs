@@ -13,6 +13,13 @@ use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
 
+use crate::answer::{Answer, Format};
+use crate::commands::rank::csv::write_csv;
+use crate::commands::rank::json::write_ndjson;
+use crate::commands::rank::view::{RankPageParts, rank_document};
+use crate::view::csv_writer::Cells;
+use crate::view::document::Document;
+
 /// A ranking, ready to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct RankReport<'a> {
@@ -38,8 +45,8 @@ pub struct RankReport<'a> {
     pub decides: &'a [SummandAgreement],
     /// The result of checking the formula, for people.
     pub checked: Option<&'a Checked>,
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
+    /// What only a page shows; `None` if none is written.
+    pub page: Option<RankPageParts<'a>>,
 }
 
 /// The summands of a formula, with their values for each job.
@@ -107,13 +114,21 @@ impl RankedRow {
     }
 }
 
-/// A format that a ranking can be written in.
-pub trait RankFormat {
-    /// Writes the whole report.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+impl Answer for RankReport<'_> {
+    fn document(&self) -> Document<'_> {
+        rank_document(*self, None)
+    }
+
+    fn page(&self) -> Document<'_> {
+        rank_document(*self, self.page)
+    }
+
+    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Ndjson => write_ndjson(self, out),
+            _ => write_csv(self, cells, out),
+        }
+    }
 }
 
 /// One job of a report.

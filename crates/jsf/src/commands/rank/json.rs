@@ -7,28 +7,12 @@ use job_sort_formula::diagnostic::Span;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::ScoreError;
 use jsf_openpbs::number_format;
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
-use crate::commands::rank::answer::{Line, RankFormat, RankReport};
-use crate::view::decides::{DecidingSummand, decides_json};
+use crate::commands::rank::answer::{Line, RankReport};
+use crate::view::decides::decides_json;
 use crate::view::ordered_writer::write_in_order;
-use crate::view::warnings;
-
-/// One JSON document.
-#[derive(Debug, Clone, Copy)]
-pub struct Json;
-
-/// One JSON object per job, each on a line.
-#[derive(Debug, Clone, Copy)]
-pub struct Ndjson;
-
-#[derive(Serialize)]
-struct RankJsonDocument<'a> {
-    formula: &'a str,
-    jobs: Vec<Job<'a>>,
-    summary: Summary,
-    decides: Vec<DecidingSummand<'a>>,
-}
 
 #[derive(Serialize)]
 struct Job<'a> {
@@ -92,29 +76,40 @@ struct Summary {
     ties: usize,
 }
 
-impl RankFormat for Json {
-    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let document = RankJsonDocument {
-            formula: report.formula,
-            jobs: report.lines().map(|line| job(report, &line)).collect(),
-            summary: summary(report),
-            decides: decides_json(report.decides),
-        };
-        warnings::write_json(&document, report.warnings, out)
+impl Serialize for RankReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("RankReport", 4)?;
+        members.serialize_field("formula", self.formula)?;
+        members.serialize_field("jobs", &Jobs(self))?;
+        members.serialize_field("summary", &summary(self))?;
+        members.serialize_field("decides", &decides_json(self.decides))?;
+        members.end()
     }
 }
 
-impl RankFormat for Ndjson {
-    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let lines = report.line_maker();
-        write_in_order(report.rows, out, |rows, text| {
-            for &ranked in rows {
-                // every value of a report can be serialised
-                _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(ranked)));
-                text.push(b'\n');
-            }
-        })
+/// The jobs, which are serialised one by one: a list of them would take more memory than the ranking.
+struct Jobs<'a>(&'a RankReport<'a>);
+
+impl Serialize for Jobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        serializer.collect_seq(report.lines().map(|line| job(report, &line)))
     }
+}
+
+/// Writes one JSON object per job.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(crate) fn write_ndjson(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let lines = report.line_maker();
+    write_in_order(report.rows, out, |rows, text| {
+        for &ranked in rows {
+            // every value of a report can be serialised
+            _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(ranked)));
+            text.push(b'\n');
+        }
+    })
 }
 
 fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::answer::Format;
 use crate::cli::args::{CsvArgs, FilterArgs, QueueArgs, TextArgs, number_of_jobs, page_path};
+use crate::cli::output::format;
 
 /// `jsf rank`
 #[derive(Debug, Args)]
@@ -50,8 +52,8 @@ pub struct RankArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
-    pub format: RankFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Ndjson]), default_value = "human")]
+    pub format: Format,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
@@ -60,26 +62,4 @@ pub struct RankArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-/// The formats of a ranking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RankFormatName {
-    /// A table.
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document.
-    Json,
-    /// Comma-separated values.
-    Csv,
-    /// One JSON object per job.
-    Ndjson,
-}
-
-impl RankFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
 }

@@ -8,22 +8,22 @@ use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{RankedQueue, Site};
+use jsf_site::{FormulaText, PolicyShares, RankedQueue, Site};
 
+use crate::answer::Format;
 use crate::cli::args::site::note_idle;
-use crate::cli::document::{Shown, write_as_markdown, write_text};
+use crate::cli::document::Shown;
+use crate::cli::output::{Output, Page};
 use crate::cli::queue::{RankedByFormula, Wanted, draw_submitted, outcome, select_rows, with_ranked_queue};
-use crate::cli::{CliError, NOT_A_TABLE, Outcome, page_file as page, report};
-use crate::commands::rank::answer::{RankFormat, RankReport, RankedRow, TermColumns};
-use crate::commands::rank::csv::Csv;
-use crate::commands::rank::json::{Json, Ndjson};
-use crate::commands::rank::request::{RankArgs, RankFormatName};
-use crate::commands::rank::view::{RankPageParts, rank_document};
+use crate::cli::{CliError, NOT_A_TABLE, Outcome, page_file, report};
+use crate::commands::rank::answer::{RankReport, RankedRow, TermColumns};
+use crate::commands::rank::request::RankArgs;
+use crate::commands::rank::view::RankPageParts;
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != RankFormatName::Human)], NOT_A_TABLE);
-    arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
+    arguments.csv.note_idle(arguments.format == Format::Csv);
     let wanted = Wanted {
         is_document,
         jobs: None,
@@ -49,7 +49,9 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     rules.extend_from_slice(&ranked.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| checked(arguments, site, submitted, &ranked, &rows));
-    let decides = if is_for_people || arguments.format == RankFormatName::Json { ranked.decides() } else { Vec::new() };
+    let decides = if is_for_people || arguments.format == Format::Json { ranked.decides() } else { Vec::new() };
+    let page =
+        arguments.report.as_deref().map(|_| PageParts::new(site, source, submitted, &ranked, &rows)).transpose()?;
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -62,30 +64,27 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
         rules: &rules,
         decides: &decides,
         checked: checked.as_ref(),
-        warnings: &warnings.into_answer(),
+        page: page.as_ref().map(PageParts::shown),
     };
-    if let Some(path) = &arguments.report {
-        let errors = shown_errors(&ranked, &rows);
-        let drawn = page::drawn(source, submitted, &[&*ranked.findings, &errors].concat());
-        let shares = page::tree(site)?;
-        let tree = shares.as_ref().map(|shares| &shares.assessed);
-        let side = ComparedRanking { table: &ranked.table, ranking: &ranked.ranking, under_threshold: &[], tree };
-        let groups = Comparison::new(&side, &side);
-        let tree = tree.map(|tree| (tree.tree(), tree.shares()));
-        let parts = RankPageParts { findings: &drawn, groups: &groups, tree };
-        page::write_document(path, &[site], [], &rank_document(report, Some(parts)))?;
-    }
-    write(arguments, report, out)?;
-    out.flush()?;
+    let warnings = warnings.into_answer();
+    let output = Output {
+        cells: arguments.csv.cells(),
+        page: arguments.report.as_deref().map(|path| Page { path, sites: vec![site], files: Vec::new() }),
+        ..Output::new(
+            arguments.format,
+            Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() },
+            &warnings,
+        )
+    };
+    output.write(&report, out)?;
     match arguments.format {
-        RankFormatName::Human | RankFormatName::Markdown if !arguments.text.full => {}
-        RankFormatName::Human | RankFormatName::Markdown => {
-            draw_submitted(source, submitted, shown_errors(&ranked, &rows));
-        }
-        RankFormatName::Csv | RankFormatName::Ndjson => {
+        Format::Csv | Format::Ndjson => {
             report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
         }
-        RankFormatName::Json => {}
+        format if format.is_document() && arguments.text.full => {
+            draw_submitted(source, submitted, shown_errors(&ranked, &rows));
+        }
+        _ => {}
     }
     Ok(outcome(&ranked.findings, &ranked.ranking))
 }
@@ -120,8 +119,7 @@ fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
 
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
 fn limit(arguments: &RankArgs) -> usize {
-    let has_summary =
-        arguments.format.is_document() || arguments.format == RankFormatName::Json || arguments.report.is_some();
+    let has_summary = arguments.format.is_document() || arguments.format == Format::Json || arguments.report.is_some();
     arguments.top.filter(|_| arguments.filter.filter().is_empty() && !has_summary).unwrap_or(usize::MAX)
 }
 
@@ -132,14 +130,33 @@ fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<R
     Ok(rows)
 }
 
-fn write(arguments: &RankArgs, report: RankReport<'_>, out: &mut impl Write) -> Result<(), CliError> {
-    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
-    match arguments.format {
-        RankFormatName::Human => write_text(&rank_document(report, None), shown, out),
-        RankFormatName::Markdown => write_as_markdown(&rank_document(report, None), shown, out),
-        RankFormatName::Json => Ok(Json.write(&report, out)?),
-        RankFormatName::Csv => Ok(Csv { for_spreadsheets: arguments.csv.csv_safe }.write(&report, out)?),
-        RankFormatName::Ndjson => Ok(Ndjson.write(&report, out)?),
+/// What only a page shows.
+struct PageParts {
+    findings: Vec<String>,
+    groups: Comparison,
+    tree: Option<PolicyShares>,
+}
+
+impl PageParts {
+    fn new(
+        site: &Site,
+        source: &FormulaText,
+        submitted: &FormulaSubmission<'_>,
+        ranked: &RankedQueue,
+        rows: &[RankedRow],
+    ) -> Result<Self, CliError> {
+        let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
+        let tree = page_file::tree(site)?;
+        let assessed = tree.as_ref().map(|shares| &shares.assessed);
+        let side =
+            ComparedRanking { table: &ranked.table, ranking: &ranked.ranking, under_threshold: &[], tree: assessed };
+        let groups = Comparison::new(&side, &side);
+        Ok(Self { findings: page_file::drawn(source, submitted, &findings), groups, tree })
+    }
+
+    fn shown(&self) -> RankPageParts<'_> {
+        let tree = self.tree.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
+        RankPageParts { findings: &self.findings, groups: &self.groups, tree }
     }
 }
 

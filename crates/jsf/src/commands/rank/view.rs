@@ -69,7 +69,6 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>
         sections,
         read_on: "jsf explain --job ID",
     }
-    .with_warnings(report.warnings)
 }
 
 /// The verdict on the formula, then which job is first, then how many jobs are ranked.

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{FormulaArgs, TextArgs};
+use crate::cli::output::format;
 
 /// `jsf replay`
 #[derive(Debug, Args)]
@@ -44,24 +46,6 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = ReplayFormatName::Human)]
-    pub format: ReplayFormatName,
-}
-
-/// The formats of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReplayFormatName {
-    /// Text for people
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
-impl ReplayFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
 }

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use crate::cli::args::site::{is_stdin, require_one_reader};
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::output::Output;
 use crate::cli::queue::check;
 use crate::cli::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};
-use crate::commands::replay::request::{ReplayArgs, ReplayFormatName};
-use crate::commands::replay::view::{replay_document, write_json};
+use crate::commands::replay::request::ReplayArgs;
+use crate::commands::replay::view::ReplayReport;
 
 pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if is_stdin(&arguments.log) {
@@ -27,14 +27,15 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let outcome = check(&site, &source, &submitted)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
-    let document = || replay_document(&compared.replay, &source.text, site.python_in_words());
-    match arguments.format {
-        ReplayFormatName::Human => write_text(&document(), arguments.text, out)?,
-        ReplayFormatName::Markdown => write_as_markdown(&document(), arguments.text, out)?,
-        ReplayFormatName::Json => write_json(&compared.replay, &source.text, site.python().0, out)?,
-    }
+    let python_in_words = site.python_in_words();
+    let answer = ReplayReport {
+        formula: &source.text,
+        python: site.python().0,
+        python_in_words: &python_in_words,
+        replay: &compared.replay,
+    };
+    Output::new(arguments.format, arguments.text, &[]).write(&answer, out)?;
     if compared.replay.is_empty() {
-        out.flush()?;
         report(
             "error",
             format_args!(

@@ -1,11 +1,11 @@
 //! The values in a scheduler's log against those that are computed for a queue, as text or as JSON.
 
-use std::io::{self, Write};
-
 use job_sort_formula::PythonVersion;
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Replay};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::answer::Answer;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::verdict::capitalised;
 use crate::view::words::{count, grouped_number, waiting_time};
@@ -16,27 +16,44 @@ const MAX_SHOWN: usize = 10;
 /// The most causes that the text lists.
 const MAX_CAUSES: usize = 5;
 
-/// Writes the comparison of the values of `formula` under a version of Python as one JSON document.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_json(replay: &Replay, formula: &str, python: PythonVersion, out: &mut dyn Write) -> io::Result<()> {
-    let different: Vec<Value> = replay.different.iter().map(difference).collect();
-    let document = json!({
-        "formula": formula,
-        "python": python,
-        "lines": replay.lines,
-        "equal": replay.equal,
-        "different": different,
-        "not_listed": replay.not_listed,
-        "unexplained": replay.unexplained,
-        "unknown_jobs": replay.unknown_jobs,
-        "damaged": replay.damaged,
-        "summary": headline(replay),
-        "causes": replay.causes.iter().map(|one| cause(one, replay)).collect::<Vec<_>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+/// The values in a log against those of a formula.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplayReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The version of Python that computes it.
+    pub python: PythonVersion,
+    /// The same with what says so.
+    pub python_in_words: &'a str,
+    /// What is equal and what differs.
+    pub replay: &'a Replay,
+}
+
+impl Serialize for ReplayReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let replay = self.replay;
+        let different: Vec<Value> = replay.different.iter().map(difference).collect();
+        let document = json!({
+            "formula": self.formula,
+            "python": self.python,
+            "lines": replay.lines,
+            "equal": replay.equal,
+            "different": different,
+            "not_listed": replay.not_listed,
+            "unexplained": replay.unexplained,
+            "unknown_jobs": replay.unknown_jobs,
+            "damaged": replay.damaged,
+            "summary": headline(replay),
+            "causes": replay.causes.iter().map(|one| cause(one, replay)).collect::<Vec<_>>(),
+        });
+        document.serialize(serializer)
+    }
+}
+
+impl Answer for ReplayReport<'_> {
+    fn document(&self) -> Document<'_> {
+        replay_document(self.replay, self.formula, self.python_in_words.to_owned())
+    }
 }
 
 fn difference(different: &Difference) -> Value {
@@ -96,7 +113,7 @@ fn explanation(explanation: &Explanation) -> Value {
 
 /// The document of a comparison: the answer, the causes that many differences have in common, and the differences. `python` is
 /// the version of Python with what says so.
-pub fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
+fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
     let compared = "the logged digits with those of the value that the formula gives here";
     let facts = vec![
         Fact::new("formula", formula.trim_end()),

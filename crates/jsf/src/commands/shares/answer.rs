@@ -2,7 +2,6 @@
 //! and the places that jobs gain.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use job_sort_formula::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
 use job_sort_formula::jobs::JobTable;
@@ -11,7 +10,9 @@ use jsf_site::UsageChange;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::view::warnings::write_json as write_answer;
+use crate::answer::Answer;
+use crate::commands::shares::view::shares_document;
+use crate::view::document::Document;
 
 /// The numbers of one policy.
 #[derive(Debug, Clone, Copy)]
@@ -55,16 +56,34 @@ impl<'a> PolicyView<'a> {
     }
 }
 
-/// Writes the views as JSON: one document, or a list of them under `policies`.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_json(views: &[PolicyView<'_>], warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
-    match views {
-        [only] => write_answer(&SharesJsonDocument(only), warnings, out),
-        all => {
-            let documents: Vec<SharesJsonDocument<'_>> = all.iter().map(SharesJsonDocument).collect();
-            write_answer(&BTreeMap::from([("policies", documents)]), warnings, out)
+/// A tree under one policy or several.
+#[derive(Debug, Clone, Copy)]
+pub struct SharesReport<'a> {
+    /// The policies in the order in which they are asked for.
+    pub views: &'a [PolicyView<'a>],
+    /// The same in the order in which people see them.
+    pub shown: &'a [PolicyView<'a>],
+    /// A line for each policy.
+    pub policies: &'a [String],
+    /// The unit of usage.
+    pub usage_unit: &'a str,
+}
+
+impl Answer for SharesReport<'_> {
+    fn document(&self) -> Document<'_> {
+        shares_document(self)
+    }
+}
+
+/// One document, or a list of them under `policies`.
+impl Serialize for SharesReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.views {
+            [only] => SharesJsonDocument(only).serialize(serializer),
+            all => {
+                let documents: Vec<SharesJsonDocument<'_>> = all.iter().map(SharesJsonDocument).collect();
+                BTreeMap::from([("policies", documents)]).serialize(serializer)
+            }
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::UsageChange;
 
+use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{TextArgs, listed_name, page_path};
+use crate::cli::output::format;
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -63,33 +65,13 @@ pub struct SharesArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
-    pub format: SharesFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-/// The formats of a tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SharesFormatName {
-    /// The tree with its numbers
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// The numbers as JSON
-    Json,
-    /// A resource_group file
-    ResourceGroup,
-}
-
-impl SharesFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
 }
 
 /// The options that assume another usage.

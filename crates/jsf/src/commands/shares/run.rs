@@ -5,41 +5,24 @@ use std::io::Write;
 use job_sort_formula::fairshare::NodeId;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site};
 
+use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, note_idle, refuse_idle};
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::args::site::{PolicyArg, note_idle};
+use crate::cli::output::{Output, Page};
 use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, none_exists, outcome};
 use crate::cli::warnings::Warnings;
-use crate::cli::{
-    CliError, NOT_A_TABLE, Outcome, page_file as page, parsed_formula, read_formula, show_site, warn, warn_all,
-};
+use crate::cli::{CliError, NOT_A_TABLE, Outcome, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::explain::run::is_error;
 use crate::commands::rank::run::report_errors;
-use crate::commands::shares::answer::{Assumed, PolicyView, write_json};
-use crate::commands::shares::request::{SharesArgs, SharesFormatName};
-use crate::commands::shares::view::{SharesHead, shares_document};
+use crate::commands::shares::answer::{Assumed, PolicyView, SharesReport};
+use crate::commands::shares::request::SharesArgs;
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let is_export = arguments.format == SharesFormatName::ResourceGroup;
-    if is_export {
-        let options = [
-            ("--charge", arguments.assumed.has_charge()),
-            ("--decay", arguments.assumed.has_decay()),
-            ("--entity", !arguments.entity.is_empty()),
-            ("--active", !arguments.active.is_empty()),
-            ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
-            ("--report", arguments.report.is_some()),
-        ];
-        refuse_idle(&options, "with --format resource-group: the file has the shares of the whole tree, and no usage")?;
-    }
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
+    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
-    let mut warnings = Warnings::new(arguments.format.is_document() && !is_export);
+    let mut warnings = Warnings::new(arguments.format.is_document());
     warnings.add_site(&site, site.warnings_for(&["fairshare_factor"]));
-    if is_export {
-        return export(&site, out);
-    }
     let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
     let request =
         SharesRequest { policies, active: arguments.active.clone(), changes: arguments.assumed.changes.clone() };
@@ -77,17 +60,10 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let is_of_others = site.files().has(Role::Tree);
     let mut shown = views.clone();
     shown.sort_by_key(|view| is_of_others && view.is_pbs);
-    let warnings = warnings.into_answer();
-    let head = SharesHead { policies: &policies, usage_unit: &shares[0].usage_unit, warnings: &warnings };
-    let document = shares_document(&shown, &head);
-    if let Some(path) = &arguments.report {
-        page::write_document(path, &[&site], &arguments.formula_file, &document)?;
-    }
-    match arguments.format {
-        SharesFormatName::Json => write_json(&views, &warnings, out)?,
-        SharesFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
-        SharesFormatName::Human | SharesFormatName::ResourceGroup => write_text(&document, arguments.text, out)?,
-    }
+    let answer = SharesReport { views: &views, shown: &shown, policies: &policies, usage_unit: &shares[0].usage_unit };
+    let page = arguments.report.as_deref();
+    let page = page.map(|path| Page { path, sites: vec![&site], files: arguments.formula_file.iter().collect() });
+    Output { page, ..Output::new(arguments.format, arguments.text, &warnings.into_answer()) }.write(&answer, out)?;
     Ok(outcome.unwrap_or(Outcome::Fine))
 }
 
@@ -143,12 +119,4 @@ fn places(
     let ranking = &places.sides.new.ranking;
     report_errors(arguments.site.on_error, "the formula", &places.table, ranking);
     Ok(Some(Some((source.text.clone(), places))))
-}
-
-/// Prints the tree as a `resource_group`, and warns of what that does not preserve.
-fn export(site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let written = site.resource_group()?;
-    written.losses.iter().for_each(warn);
-    out.write_all(written.text.as_ref())?;
-    Ok(Outcome::Fine)
 }

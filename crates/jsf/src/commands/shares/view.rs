@@ -13,23 +13,12 @@ use jsf_site::UsageChange;
 use serde_json::Value;
 
 use crate::commands::shares::answer::{
-    Assumed, Change, PolicyView, association, changes, depths, difference, end_of_path, entities_in_both, numbers,
-    shares,
+    Assumed, Change, PolicyView, SharesReport, association, changes, depths, difference, end_of_path, entities_in_both,
+    numbers, shares,
 };
 use crate::commands::shares::chart::{Dots, LEGEND};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::view::words::{grouped, grouped_number, percent, signed_significant, significant};
-
-/// The policies of a document, and the unit of their usage.
-#[derive(Debug, Clone, Copy)]
-pub struct SharesHead<'a> {
-    /// A line for each policy.
-    pub policies: &'a [String],
-    /// The unit of usage.
-    pub usage_unit: &'a str,
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
-}
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest from their shares are.
 const SMALL_TREE: usize = 12;
@@ -39,9 +28,10 @@ const MOST_OF_EACH: usize = 5;
 const MOST_NAMED: usize = 5;
 
 /// The document of a tree under one policy or several.
-pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> Document<'a> {
-    let mut facts = Fact::list(head.policies.iter().map(|policy| ("policy", policy.clone())));
-    facts.push(Fact::new("units", units(views, head.usage_unit)));
+pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
+    let views = report.shown;
+    let mut facts = Fact::list(report.policies.iter().map(|policy| ("policy", policy.clone())));
+    facts.push(Fact::new("units", units(views, report.usage_unit)));
     let mut sections = Vec::new();
     if let Some(first) = views.first() {
         let is_one = views.len() == 1;
@@ -70,7 +60,6 @@ pub fn shares_document<'a>(views: &[PolicyView<'a>], head: &SharesHead<'_>) -> D
     }
     let headline = views.first().map_or_else(String::new, headline);
     Document { command: "jsf shares", title: "Fair share".to_owned(), headline, facts, sections, read_on: "" }
-        .with_warnings(head.warnings)
 }
 
 /// The entities that are farthest from their shares, or what the assumed usage changes.
@@ -694,7 +683,9 @@ mod tests {
                 assumed,
             };
             let mut text = Vec::new();
-            let document = shares_document(&[view], &SharesHead { policies: &[], usage_unit: "s", warnings: &[] });
+            let views = [view];
+            let report = SharesReport { views: &views, shown: &views, policies: &[], usage_unit: "s" };
+            let document = shares_document(&report);
             TerminalStyle { table_width: width, ..TerminalStyle::default() }.write(&document, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             text.lines().skip_while(|line| !line.starts_with("name ")).map(|line| format!("{line}\n")).collect()

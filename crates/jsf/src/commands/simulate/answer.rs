@@ -9,12 +9,16 @@ use jsf_simulate::{
     Spread, StartValues, Statistics, Summary, Validation, Workload, WorkloadJob,
 };
 use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+use crate::answer::{Answer, Format};
 use crate::commands::simulate::failures::FailingJobs;
 use crate::commands::simulate::log_facts::{cut_json, left_out_json};
-use crate::view::csv_writer::{guarded, write_csv};
+use crate::commands::simulate::view::simulation_document;
+use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::view::document::Document;
 use crate::view::goals::goals_json;
 use crate::view::printable::printable;
 use crate::view::without::without_json;
@@ -58,6 +62,79 @@ pub struct SimulationReport<'a> {
     pub warnings: &'a [String],
     /// What is shown above the tables: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
+    /// The findings about the formula, as they are drawn in a terminal.
+    pub findings: &'a [String],
+}
+
+impl Answer for SimulationReport<'_> {
+    fn document(&self) -> Document<'_> {
+        simulation_document(*self)
+    }
+
+    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        if format == Format::Swf { self.write_swf(out) } else { self.write_csv(cells, out) }
+    }
+}
+
+impl Serialize for SimulationReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let statistics = self.statistics;
+        let too_large: Vec<&str> = self.schedule.too_large.iter().map(|&job| self.workload.id(job)).collect();
+        let errors = self.schedule.errors.kinds().map(|(kind, errors)| {
+            let job = self.workload.id(errors.job);
+            json!({"kind": kind, "jobs": errors.jobs, "job": job, "message": errors.message})
+        });
+        let parts = [
+            ("processors", json!({"total": self.processors, "from": self.processors_source.name()})),
+            ("policy", json!(self.policy)),
+            ("decay", self.decay.filter(|_| self.policy.is_some()).map_or(Json::Null, decay_json)),
+            ("warnings", warnings_json(self.warnings)),
+            ("complete_from", json!(self.workload.complete_from())),
+            ("warm_up", json!(statistics.warm_up)),
+            ("warm_up_jobs", json!(self.workload.count_before(self.warm_up_end()))),
+            ("summary", summary_json(&statistics.summary)),
+            ("entities", self.entities_json()),
+            ("groups", groups_json(&statistics.groups)),
+            ("queues", groups_json(&statistics.queues)),
+            ("sizes", groups_json(&statistics.sizes)),
+            ("lengths", groups_json(&statistics.lengths)),
+            ("values_at_start", self.start_values().iter().map(start_values_json).collect()),
+            ("over_time", statistics.periods.iter().map(period_json).collect()),
+            ("goals", goals_json(self.goals)),
+            ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
+            ("too_large", json!(too_large)),
+            ("never_start", json!(self.schedule.never_start().count())),
+            ("left_out", left_out_json(self)),
+            ("without", json!(without_json(self.without))),
+            ("cut", cut_json(self)),
+            ("errors", errors.collect()),
+            ("skipped_lines", json!(self.workload.faults().count())),
+            ("complete", json!(self.schedule.is_complete)),
+        ];
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry("formula", self.formula)?;
+        members.serialize_entry("jobs", &Jobs(self))?;
+        for (key, value) in &parts {
+            members.serialize_entry(key, value)?;
+        }
+        if let Some(validation) = self.validation {
+            members.serialize_entry("validation", &validation_json(validation))?;
+        }
+        if let Some(shake) = self.shake {
+            members.serialize_entry("shake", &shake_json(shake))?;
+        }
+        members.end()
+    }
+}
+
+/// The jobs that start, which are serialised one by one: a list of them would take more memory than the schedule.
+struct Jobs<'a>(&'a SimulationReport<'a>);
+
+impl Serialize for Jobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        serializer.collect_seq(report.jobs().map(|(_, job)| job))
+    }
 }
 
 #[derive(Serialize)]
@@ -96,65 +173,6 @@ impl<'a> SimulationReport<'a> {
         })
     }
 
-    /// Writes one JSON document, a line for each job.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.write_side(out)?;
-        writeln!(out)
-    }
-
-    pub(crate) fn write_side(&self, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{{\"formula\":{},\n\"jobs\":[", json!(self.formula))?;
-        for (place, (_, job)) in self.jobs().enumerate() {
-            out.write_all(if place == 0 { b"\n" } else { b",\n" })?;
-            serde_json::to_writer(&mut *out, &job)?;
-        }
-        let statistics = self.statistics;
-        let too_large: Vec<&str> = self.schedule.too_large.iter().map(|&job| self.workload.id(job)).collect();
-        let errors = self.schedule.errors.kinds().map(|(kind, errors)| {
-            let job = self.workload.id(errors.job);
-            json!({"kind": kind, "jobs": errors.jobs, "job": job, "message": errors.message})
-        });
-        let parts = [
-            ("processors", json!({"total": self.processors, "from": self.processors_source.name()})),
-            ("policy", json!(self.policy)),
-            ("decay", self.decay.filter(|_| self.policy.is_some()).map_or(Json::Null, decay_json)),
-            ("warnings", warnings_json(self.warnings)),
-            ("complete_from", json!(self.workload.complete_from())),
-            ("warm_up", json!(statistics.warm_up)),
-            ("warm_up_jobs", json!(self.workload.count_before(self.warm_up_end()))),
-            ("summary", summary_json(&statistics.summary)),
-            ("entities", self.entities_json()),
-            ("groups", groups_json(&statistics.groups)),
-            ("queues", groups_json(&statistics.queues)),
-            ("sizes", groups_json(&statistics.sizes)),
-            ("lengths", groups_json(&statistics.lengths)),
-            ("values_at_start", self.start_values().iter().map(start_values_json).collect()),
-            ("over_time", statistics.periods.iter().map(period_json).collect()),
-            ("goals", goals_json(self.goals)),
-            ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
-            ("too_large", json!(too_large)),
-            ("never_start", json!(self.schedule.never_start().count())),
-            ("left_out", left_out_json(self)),
-            ("without", json!(without_json(self.without))),
-            ("cut", cut_json(self)),
-            ("errors", errors.collect()),
-            ("skipped_lines", json!(self.workload.faults().count())),
-            ("complete", json!(self.schedule.is_complete)),
-        ];
-        out.write_all(b"\n]")?;
-        parts.iter().try_for_each(|(key, value)| write!(out, ",\n\"{key}\":{value}"))?;
-        if let Some(validation) = self.validation {
-            write!(out, ",\n\"validation\":{}", validation_json(validation))?;
-        }
-        if let Some(shake) = self.shake {
-            write!(out, ",\n\"shake\":{}", shake_json(shake))?;
-        }
-        out.write_all(b"}")
-    }
-
     /// The values with which jobs start, by size and walltime.
     pub(crate) fn start_values(&self) -> Vec<StartValues> {
         StartValues::of_classes(self.workload, self.schedule, self.statistics.warm_up)
@@ -174,13 +192,13 @@ impl<'a> SimulationReport<'a> {
         entities
     }
 
-    /// Writes comma-separated values as in RFC 4180: a line for each job. `for_spreadsheets` is as in [`Csv`](super::Csv).
+    /// Writes comma-separated values as in RFC 4180: a line for each job.
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let records = self.jobs().map(|(_, job)| {
-            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, for_spreadsheets));
+            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
             let wait = job.start - job.submit;
             (names, job.processors, job.submit, job.start, job.end, wait, self.is_warm_up(job.submit))
         });
@@ -202,7 +220,7 @@ impl<'a> SimulationReport<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
         writeln!(out, "; Version: 2.2\n; MaxProcs: {}", self.processors)?;
         workload.clock().iter().try_for_each(|line| writeln!(out, "; {}", printable(line)))?;

@@ -5,12 +5,17 @@ use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Classes, Difference, GroupDifference, GroupStatistics, MeanChange, Shake, Validation};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+use crate::answer::{Answer, Format};
 use crate::commands::simulate::answer::{
     SimulationReport, core_seconds, number, shake_json, validation_json, warnings_json,
 };
-use crate::view::csv_writer::{guarded, write_csv};
+use crate::commands::simulate::view::simulated_change_document;
+use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::view::document::Document;
 
 /// The header of the comma-separated values.
 const CSV_HEADER: [&str; 13] = [
@@ -40,6 +45,32 @@ pub struct SimulatedChangeReport<'a> {
     pub validation: Option<&'a Validation>,
     /// What moved submissions make of the changes, if that was asked for.
     pub shake: Option<&'a Shake>,
+    /// The findings about either formula, as they are drawn in a terminal.
+    pub findings: OldNew<&'a [String]>,
+}
+
+impl Answer for SimulatedChangeReport<'_> {
+    fn document(&self) -> Document<'_> {
+        simulated_change_document(*self)
+    }
+
+    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        self.write_csv(cells, out)
+    }
+}
+
+impl Serialize for SimulatedChangeReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry("old", &self.sides.old)?;
+        members.serialize_entry("new", &self.sides.new)?;
+        members.serialize_entry("warnings", &warnings_json(self.common_warnings()))?;
+        if let Some(validation) = self.validation {
+            members.serialize_entry("validation", &validation_json(validation))?;
+        }
+        members.serialize_entry("difference", &self.difference_json())?;
+        members.end()
+    }
 }
 
 /// A group, and its waits under both formulas.
@@ -50,22 +81,6 @@ pub(crate) struct ComparedGroup<'a> {
 }
 
 impl SimulatedChangeReport<'_> {
-    /// Writes one JSON document with both sides and the difference.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(b"{\"old\":")?;
-        self.sides.old.write_side(out)?;
-        out.write_all(b",\n\"new\":")?;
-        self.sides.new.write_side(out)?;
-        write!(out, ",\n\"warnings\":{}", warnings_json(self.common_warnings()))?;
-        if let Some(validation) = self.validation {
-            write!(out, ",\n\"validation\":{}", validation_json(validation))?;
-        }
-        writeln!(out, ",\n\"difference\":{}}}", self.difference_json())
-    }
-
     /// The warnings that both sides have: those about the machine and the log.
     pub(crate) fn common_warnings(&self) -> Vec<&String> {
         let OldNew { old, new } = self.sides;
@@ -105,16 +120,15 @@ impl SimulatedChangeReport<'_> {
         })
     }
 
-    /// Writes comma-separated values as in RFC 4180: a line for each job that starts in both. `for_spreadsheets` is as in
-    /// [`Csv`](super::Csv).
+    /// Writes comma-separated values as in RFC 4180: a line for each job that starts in both.
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let OldNew { old, new } = self.sides;
         let records = old.jobs().filter_map(|(index, job)| {
             let new_start = new.schedule.start(index)?;
-            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, for_spreadsheets));
+            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
             let old_wait = job.start - job.submit;
             let new_wait = new_start - job.submit;
             let times = [job.submit, job.start, new_start, old_wait, new_wait, new_wait - old_wait];

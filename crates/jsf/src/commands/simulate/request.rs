@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::builder::Resettable;
-use clap::{Args, Id, ValueEnum};
+use clap::{Args, Id};
 use jsf_simulate::MAX_JOBS;
 
+use crate::answer::Format;
 use crate::cli::args::log::LogArgs;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, page_path};
+use crate::cli::output::format;
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -196,8 +198,8 @@ pub struct SimulateArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = SimulateFormatName::Human)]
-    pub format: SimulateFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Swf]), default_value = "human")]
+    pub format: Format,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
@@ -206,29 +208,6 @@ pub struct SimulateArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
-}
-
-/// The formats of a simulation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SimulateFormatName {
-    /// Text and tables
-    #[value(alias = "table")]
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-    /// The jobs as comma-separated values
-    Csv,
-    /// The log with the simulated waits, in the Standard Workload Format
-    Swf,
-}
-
-impl SimulateFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
-    }
 }
 
 /// The values that are filled into a formula for a name.

@@ -23,24 +23,25 @@ use jsf_site::{
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
+use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, starting_usage};
 use crate::cli::args::site::{PolicyArg, is_stdin, note_idle, refuse_idle, require_one_reader};
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::output::{Output, Page};
 use crate::cli::page_file::drawn;
 use crate::cli::queue::draw_submitted;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, STDIN, log, page_file as page, parsed_formula, read_formula,
-    read_formula_of, report, show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, STDIN, log, parsed_formula, read_formula, read_formula_of, report,
+    show_site, warn, warn_all,
 };
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change::SimulatedChangeReport;
 use crate::commands::simulate::failures::FailingJobs;
-use crate::commands::simulate::request::{SimulateArgs, SimulateFormatName};
+use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::shake::{shaken_change, shaken_side};
 use crate::commands::simulate::sweep::{Sweep, filled};
-use crate::commands::simulate::view::{failing_clauses, simulated_change_document, simulation_document};
+use crate::commands::simulate::view::failing_clauses;
 use crate::view::printable::printable;
 use crate::view::without::without_words;
 use crate::view::words::{too_short, waiting_time};
@@ -63,8 +64,8 @@ struct Log {
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&readers(arguments))?;
-    arguments.csv.note_idle(arguments.format == SimulateFormatName::Csv);
-    if is_change(arguments) && arguments.format == SimulateFormatName::Swf {
+    arguments.csv.note_idle(arguments.format == Format::Csv);
+    if is_change(arguments) && arguments.format == Format::Swf {
         return Err(CliError::usage("--format swf writes one schedule: give one formula, without --old and --new"));
     }
     let site = open_site(arguments)?;
@@ -95,30 +96,21 @@ pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     report_failing(arguments, failing_clauses(sides));
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, log.warm_up);
     let shake = shaken_change(arguments, &site, &log.workload, log.warm_up, &sources)?;
+    let is_same = sources.old.text == sources.new.text;
     let change = SimulatedChangeReport {
         sides: &sides,
         difference: &difference,
         validation: validation.as_ref(),
         shake: shake.as_ref(),
+        findings: OldNew { old: if is_same { &[][..] } else { &old.findings }, new: &*new.findings },
     };
-    let is_same = sources.old.text == sources.new.text;
-    let findings = OldNew { old: if is_same { &[][..] } else { &old.findings }, new: &*new.findings };
-    let document = simulated_change_document(change, findings);
-    if let Some(path) = &arguments.report {
-        page::write_document(path, &[&site], read_files(arguments), &document)?;
-    }
-    match arguments.format {
-        SimulateFormatName::Json => change.write_json(out)?,
-        SimulateFormatName::Csv => change.write_csv(arguments.csv.csv_safe, out)?,
-        SimulateFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
-        SimulateFormatName::Human | SimulateFormatName::Swf => write_text(&document, arguments.text, out)?,
-    }
+    output(arguments, &site).write(&change, out)?;
     Ok(if old.is_fine && new.is_fine && meets_goals(&new) { Outcome::Fine } else { Outcome::Findings })
 }
 
 /// Simulates the formula with each combination of the values that are to be filled in.
 fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
-    if arguments.format == SimulateFormatName::Swf {
+    if arguments.format == Format::Swf {
         return Err(CliError::usage("--format swf writes one schedule: give no --param"));
     }
     let template = read_formula(&arguments.formula, Some(site))?;
@@ -187,6 +179,7 @@ fn side_report<'a>(
         has_no_waits: side.simulated.no_waits(workload).is_some(),
         warnings: &side.warnings,
         rules,
+        findings: &[],
     }
 }
 
@@ -210,20 +203,21 @@ fn write_side(
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
         shake: shake.as_ref(),
+        findings: &side.findings,
         ..side_report(workload, source, side, &rules)
     };
-    let document = simulation_document(report, &side.findings);
-    if let Some(path) = &arguments.report {
-        page::write_document(path, &[site], read_files(arguments), &document)?;
-    }
-    match arguments.format {
-        SimulateFormatName::Human => write_text(&document, arguments.text, out)?,
-        SimulateFormatName::Markdown => write_as_markdown(&document, arguments.text, out)?,
-        SimulateFormatName::Json => report.write_json(out)?,
-        SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
-        SimulateFormatName::Swf => report.write_swf(out)?,
-    }
+    output(arguments, site).write(&report, out)?;
     Ok(if side.is_fine && meets_goals(side) { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// How the answer is written.
+fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
+    let page = arguments.report.as_deref();
+    Output {
+        cells: arguments.csv.cells(),
+        page: page.map(|path| Page { path, sites: vec![site], files: read_files(arguments).collect() }),
+        ..Output::new(arguments.format, arguments.text, &[])
+    }
 }
 
 /// Whether no goal is missed.

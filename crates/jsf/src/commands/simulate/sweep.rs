@@ -6,9 +6,9 @@ use job_sort_formula::Formula;
 use jsf_simulate::{GoalState, Goals, Workload};
 use jsf_site::{Site, SiteError};
 
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, warn};
-use crate::commands::simulate::request::{Param, SimulateArgs, SimulateFormatName};
+use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::run_once;
 use crate::commands::simulate::runs::{Interruptible, on_all_cores};
 use crate::commands::simulate::sweep_view::{SweepReport, SweptRun};
@@ -42,14 +42,7 @@ impl Sweep<'_> {
             warn(warning);
         }
         let report = SweepReport { template: self.template, names: &names, runs: &runs, no_waits };
-        match self.arguments.format {
-            SimulateFormatName::Json => report.write_json(out)?,
-            SimulateFormatName::Csv => report.write_csv(out)?,
-            SimulateFormatName::Markdown => write_as_markdown(&report.document(), self.arguments.text, out)?,
-            SimulateFormatName::Human | SimulateFormatName::Swf => {
-                write_text(&report.document(), self.arguments.text, out)?;
-            }
-        }
+        Output::new(self.arguments.format, self.arguments.text, &[]).write(&report, out)?;
         let is_met = runs.iter().any(|run| run.goals.iter().all(|goal| goal.state != GoalState::Missed));
         Ok(if is_met { Outcome::Fine } else { Outcome::Findings })
     }

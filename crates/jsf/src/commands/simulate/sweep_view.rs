@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use jsf_simulate::{GoalState, JudgedGoal, Summary};
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+use crate::answer::{Answer, Format};
 use crate::commands::simulate::answer::{distribution_json, of_jobs};
-use crate::view::csv_writer::write_csv;
+use crate::view::csv_writer::{Cells, write_csv};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::goals::{goals_json, not_judged};
 use crate::view::words::{count, duration, grouped_count, percent, significant};
@@ -43,19 +45,26 @@ pub struct SweepReport<'a> {
     pub no_waits: Option<&'a str>,
 }
 
-impl<'a> SweepReport<'a> {
-    /// Writes one JSON document.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+impl Serialize for SweepReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let runs: Vec<Json> = self.runs.iter().map(|run| self.run_json(run)).collect();
-        let document =
-            json!({"formula": self.template, "params": self.names, "warnings": self.no_waits.as_slice(), "runs": runs});
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        out.write_all(b"\n")
+        let warnings = self.no_waits.as_slice();
+        json!({"formula": self.template, "params": self.names, "warnings": warnings, "runs": runs})
+            .serialize(serializer)
+    }
+}
+
+impl Answer for SweepReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.drawn()
     }
 
+    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        self.write_csv(out)
+    }
+}
+
+impl<'a> SweepReport<'a> {
     fn run_json(&self, run: &SweptRun) -> Json {
         let params: serde_json::Map<String, Json> =
             self.names.iter().zip(&run.values).map(|(name, value)| ((*name).to_owned(), number(value))).collect();
@@ -79,7 +88,7 @@ impl<'a> SweepReport<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let numbers = [
             "mean_wait",
             "median_wait",
@@ -109,7 +118,7 @@ impl<'a> SweepReport<'a> {
     }
 
     /// The runs as a document.
-    pub fn document(&self) -> Document<'a> {
+    fn drawn(&self) -> Document<'a> {
         let Self { template, names, runs, no_waits } = *self;
         let headline = match best(runs) {
             None => "No run has ended.".to_owned(),

@@ -42,13 +42,13 @@ const MAX_WARNINGS_ALONE: usize = 6;
 const NO_WAITS: &str = "hardly any job waits";
 /// The code of the finding that a formula is constant.
 const CONSTANT: &str = "JSF607";
-/// The document of a simulation under one formula. `findings` are those about the formula, as they are drawn in a terminal.
-pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [String]) -> Document<'a> {
+/// The document of a simulation under one formula.
+pub(crate) fn simulation_document<'a>(report: SimulationReport<'a>) -> Document<'a> {
     let statistics = report.statistics;
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     let found = report.checked.map(brief_lines).unwrap_or_default();
     sections.extend(warning_sections(errors_first(found, report.warnings.to_vec()), has_waits(report)));
-    sections.extend(Section::findings(findings));
+    sections.extend(Section::findings(report.findings));
     if has_waits(report) {
         sections.extend(goals_section(OldNew { old: report.goals, new: report.goals }));
         sections.extend(all_jobs_sections(&[report], None));
@@ -75,10 +75,7 @@ pub fn simulation_document<'a>(report: SimulationReport<'a>, findings: &'a [Stri
 }
 
 /// The document of a simulation under two formulas. `findings` are those about each, as they are drawn in a terminal.
-pub fn simulated_change_document<'a>(
-    report: SimulatedChangeReport<'a>,
-    findings: OldNew<&'a [String]>,
-) -> Document<'a> {
+pub(crate) fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>) -> Document<'a> {
     let OldNew { old, new } = *report.sides;
     let difference = report.difference;
     let mut sections = vec![Section::formulas(old.formula, new.formula)];
@@ -87,7 +84,7 @@ pub fn simulated_change_document<'a>(
     sections.extend((!idle.is_empty()).then(|| Section::new("").in_text().list(idle)));
     sections.extend(warning_sections(warnings, has_effect));
     let formulas = OldNew { old: old.formula, new: new.formula };
-    sections.extend(Section::findings_of_sides(formulas, findings));
+    sections.extend(Section::findings_of_sides(formulas, report.findings));
     if has_effect {
         sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
         sections.extend(all_jobs_sections(&[old, new], Some(difference)));

@@ -1,9 +1,11 @@
 //! The arguments of `jsf trajectory`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jsf_openpbs::duration_notation::parse_duration;
 
+use crate::answer::Format;
 use crate::cli::args::{CsvArgs, JobArgs, QueueArgs, TextArgs};
+use crate::cli::output::format;
 
 /// The longest time to follow jobs, in seconds: a leap year.
 const MAX_FOLLOWED: u32 = 8784 * 3600;
@@ -47,8 +49,8 @@ pub struct TrajectoryArgs {
     #[command(flatten)]
     pub text: TextArgs,
     /// The output format
-    #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]
-    pub format: TrajectoryFormatName,
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Svg]), default_value = "human")]
+    pub format: Format,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
@@ -66,28 +68,6 @@ fn followed_seconds(text: &str) -> Result<u32, String> {
     match u32::try_from(seconds) {
         Ok(seconds @ 60..=MAX_FOLLOWED) => Ok(seconds),
         _ => Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
-    }
-}
-
-/// The formats of a trajectory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TrajectoryFormatName {
-    /// Text with a plot, for people
-    Human,
-    /// The same as Markdown, for a mail or a ticket
-    Markdown,
-    /// One JSON document
-    Json,
-    /// One line per job and time
-    Csv,
-    /// A picture of the ranks
-    Svg,
-}
-
-impl TrajectoryFormatName {
-    /// Whether the result is written for people.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Human | Self::Markdown)
     }
 }
 

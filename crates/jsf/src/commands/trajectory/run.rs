@@ -6,11 +6,12 @@ use std::io::Write;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::resource_amount::NumberMode;
 
-use crate::cli::document::{write_as_markdown, write_text};
+use crate::answer::Format;
+use crate::cli::output::Output;
 use crate::cli::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
 use crate::cli::{CliError, Outcome, Progress, report};
 use crate::commands::rank::run::report_errors;
-use crate::commands::trajectory::request::{TrajectoryArgs, TrajectoryFormatName};
+use crate::commands::trajectory::request::TrajectoryArgs;
 use crate::commands::trajectory::view::{TrajectoryReport, eligible_times};
 
 pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -20,7 +21,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         ));
     }
     let is_document = arguments.format.is_document();
-    arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
+    arguments.csv.note_idle(arguments.format == Format::Csv);
     let jobs = Some(&arguments.jobs);
     let wanted = Wanted { is_document, jobs, described: None, limit: usize::MAX, origins: false, shown: |_| true };
     with_ranked_queue(&arguments.queue, &wanted, |ranked| follow(arguments, ranked, out))
@@ -51,18 +52,14 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
         eligible_times: &eligible_times,
         trajectory: &trajectory,
         rules: &rules,
-        warnings: &warnings.into_answer(),
     };
-    match arguments.format {
-        TrajectoryFormatName::Human | TrajectoryFormatName::Markdown | TrajectoryFormatName::Svg
-            if trajectory.jobs.is_empty() => {}
-        TrajectoryFormatName::Human => write_text(&report.document(), arguments.text, out)?,
-        TrajectoryFormatName::Markdown => write_as_markdown(&report.document(), arguments.text, out)?,
-        TrajectoryFormatName::Json => report.write_json(out)?,
-        TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
-        TrajectoryFormatName::Svg => report.write_svg(out)?,
+    let has_picture = arguments.format.is_document() || arguments.format == Format::Svg;
+    let warnings = warnings.into_answer();
+    // of no job there is nothing to see, and a message says why
+    if !(has_picture && trajectory.jobs.is_empty()) {
+        let output = Output::new(arguments.format, arguments.text, &warnings);
+        Output { cells: arguments.csv.cells(), ..output }.write(&report, out)?;
     }
-    out.flush()?;
     report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
     Ok(outcome(&ranked.findings, &ranked.ranking))
 }

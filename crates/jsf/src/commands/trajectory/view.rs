@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
-use crate::view::csv_writer::{guarded, write_csv};
+use crate::answer::{Answer, Format};
+use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table};
 use crate::view::printable::printable;
 use crate::view::rule_facts::rule_facts;
-use crate::view::warnings;
 use crate::view::words::{count, duration, grouped_number, ordinal, waiting_time};
 
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
@@ -47,8 +48,32 @@ pub struct TrajectoryReport<'a> {
     pub trajectory: &'a Trajectory,
     /// What is shown above the text, such as the policy: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
-    /// The warnings about what the answer is computed from.
-    pub warnings: &'a [String],
+}
+
+impl Serialize for TrajectoryReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let crossings = self.trajectory.overtakings.iter().map(|Overtaking { wait, winner, loser, .. }| {
+            json!({"wait": wait, "job": self.table.id(*winner), "overtakes": self.table.id(*loser)})
+        });
+        let document = json!({
+            "formula": self.formula,
+            "considered": self.considered,
+            "seconds": self.trajectory.seconds,
+            "jobs": self.jobs().map(|(job, eligible_time)| self.job_json(job, eligible_time)).collect::<Vec<Json>>(),
+            "crossings": crossings.collect::<Vec<Json>>(),
+        });
+        document.serialize(serializer)
+    }
+}
+
+impl Answer for TrajectoryReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.drawn()
+    }
+
+    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        if format == Format::Svg { self.write_svg(out) } else { self.write_csv(cells, out) }
+    }
 }
 
 /// The time that each of the jobs has waited now, in seconds.
@@ -61,24 +86,6 @@ pub fn eligible_times(table: &JobTable, trajectory: &Trajectory) -> Vec<i64> {
 impl<'a> TrajectoryReport<'a> {
     fn jobs(&self) -> impl Iterator<Item = (&JobTrajectory, i64)> {
         self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())
-    }
-
-    /// Writes one JSON document.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let crossings = self.trajectory.overtakings.iter().map(|Overtaking { wait, winner, loser, .. }| {
-            json!({"wait": wait, "job": self.table.id(*winner), "overtakes": self.table.id(*loser)})
-        });
-        let document = json!({
-            "formula": self.formula,
-            "considered": self.considered,
-            "seconds": self.trajectory.seconds,
-            "jobs": self.jobs().map(|(job, eligible_time)| self.job_json(job, eligible_time)).collect::<Vec<Json>>(),
-            "crossings": crossings.collect::<Vec<Json>>(),
-        });
-        warnings::write_json(&document, self.warnings, out)
     }
 
     fn job_json(&self, job: &JobTrajectory, eligible_time: i64) -> Json {
@@ -103,9 +110,9 @@ impl<'a> TrajectoryReport<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let points = self.jobs().flat_map(|(job, eligible_time)| {
-            let id = guarded(self.table.id(job.row), for_spreadsheets);
+            let id = guarded(self.table.id(job.row), cells);
             job.points.iter().map(move |point| {
                 let score = point.score.is_finite().then(|| Value::Float(point.score).repr());
                 (point.wait, id.clone(), eligible_time + point.wait, score, point.rank, point.is_known)
@@ -115,7 +122,7 @@ impl<'a> TrajectoryReport<'a> {
     }
 
     /// The document: the answer, a row for each of several jobs, a list of the overtakings, and a plot of the ranks.
-    pub fn document(self) -> Document<'a> {
+    fn drawn(self) -> Document<'a> {
         let jobs = &self.trajectory.jobs;
         let headline = match jobs.as_slice() {
             [one] => self.sentence(one),
@@ -131,7 +138,6 @@ impl<'a> TrajectoryReport<'a> {
             sections: ranks.into_iter().chain(self.overtakings()).chain([plot]).collect(),
             read_on: "",
         }
-        .with_warnings(self.warnings)
     }
 
     /// Which of several jobs moves most.

@@ -1,0 +1,59 @@
+//! The one place that writes answers: to standard output, and as a page to a file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use jsf_site::Site;
+
+use crate::answer::{Answer, Format, write_json};
+use crate::cli::CliError;
+use crate::cli::document::{Shown, write_as_markdown, write_text};
+use crate::cli::page_file::write_document;
+use crate::view::csv_writer::Cells;
+
+/// How an answer is written.
+pub(crate) struct Output<'a> {
+    pub(crate) format: Format,
+    /// How much of it people see.
+    pub(crate) shown: Shown,
+    pub(crate) cells: Cells,
+    /// The warnings about what it is computed from, which are a part of it.
+    pub(crate) warnings: &'a [String],
+    pub(crate) page: Option<Page<'a>>,
+}
+
+/// The file for a page, and what the command reads, which no page may replace.
+pub(crate) struct Page<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) sites: Vec<&'a Site>,
+    pub(crate) files: Vec<&'a PathBuf>,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(format: Format, shown: impl Into<Shown>, warnings: &'a [String]) -> Self {
+        Self { format, shown: shown.into(), cells: Cells::Plain, warnings, page: None }
+    }
+
+    /// Writes an answer. All of it is written when this returns, so that messages can follow.
+    pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
+        if let Some(Page { path, sites, files }) = &self.page {
+            let document = answer.page().with_warnings(self.warnings);
+            write_document(path, sites, files.iter().copied(), &document)?;
+        }
+        match self.format {
+            Format::Human => write_text(&answer.document().with_warnings(self.warnings), self.shown, out)?,
+            Format::Markdown => write_as_markdown(&answer.document().with_warnings(self.warnings), self.shown, out)?,
+            Format::Json => write_json(answer, self.warnings, out)?,
+            other => answer.write_as(other, self.cells, out)?,
+        }
+        Ok(out.flush()?)
+    }
+}
+
+/// Parses one of the formats that a command has.
+pub(crate) fn format(offered: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let values = offered.iter().filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(values).try_map(|name| Format::from_str(&name, false))
+}
