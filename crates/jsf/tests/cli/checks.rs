@@ -120,20 +120,6 @@ fn options_that_cannot_be_meant_are_refused() {
     refused(&["shares", "--site", "examples/site", "--decay", "-1h"], "invalid value '-1h' for '--decay <DURATION>'");
     refused(&["rank", "--quee", "examples/site/qstat.json", "ncpus"], "tip: there is no option --quee");
     refused(&["rank", "--top=3", "--color=never", "--user=ada", "ncpus", "*", "2"], "tip: a formula is one argument");
-    let tree = ["--tree", "examples/site/tree.json"];
-    for (options, expected) in [
-        (
-            &["--format", "resource-group", "--charge", "Bob=1", "--decay", "1w"][..],
-            "--charge and --decay have no effect with",
-        ),
-        (&["--format", "resource-group", "--entity", "Bob"], "--entity has no effect with --format resource-group"),
-        (
-            &["--format", "resource-group", "--active", "Bob", "-f", "README.md"],
-            "--active and --formula have no effect with",
-        ),
-    ] {
-        refused(&[&["shares"], &tree[..], options].concat(), expected);
-    }
     refused(
         &[&["rank", "ncpus", "--job", "184598,"], &queue[..]].concat(),
         "expected a name before and after each comma",

@@ -339,13 +339,6 @@ fn a_picture_has_only_characters_of_xml() {
 }
 
 #[test]
-fn a_printed_resource_group_has_no_controls_of_a_terminal() {
-    let files = Files::new();
-    let written = success(&files.run("shares --tree @tree --format resource-group"));
-    assert!(!written.replace('\t', " ").contains(is_hostile), "{written:?}");
-}
-
-#[test]
 fn color_applies_to_usage_errors_too() {
     for (color, is_coloured) in [("never", false), ("always", true)] {
         for call in [&["rank", "--top", "x", "--color", color][..], &[&format!("--color={color}"), "no-such-command"]] {

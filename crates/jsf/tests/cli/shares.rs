@@ -198,12 +198,6 @@ fn tickets_go_to_active_users() {
     assert_eq!(unknown.status.code(), Some(2));
 }
 
-#[test]
-fn a_tree_is_printed_for_openpbs() {
-    let groups = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "resource-group"]));
-    assert!(groups.contains("Bob\t11\tgroup1\t50"), "{groups}");
-}
-
 /// `ann` has associations on two partitions only; `bob` is in both accounts, in `chem` twice.
 const BY_PARTITION: &str = "\
 Cluster - 'c':Fairshare=1
