@@ -197,9 +197,6 @@ fn reading(criterion: &mut Criterion) {
                 pool.install(|| bencher.iter(|| JobReader::new(&options).read(black_box(text.as_bytes()))));
             });
         }
-        group.bench_function("jsf, reference reader", |bencher| {
-            bencher.iter(|| JobReader::new(&options).reference().read(black_box(text.as_bytes())));
-        });
         group.finish();
     }
 }

@@ -55,14 +55,6 @@ pub struct Batch {
     queued_at: Vec<i64>,
     lines: Vec<u32>,
     pub(super) columns: Vec<BatchColumn>,
-    /// Whether the row under construction has ready-made inputs.
-    has_inputs: bool,
-    /// The columns that attributes of the job under construction have filled, a bit for each.
-    filled: Vec<u64>,
-    /// The same for its ready-made inputs under their own names.
-    filled_by_input: Vec<u64>,
-    /// Whether an input was set twice.
-    is_repeated: bool,
 }
 
 impl Batch {
@@ -78,9 +70,6 @@ impl Batch {
         self.lines.clear();
         self.columns.resize_with(columns, BatchColumn::default);
         self.columns.iter_mut().for_each(BatchColumn::clear);
-        self.filled.resize(columns.div_ceil(64), 0);
-        self.filled_by_input.resize(columns.div_ceil(64), 0);
-        self.start_row();
     }
 
     /// The number of finished rows.
@@ -88,71 +77,37 @@ impl Batch {
         self.ends.len()
     }
 
-    /// Sets an input of the row under construction, unless one of greater precedence is set. `None` if a double cannot
-    /// hold the value.
+    /// Sets an input of the row under construction. `None` if a double cannot hold the value.
     #[inline]
     pub fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
+        let row = self.ends.len();
+        let input = self.columns.get_mut(column)?;
+        let flags = (by as u8) << 1;
         match value {
-            Value::Int(integer) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
-                self.put_number(column, by, |input, row, flags| input.put(row, *integer as f64, flags | INTEGER));
-            }
-            Value::Float(x) => self.put_number(column, by, |input, row, flags| input.put(row, *x, flags)),
+            Value::Int(integer) => match u32::try_from(*integer) {
+                Ok(small) => input.put_small(row, small, flags),
+                Err(_) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
+                    input.put(row, *integer as f64, flags | INTEGER);
+                }
+                Err(_) => return None,
+            },
+            Value::Float(x) => input.put(row, *x, flags),
             _ => return None,
         }
         Some(())
     }
 
-    /// [`Batch::put`] of a small integer.
-    #[inline]
-    pub fn put_integer(&mut self, column: usize, by: InputPrecedence, integer: u32) {
-        self.put_number(column, by, |input, row, flags| input.put_small(row, integer, flags));
-    }
-
-    #[inline(always)]
-    fn put_number(&mut self, column: usize, by: InputPrecedence, put: impl FnOnce(&mut BatchColumn, usize, u8)) {
-        let row = self.ends.len();
-        let Some(input) = self.columns.get_mut(column) else { return };
-        let filled = match by {
-            InputPrecedence::Job => self.filled.get_mut(column / 64),
-            InputPrecedence::Input => self.filled_by_input.get_mut(column / 64),
-            InputPrecedence::Queue | InputPrecedence::AliasedInput => None,
-        };
-        let bit = 1 << (column % 64);
-        self.is_repeated |= match &filled {
-            Some(filled) => **filled & bit != 0,
-            None => input.precedence(row) == by as u8,
-        };
-        if let Some(filled) = filled {
-            *filled |= bit;
-        }
-        // Most jobs have no ready-made inputs, or all under their own names; to load the flags would double the cost.
-        let precedes_all = by == InputPrecedence::Input || (by == InputPrecedence::Job && !self.has_inputs);
-        if precedes_all || input.precedence(row) <= by as u8 {
-            put(input, row, (by as u8) << 1);
-            self.has_inputs |= by > InputPrecedence::Job;
-        }
-    }
-
-    /// Prepares for the next row.
-    fn start_row(&mut self) {
-        self.has_inputs = false;
-        self.is_repeated = false;
-        self.filled.fill(0);
-        self.filled_by_input.fill(0);
-    }
-
     /// Clears the row under construction.
     pub fn abandon(&mut self) {
-        self.start_row();
         let row = self.ends.len();
         self.columns.iter_mut().for_each(|input| input.remove(row));
     }
 
-    /// Ends the row under construction. Returns `false`, without a row, if an input was set twice, a name is too long, or the
-    /// id is empty or not ASCII: messages call a job without id by its number, which is not known here.
+    /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or the id is empty or not ASCII:
+    /// messages call a job without id by its number, which is not known here.
     pub fn finish(&mut self, row: BatchRow<'_>) -> bool {
         let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
-        if self.is_repeated || !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
+        if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
         let is_ascending =
@@ -168,7 +123,6 @@ impl Batch {
         }
         self.lines.push(row.line);
         self.ends.push(self.ids.len() as u32);
-        self.start_row();
         true
     }
 
@@ -333,11 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_precedence_counts() {
+    fn a_row_may_be_abandoned() {
         let mut batch = Batch::default();
         batch.clear(1);
-        batch.put(0, InputPrecedence::Input, &Value::Int(3)).unwrap();
-        batch.put(0, InputPrecedence::Job, &Value::Int(2)).unwrap();
+        batch.put(0, InputPrecedence::Job, &Value::Int(3)).unwrap();
         assert!(batch.finish(row(b"1")));
         batch.put(0, InputPrecedence::Job, &Value::Float(2.5)).unwrap();
         batch.abandon();
@@ -354,7 +307,7 @@ mod tests {
         let mut batch = Batch::default();
         batch.clear(1);
         (0..6000).for_each(|_| assert!(batch.finish(row(b"1"))));
-        batch.put_integer(0, InputPrecedence::Job, 7);
+        batch.put(0, InputPrecedence::Job, &Value::Int(7)).unwrap();
         assert!(batch.finish(row(b"1")));
         assert!(matches!(batch.columns[0].value(6000), Some(Value::Int(7))) && batch.columns[0].value(9).is_none());
     }
@@ -371,10 +324,7 @@ mod tests {
             batch.clear(7);
             for at in 0..700 {
                 for (column, number) in small_and_large(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
-                    match u32::try_from(number) {
-                        Ok(small) => batch.put_integer(column, InputPrecedence::Job, small),
-                        Err(_) => batch.put(column, InputPrecedence::Job, &Value::Int(number)).unwrap(),
-                    }
+                    batch.put(column, InputPrecedence::Job, &Value::Int(number)).unwrap();
                 }
                 if at > 600 {
                     batch.put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0)).unwrap();

@@ -1,23 +1,22 @@
-//! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel by the fast reader.
+//! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel.
 //!
 //! NDJSON is cut between two lines. In the JSON of qstat only the text of a job shows where it begins, so the place of a cut
 //! is guessed: where the bytes are the same as between the first two jobs. The guess is right if every chunk parses, from its
 //! first byte to its last, as jobs that are followed by commas; if one does not, the
-//! [reference reader](crate::reference_reader) reads the document again.
+//! document is read again as a whole.
 
 use std::io;
 
 use job_sort_formula::jobs::MAX_NAME;
-use jsf_json::decode_utf8;
 use jsf_openpbs::resource_amount::AmountSource;
 use memchr::memmem::FinderRev;
 
-use crate::chunks::{Chunks, FindCut, ParsedChunk};
+use crate::chunks::{Chunk, Chunks, FindCut};
 use crate::error::ReadErrorKind;
-use crate::fast_reader::FastReader;
+use crate::json_reader::read_lines;
 use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
-use crate::reference_reader::{read_entry, read_line};
+use crate::parsed_job::ParsedJob;
 use crate::table_builder::TableBuilder;
 
 /// Reads a job per line. A line that is not a job is reported and skipped.
@@ -30,41 +29,22 @@ pub(super) fn read_ndjson(
 ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
     let mut builder = TableBuilder::new(options, AmountSource::User);
     let mut line = 1;
-    chunks.parse(options, AmountSource::User, parse_lines, |chunk| {
-        chunk.append_to(&mut builder, Some(line), |builder, text, at| {
-            read_line(&decode_utf8(text), Some(line + at as usize), builder);
-            true
-        });
-        line += chunk.lines as usize;
-        !builder.is_full()
-    })?;
+    chunks.parse(
+        options,
+        AmountSource::User,
+        |chunk, text| chunk.lines = read_lines(text, 0, &mut chunk.reader, &mut chunk.converter),
+        |chunk| {
+            builder.append(&mut chunk.converter.output, line);
+            line += chunk.lines;
+            !builder.is_full()
+        },
+    )?;
     Ok(builder.finish())
 }
 
 /// Where lines may be cut: after the last line end.
 pub(super) fn last_line_end(text: &[u8]) -> Option<usize> {
     memchr::memrchr(b'\n', text).map(|end| end + 1)
-}
-
-fn parse_lines(chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) {
-    let text = std::mem::take(&mut chunk.text);
-    let end = chunk.end;
-    let mut scanner = Scanner::for_lines(&text[..end]);
-    while scanner.at < end {
-        let start = scanner.at;
-        scanner.space();
-        if !scanner.is_at_end() {
-            if reader.read_line(&mut scanner, &mut chunk.batch, chunk.lines).is_some() {
-                chunk.push_row();
-            } else {
-                scanner.at = memchr::memchr(b'\n', &text[start..end]).map_or(end, |length| start + length);
-                chunk.push_text(start..scanner.at, chunk.lines);
-            }
-        }
-        scanner.at += 1;
-        chunk.lines += 1;
-    }
-    chunk.text = text;
 }
 
 /// Where the jobs of a `qstat -f -F json` document begin, and what separates them.
@@ -89,15 +69,16 @@ impl DocumentLayout {
     /// Detects the layout from the start of a document; `None` unless the start contains one job and the beginning of the
     /// next, or all jobs.
     pub(super) fn detect(start: &[u8]) -> Option<Self> {
+        let start = start.utf8_chunks().next()?.valid();
         let mut scanner = Scanner::new(start);
         scanner.space();
         scanner.take(b'{')?;
         scanner.space();
-        while let key = scanner.key()?
-            && key != "Jobs"
-        {
-            if key == "jobs" {
-                return None;
+        loop {
+            match &*scanner.key()? {
+                "Jobs" => break,
+                "jobs" => return None,
+                _ => {}
             }
             scanner.skip_value()?;
             scanner.space();
@@ -129,21 +110,19 @@ impl DocumentLayout {
 
 impl JobSeparator {
     /// The separator after a job that ends at `end`, before the comma that the scanner has reached.
-    fn detect(start: &[u8], end: usize, scanner: &mut Scanner<'_>) -> Option<Self> {
+    fn detect(start: &str, end: usize, scanner: &mut Scanner<'_>) -> Option<Self> {
         scanner.take(b',')?;
         let comma = scanner.at - end + 1;
         scanner.space();
-        scanner.take(b'"')?;
-        let before_id = FinderRev::new(start.get(end - 1..scanner.at)?).into_owned();
-        let length = scanner.plain()?.len();
+        let id = scanner.at;
+        scanner.quoted()?;
         let quote = scanner.at - 1;
-        scanner.at -= length + 2;
-        scanner.key()?;
+        scanner.colon()?;
         scanner.take(b'{')?;
         scanner.space();
-        scanner.take(b'"')?;
-        scanner.plain()?;
-        Some(Self { before_id, comma, after_id: start.get(quote..scanner.at)?.to_owned() })
+        scanner.quoted()?;
+        let before_id = FinderRev::new(start.get(end - 1..=id)?).into_owned();
+        Some(Self { before_id, comma, after_id: start.get(quote..scanner.at)?.into() })
     }
 
     /// The last position at which the text may be cut.
@@ -164,13 +143,8 @@ impl JobSeparator {
 
 /// Skips an id and its value, which need not be a job.
 fn skip_entry(scanner: &mut Scanner<'_>) -> Option<()> {
-    if scanner.peek() != b'"' {
-        return None;
-    }
-    scanner.skip_value()?;
-    scanner.space();
-    scanner.take(b':')?;
-    scanner.space();
+    scanner.quoted()?;
+    scanner.colon()?;
     scanner.skip_value()
 }
 
@@ -189,30 +163,19 @@ pub(super) fn read_qstat_json(
     chunks.parse(
         options,
         AmountSource::Server,
-        |chunk, reader| parse_chunk(chunk, layout, reader),
+        |chunk, text| chunk.is_malformed = parse_entries(text, layout, chunk).is_none(),
         |chunk| {
-            is_malformed = chunk.is_malformed
-                || !chunk.append_to(&mut builder, None, |builder, text, _| read_entry(text, builder));
+            is_malformed = chunk.is_malformed;
             is_complete = chunk.is_last;
+            builder.append(&mut chunk.converter.output, 0);
             !is_malformed
         },
     )?;
     Ok((is_complete && !is_malformed).then(|| builder.finish()))
 }
 
-fn parse_chunk(chunk: &mut ParsedChunk, layout: &DocumentLayout, reader: &mut FastReader<'_>) {
-    let text = std::mem::take(&mut chunk.text);
-    chunk.is_malformed = parse_entries(&text, layout, chunk, reader).is_none();
-    chunk.text = text;
-}
-
-fn parse_entries(
-    text: &[u8],
-    layout: &DocumentLayout,
-    chunk: &mut ParsedChunk,
-    reader: &mut FastReader<'_>,
-) -> Option<()> {
-    let mut scanner = Scanner::new(&text[..chunk.end]);
+fn parse_entries(text: &str, layout: &DocumentLayout, chunk: &mut Chunk<'_>) -> Option<()> {
+    let mut scanner = Scanner::new(text);
     if chunk.is_first {
         scanner.at = layout.first_job;
         scanner.space();
@@ -220,9 +183,10 @@ fn parse_entries(
             return skip_tail(&mut scanner, chunk.is_last);
         }
     }
+    let mut job = ParsedJob::default();
     loop {
         scanner.space();
-        parse_entry(&mut scanner, chunk, reader)?;
+        chunk.reader.read_entry(&mut scanner, &mut job, &mut chunk.converter)?;
         scanner.space();
         if scanner.peek() == b'}' {
             return skip_tail(&mut scanner, chunk.is_last);
@@ -234,25 +198,13 @@ fn parse_entries(
     }
 }
 
-fn parse_entry(scanner: &mut Scanner<'_>, chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) -> Option<()> {
-    let start = scanner.at;
-    if reader.read_entry(scanner, &mut chunk.batch).is_some() {
-        chunk.push_row();
-        return Some(());
-    }
-    scanner.at = start;
-    skip_entry(scanner)?;
-    chunk.push_text(start..scanner.at, 0);
-    Some(())
-}
-
 /// Skips what follows the jobs, up to the end of the document.
 fn skip_tail(scanner: &mut Scanner<'_>, is_last: bool) -> Option<()> {
     scanner.take(b'}')?;
     scanner.space();
     while scanner.take(b',').is_some() {
         scanner.space();
-        if matches!(scanner.key()?, "Jobs" | "jobs") {
+        if matches!(&*scanner.key()?, "Jobs" | "jobs") {
             return None;
         }
         scanner.skip_value()?;

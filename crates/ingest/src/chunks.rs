@@ -1,16 +1,14 @@
 //! A document in chunks of whole jobs: chunks are cut, parsed in parallel, and appended to the table in order.
 
 use std::io::{self, Read};
-use std::ops::Range;
 
-use job_sort_formula::jobs::Batch;
 use job_sort_formula::parallel::pipeline;
-use job_sort_formula::schema::InputType;
+use jsf_json::decode_utf8;
 use jsf_openpbs::resource_amount::AmountSource;
 
-use crate::fast_reader::FastReader;
+use crate::job_converter::JobConverter;
+use crate::json_reader::JsonReader;
 use crate::options::ReadOptions;
-use crate::table_builder::TableBuilder;
 
 /// The largest chunk, in bytes, and so the largest job of a document that is read in chunks.
 const MAX_CHUNK: usize = 256 << 20;
@@ -97,99 +95,59 @@ impl<'s> Chunks<'s> {
         mut self,
         options: &ReadOptions<'_>,
         amounts: AmountSource,
-        parse: impl Fn(&mut ParsedChunk, &mut FastReader<'_>) + Sync,
-        mut append: impl FnMut(&ParsedChunk) -> bool,
+        parse: impl Fn(&mut Chunk<'_>, &str) + Sync,
+        mut append: impl FnMut(&mut Chunk<'_>) -> bool,
     ) -> io::Result<()> {
         let mut is_first = true;
         pipeline(
-            || (ParsedChunk::default(), FastReader::new(options, amounts)),
-            |(chunk, _)| {
+            || Chunk::new(options, amounts),
+            |chunk| {
                 let end = self.next(&mut chunk.text)?;
                 chunk.end = end.unwrap_or(0);
                 chunk.is_first = std::mem::take(&mut is_first);
                 chunk.is_last = self.is_over;
                 Ok(end.is_some())
             },
-            |(chunk, reader)| {
-                chunk.clear(reader.column_count());
-                parse(chunk, reader);
-                reader.take_undeclared(|name, kind| chunk.undeclared.push((name.into(), kind)));
+            |chunk| {
+                let text = std::mem::take(&mut chunk.text);
+                chunk.converter.clear_output();
+                parse(chunk, &decode_utf8(text.get(..chunk.end).unwrap_or_default()));
+                chunk.text = text;
             },
-            |(chunk, _)| Ok(append(chunk)),
+            |chunk| Ok(append(chunk)),
         )
     }
 }
 
-/// A chunk, the jobs in it that the fast reader has parsed, and the places of the others. Its buffers are used again.
-#[derive(Debug, Default)]
-pub(super) struct ParsedChunk {
+/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys: a reader's chunks follow one
+/// another in the document.
+#[derive(Debug)]
+pub(super) struct Chunk<'a> {
     /// The text, then unused bytes.
-    pub text: Vec<u8>,
+    text: Vec<u8>,
     /// Where the text ends.
-    pub end: usize,
+    end: usize,
     pub is_first: bool,
     pub is_last: bool,
-    pub batch: Batch,
     /// The number of lines, if lines are counted.
-    pub lines: u32,
+    pub lines: usize,
     /// Whether the document does not have the layout that was expected; what was parsed is then discarded.
     pub is_malformed: bool,
-    parts: Vec<Part>,
-    undeclared: Vec<(Box<str>, InputType)>,
+    pub reader: JsonReader,
+    pub converter: JobConverter<'a>,
 }
 
-/// Some jobs of a chunk, in the order of the document.
-#[derive(Debug, Clone)]
-enum Part {
-    /// Rows of the batch.
-    Rows(Range<usize>),
-    /// The text of a job that the reference reader is to parse, and its line within the chunk, from 0.
-    Text(Range<usize>, u32),
-}
-
-impl ParsedChunk {
-    fn clear(&mut self, columns: usize) {
-        self.batch.clear(columns);
-        self.parts.clear();
-        self.undeclared.clear();
-        self.lines = 0;
-        self.is_malformed = false;
-    }
-
-    /// Adds the last row of the batch as the next job.
-    pub(super) fn push_row(&mut self) {
-        let end = self.batch.rows();
-        match self.parts.last_mut() {
-            Some(Part::Rows(rows)) => rows.end = end,
-            _ => self.parts.push(Part::Rows(end.saturating_sub(1)..end)),
+impl<'a> Chunk<'a> {
+    fn new(options: &'a ReadOptions<'a>, amounts: AmountSource) -> Self {
+        Self {
+            text: Vec::new(),
+            end: 0,
+            is_first: false,
+            is_last: false,
+            lines: 0,
+            is_malformed: false,
+            reader: JsonReader::new(),
+            converter: JobConverter::new(options, amounts),
         }
-    }
-
-    /// Leaves the next job to the reference reader.
-    pub(super) fn push_text(&mut self, text: Range<usize>, line: u32) {
-        self.parts.push(Part::Text(text, line));
-    }
-
-    /// Appends the jobs to the table in order. `read` is the reference reader: it gets the text of a job and its line
-    /// within the chunk, and returns whether to continue. `line` is the line of the document on which the chunk begins,
-    /// if lines are counted. Returns `false` if `read` did.
-    pub(super) fn append_to(
-        &self,
-        builder: &mut TableBuilder<'_>,
-        line: Option<usize>,
-        read: impl Fn(&mut TableBuilder<'_>, &[u8], u32) -> bool,
-    ) -> bool {
-        for part in &self.parts {
-            match part {
-                Part::Rows(rows) => builder.append(&self.batch, rows.clone(), line),
-                Part::Text(text, line) => {
-                    if !read(builder, self.text.get(text.clone()).unwrap_or_default(), *line) {
-                        return false;
-                    }
-                }
-            }
-        }
-        self.undeclared.iter().for_each(|(name, kind)| builder.record_undeclared(name, *kind));
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! What a scheduling cycle needs of a job beside its row in the table.
 //!
 //! In: the attributes of the jobs of a document, from whichever format. Out: [`CycleJobs`], a [`QueuedJob`] for each row of the
-//! table. Only the reference reader fills them.
+//! table.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,9 @@ use jsf_openpbs::wall_clock::{Time, seconds_of_ctime};
 
 use crate::attribute_values::{integer, seconds};
 use crate::job_key::SpecialInput;
+use crate::known_names::KnownNames;
 use crate::options::ReadOptions;
-use crate::table_builder::ParsedJob;
+use crate::parsed_job::ParsedJob;
 
 /// The jobs of a document as a scheduling cycle sees them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -245,25 +246,41 @@ pub(super) struct CycleJobsBuilder {
     times: Vec<JobTimes>,
 }
 
-impl CycleJobsBuilder {
-    pub(super) fn push(
-        &mut self,
+/// A job, and its times, whose clock only all jobs together show.
+#[derive(Debug)]
+pub(super) struct CycleJob {
+    job: QueuedJob,
+    times: JobTimes,
+}
+
+impl CycleJob {
+    pub(super) fn new(
         job: &ParsedJob<'_>,
+        names: &KnownNames,
         id: &str,
         entity: &str,
         source: AmountSource,
         options: &ReadOptions<'_>,
-    ) {
-        let reader = AttributeReader { job, source, schema: options.schema };
+    ) -> Self {
+        let reader = AttributeReader { job, names, source, schema: options.schema };
         let has_user = options.entity == FairshareEntity::User;
-        self.jobs.push(QueuedJob { entity: entity.into(), ..reader.job(id, if has_user { entity } else { "" }) });
-        self.times.push(JobTimes {
-            started: reader.time(CycleKey::Started),
-            queued: reader.time(CycleKey::Queued),
-            eligible: reader.time(CycleKey::Eligible),
-            estimated_start: reader.time(CycleKey::EstimatedStart),
-            used_walltime: reader.scalar(CycleKey::UsedWalltime).and_then(seconds),
-        });
+        Self {
+            job: QueuedJob { entity: entity.into(), ..reader.job(id, if has_user { entity } else { "" }) },
+            times: JobTimes {
+                started: reader.time(CycleKey::Started),
+                queued: reader.time(CycleKey::Queued),
+                eligible: reader.time(CycleKey::Eligible),
+                estimated_start: reader.time(CycleKey::EstimatedStart),
+                used_walltime: reader.scalar(CycleKey::UsedWalltime).and_then(seconds),
+            },
+        }
+    }
+}
+
+impl CycleJobsBuilder {
+    pub(super) fn push(&mut self, job: CycleJob) {
+        self.jobs.push(job.job);
+        self.times.push(job.times);
     }
 
     pub(super) fn finish(mut self) -> CycleJobs {
@@ -348,6 +365,7 @@ fn sample_of_running(times: &[JobTimes], timestamp: i64) -> Option<(i64, i64)> {
 /// Reads the attributes of one job.
 struct AttributeReader<'r, 'd> {
     job: &'r ParsedJob<'d>,
+    names: &'r KnownNames,
     source: AmountSource,
     schema: &'r Schema,
 }
@@ -395,7 +413,8 @@ impl AttributeReader<'_, '_> {
     }
 
     fn resource(&self, name: &str) -> Option<&str> {
-        self.job.resources.iter().rev().find(|(given, _)| given == name)?.1.text()
+        let index = self.names.find(name)?;
+        self.job.resources.iter().rev().find(|(given, _)| *given == index)?.1.text()
     }
 
     fn special(&self, input: SpecialInput) -> Option<&JsonScalar<'_>> {
@@ -418,12 +437,19 @@ impl AttributeReader<'_, '_> {
 
     /// The requests for resources; ready-made inputs of a formula count where there is no request.
     fn amounts(&self) -> BTreeMap<Box<str>, i64> {
-        let inputs = self.job.inputs.iter().filter(|(name, _)| SpecialInput::from_name(name).is_none());
-        let inputs = inputs.filter_map(|(name, scalar)| Some((Box::from(&**name), integer(scalar)?)));
-        let requests = self.job.resources.iter();
-        let requests =
-            requests.filter_map(|(name, scalar)| Some((Box::from(&**name), self.amount(name, scalar.text()?)?)));
-        inputs.chain(requests).collect()
+        let mut amounts = BTreeMap::new();
+        for &(index, ref scalar) in &self.job.inputs {
+            let name = self.names.name(index);
+            if SpecialInput::from_name(name).is_none() {
+                amounts.extend(integer(scalar).map(|amount| (name.into(), amount)));
+            }
+        }
+        for &(index, ref scalar) in &self.job.resources {
+            let name = self.names.name(index);
+            let amount = scalar.text().and_then(|text| self.amount(name, text));
+            amounts.extend(amount.map(|amount| (name.into(), amount)));
+        }
+        amounts
     }
 
     /// A whole amount of a resource.

@@ -7,6 +7,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 
 use crate::attribute_values::{integer, ratio, seconds};
 use crate::cycle_jobs::CycleKey;
+use crate::known_names::NameIndex;
 
 /// What a key at the top of a job means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +26,8 @@ pub(super) enum JobKey {
     Resources,
     /// An object of ready-made inputs of the formula.
     Inputs,
-    /// The amount of the resource of this name.
-    Resource,
+    /// The amount of a resource.
+    Resource(NameIndex),
     /// An input of the formula that is not a resource.
     Special(SpecialInput),
     /// An attribute that only a scheduling cycle needs.
@@ -67,8 +68,8 @@ impl JobKey {
         }
     }
 
-    /// The meaning of a key of native JSON.
-    pub(super) fn from_native(key: &str, is_resource: impl FnOnce(&str) -> bool) -> Self {
+    /// The meaning of a key of native JSON; `resource` answers for one that is a resource's.
+    pub(super) fn from_native(key: &str, resource: impl FnOnce(&str) -> Option<Self>) -> Self {
         match key {
             "id" => Self::Id,
             "entity" => Self::Entity,
@@ -79,9 +80,10 @@ impl JobKey {
             "inputs" => Self::Inputs,
             _ => match SpecialInput::from_name(key) {
                 Some(special) => Self::Special(special),
-                None if is_resource(key) => Self::Resource,
-                None if CycleKey::from_name(key).is_some() => Self::Unused,
-                None => Self::Unknown,
+                None => resource(key).unwrap_or_else(|| match CycleKey::from_name(key) {
+                    Some(_) => Self::Unused,
+                    None => Self::Unknown,
+                }),
             },
         }
     }

@@ -1,62 +1,28 @@
 //! Scans JSON text in place: finds where values end, and checks that they are valid.
 //!
-//! Enters: bytes. Leaves: slices of strings and numbers. `None` means that the text is not valid JSON, or valid but
-//! unusual (escapes, bytes beyond ASCII, deep nesting): the reference reader then decides.
+//! Enters: a text. Leaves: slices of strings and numbers. `None` means that the text is not valid JSON.
 
 use std::borrow::Cow;
 
-use jsf_json::JsonScalar;
-
-/// The deepest nesting that is skipped.
-const MAX_DEPTH: u32 = 64;
-
-/// A value that is neither an object, an array nor a boolean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scalar<'d> {
-    /// An integer of at most seven digits, without sign.
-    Small(u32),
-    /// Any other number.
-    Number(&'d str),
-    /// A string of ASCII without escapes.
-    String(&'d str),
-    Null,
-}
-
-impl Scalar<'_> {
-    /// Passes on the scalar that the reference reader gets; `None` for `null`.
-    pub(super) fn with_scalar<T>(self, convert: impl FnOnce(&JsonScalar<'_>) -> T) -> Option<T> {
-        match self {
-            Self::Small(integer) => Some(convert(&JsonScalar::Number(&integer.to_string()))),
-            Self::Number(text) => Some(convert(&JsonScalar::Number(text))),
-            Self::String(text) => Some(convert(&JsonScalar::String(Cow::Borrowed(text)))),
-            Self::Null => None,
-        }
-    }
-}
+use jsf_json::{JsonScalar, Shape};
 
 /// A position in a JSON text.
 #[derive(Debug, Clone)]
 pub(super) struct Scanner<'d> {
+    text: &'d str,
     bytes: &'d [u8],
     /// The position of the next byte.
     pub at: usize,
-    /// Whether a line end ends the text instead of being white space.
-    is_line: bool,
 }
 
 impl<'d> Scanner<'d> {
-    pub(super) fn new(bytes: &'d [u8]) -> Self {
-        Self { bytes, at: 0, is_line: false }
-    }
-
-    /// A scanner for which a line end is the end of the text.
-    pub(super) fn for_lines(bytes: &'d [u8]) -> Self {
-        Self { is_line: true, ..Self::new(bytes) }
+    pub(super) fn new(text: &'d str) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0 }
     }
 
     /// Whether the end of the text is reached.
     pub(super) fn is_at_end(&self) -> bool {
-        self.at >= self.bytes.len() || (self.is_line && self.peek() == b'\n')
+        self.at >= self.bytes.len()
     }
 
     /// The next byte, 0 at the end.
@@ -71,20 +37,18 @@ impl<'d> Scanner<'d> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
+    /// Skips these bytes; `None` if others come next.
+    #[inline]
+    pub(super) fn literal(&mut self, word: &[u8]) -> Option<()> {
+        self.bytes.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
+    }
+
     /// Skips white space.
     #[inline]
     pub(super) fn space(&mut self) {
-        while matches!(self.peek(), b' ' | b'\t' | b'\r') || (self.peek() == b'\n' && !self.is_line) {
+        while matches!(self.peek(), b' ' | b'\t' | b'\r' | b'\n') {
             self.at += 1;
         }
-    }
-
-    /// Reads the key of an entry, and skips up to its value.
-    pub(super) fn key(&mut self) -> Option<&'d str> {
-        self.take(b'"')?;
-        let key = str::from_utf8(self.plain()?).ok()?;
-        self.colon()?;
-        Some(key)
     }
 
     /// Skips the colon after a key, up to the value.
@@ -96,21 +60,63 @@ impl<'d> Scanner<'d> {
         Some(())
     }
 
-    /// Reads the rest of a string of ASCII without escapes, from after its opening quote to after its closing one.
-    #[inline]
-    pub(super) fn plain(&mut self) -> Option<&'d [u8]> {
-        let start = self.at;
-        while matches!(self.peek(), b' '..=b'!' | b'#'..=b'[' | b']'..=b'\x7f') {
-            self.at += 1;
-        }
-        let text = self.bytes.get(start..self.at)?;
-        self.take(b'"')?;
-        Some(text)
+    /// Reads the key of an entry, and skips up to its value.
+    pub(super) fn key(&mut self) -> Option<Cow<'d, str>> {
+        let key = Self::unquoted(self.quoted()?)?;
+        self.colon()?;
+        Some(key)
     }
 
-    /// Reads the text of a number.
-    pub(super) fn number(&mut self) -> Option<&'d str> {
+    /// Reads a string with its quotes and its escapes.
+    #[inline]
+    pub(super) fn quoted(&mut self) -> Option<&'d str> {
         let start = self.at;
+        self.take(b'"')?;
+        self.skip_string()?;
+        self.text.get(start..self.at)
+    }
+
+    /// The text of a string in quotes; `None` if an escape is not that of a character.
+    pub(super) fn unquoted(quoted: &'d str) -> Option<Cow<'d, str>> {
+        match JsonScalar::from_text(quoted)? {
+            JsonScalar::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Reads the text of a value.
+    #[inline]
+    pub(super) fn value(&mut self) -> Option<&'d str> {
+        let start = self.at;
+        self.skip_value()?;
+        self.text.get(start..self.at)
+    }
+
+    /// Reads a value; that of `null`, an object or an array is described.
+    #[inline]
+    pub(super) fn scalar(&mut self) -> Option<JsonScalar<'d>> {
+        let start = self.at;
+        if matches!(self.peek(), b'0'..=b'9' | b'-') {
+            self.skip_number()?;
+            return self.text.get(start..self.at).map(JsonScalar::Number);
+        }
+        Some(JsonScalar::from_text(self.value()?).unwrap_or(JsonScalar::NULL))
+    }
+
+    /// Skips a value that is no object, and describes it; of an object only says that it is one.
+    pub(super) fn object_shape(&mut self) -> Option<Shape> {
+        if self.peek() == b'{' {
+            return Some(Shape::Expected);
+        }
+        Some(Shape::Other(match self.scalar()? {
+            JsonScalar::Number(_) => "a number",
+            JsonScalar::String(_) => "a string",
+            JsonScalar::Other(found) => found,
+        }))
+    }
+
+    #[inline]
+    fn skip_number(&mut self) -> Option<()> {
         self.at += usize::from(self.peek() == b'-');
         match self.peek() {
             b'0' => self.at += 1,
@@ -124,78 +130,17 @@ impl<'d> Scanner<'d> {
             self.at += usize::from(matches!(self.peek(), b'+' | b'-'));
             self.digits()?;
         }
-        str::from_utf8(self.bytes.get(start..self.at)?).ok()
+        Some(())
     }
 
     /// Skips one digit or more.
+    #[inline]
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while self.peek().is_ascii_digit() {
             self.at += 1;
         }
         (self.at > start).then_some(())
-    }
-
-    /// Reads an integer of one to seven digits without sign, fraction or exponent.
-    #[inline]
-    pub(super) fn small(&mut self) -> Option<u32> {
-        let rest = self.bytes.get(self.at..)?;
-        let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let has_leading_zero = length > 1 && rest[0] == b'0';
-        if !(1..=7).contains(&length) || has_leading_zero || matches!(rest.get(length), Some(b'.' | b'e' | b'E')) {
-            return None;
-        }
-        self.at += length;
-        Some(rest[..length].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')))
-    }
-
-    /// Reads a scalar other than a boolean.
-    #[inline]
-    pub(super) fn scalar(&mut self) -> Option<Scalar<'d>> {
-        match self.small() {
-            Some(small) => Some(Scalar::Small(small)),
-            None => self.other_scalar(),
-        }
-    }
-
-    #[inline(never)]
-    fn other_scalar(&mut self) -> Option<Scalar<'d>> {
-        match self.peek() {
-            b'"' => {
-                self.at += 1;
-                self.plain().and_then(|text| str::from_utf8(text).ok()).map(Scalar::String)
-            }
-            b'n' => self.literal(b"null").map(|()| Scalar::Null),
-            _ => self.number().map(Scalar::Number),
-        }
-    }
-
-    /// Reads a string, or a number as text; `Some(None)` for `null`.
-    #[inline]
-    pub(super) fn name(&mut self) -> Option<Option<&'d str>> {
-        match self.name_bytes()? {
-            Some(name) => str::from_utf8(name).ok().map(Some),
-            None => Some(None),
-        }
-    }
-
-    /// Reads the same as bytes, which are ASCII.
-    #[inline]
-    pub(super) fn name_bytes(&mut self) -> Option<Option<&'d [u8]>> {
-        match self.peek() {
-            b'"' => {
-                self.at += 1;
-                self.plain().map(Some)
-            }
-            b'n' => self.literal(b"null").map(|()| None),
-            _ => self.number().map(|number| Some(number.as_bytes())),
-        }
-    }
-
-    /// Skips these bytes; `None` if others come next.
-    #[inline]
-    pub(super) fn literal(&mut self, word: &[u8]) -> Option<()> {
-        self.bytes.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
     }
 }
 
@@ -214,47 +159,45 @@ impl Scanner<'_> {
         }
     }
 
+    #[inline]
     fn skip_scalar(&mut self) -> Option<()> {
         match self.peek() {
             b't' => self.literal(b"true"),
             b'f' => self.literal(b"false"),
             b'n' => self.literal(b"null"),
-            _ => self.number().map(|_| ()),
+            _ => self.skip_number(),
         }
     }
 
     /// Skips an object or an array.
     fn skip_nested(&mut self) -> Option<()> {
-        // A bit for each open object (1) or array (0), the innermost lowest.
-        let mut open = 0u64;
-        let mut depth = 0;
+        // what closes each open object or array
+        let mut closers = Vec::new();
         loop {
-            let is_empty = match self.peek() {
-                opener @ (b'{' | b'[') if depth < MAX_DEPTH => {
-                    open = open << 1 | u64::from(opener == b'{');
-                    depth += 1;
+            let is_complete = match self.peek() {
+                opener @ (b'{' | b'[') => {
+                    let closer = if opener == b'{' { b'}' } else { b']' };
+                    closers.push(closer);
                     self.at += 1;
                     self.space();
-                    self.peek() == closer(open)
+                    self.peek() == closer
                 }
                 b'"' => {
                     self.at += 1;
                     self.skip_string()?;
                     true
                 }
-                b'{' | b'[' => return None,
                 _ => {
                     self.skip_scalar()?;
                     true
                 }
             };
-            if is_empty {
+            if is_complete {
                 self.space();
-                while self.peek() == closer(open) {
-                    open >>= 1;
-                    depth -= 1;
+                while closers.last() == Some(&self.peek()) {
+                    closers.pop();
                     self.at += 1;
-                    if depth == 0 {
+                    if closers.is_empty() {
                         return Some(());
                     }
                     self.space();
@@ -262,23 +205,14 @@ impl Scanner<'_> {
                 self.take(b',')?;
                 self.space();
             }
-            if open & 1 == 1 {
-                self.skip_key()?;
+            if closers.last() == Some(&b'}') {
+                self.quoted()?;
+                self.colon()?;
             }
         }
     }
 
-    /// Skips any key, up to its value.
-    #[inline]
-    pub(super) fn skip_key(&mut self) -> Option<()> {
-        self.take(b'"')?;
-        self.skip_string()?;
-        self.colon()
-    }
-
     /// Skips the rest of any string, from after its opening quote to after its closing one.
-    ///
-    /// Bytes beyond ASCII need no check: invalid UTF-8 is replaced byte by byte, which never removes a quote.
     #[inline]
     fn skip_string(&mut self) -> Option<()> {
         loop {
@@ -306,10 +240,6 @@ impl Scanner<'_> {
         }
         Some(())
     }
-}
-
-fn closer(open: u64) -> u8 {
-    if open & 1 == 1 { b'}' } else { b']' }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! (NDJSON); and the names that a formula needs. Leaves: a [`JobTable`](job_sort_formula::jobs::JobTable) with a column
 //! for each of these names, and what is wrong with single jobs.
 //!
-//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which a fast reader parses
-//! in parallel. The fast reader leaves every job that it cannot parse or that has a problem to report to the reference
-//! reader. Both readers take the meaning of a key from one table, and tests compare their results.
+//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which are parsed in parallel.
+//! Whatever its format, a job becomes a [`ParsedJob`](parsed_job::ParsedJob), and the
+//! [`JobConverter`](job_converter::JobConverter) makes a row of the table of it.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
 
@@ -17,18 +17,19 @@ mod chunked_reader;
 mod chunks;
 mod cycle_jobs;
 mod error;
-mod fast_reader;
 mod format;
+mod job_converter;
 mod job_key;
+mod json_reader;
 mod json_scanner;
-mod key_dispatch;
+mod known_names;
 pub mod native_tree;
 mod object_keys;
 mod options;
+mod parsed_job;
 mod qstat_recovery;
 mod qstat_text;
 mod reader;
-mod reference_reader;
 mod requested_columns;
 mod table_builder;
 

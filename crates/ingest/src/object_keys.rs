@@ -4,25 +4,33 @@ use std::collections::HashMap;
 
 use crate::json_scanner::Scanner;
 
-/// The most keys whose meaning is remembered. An object with another one is left to the reference reader.
+/// The most keys whose meaning is remembered.
 const MAX_KEYS: usize = 4096;
 
 /// What comes next in an object: a value or the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next<R> {
-    /// A value, with the meaning of its key.
-    Value(R),
+    /// A value, with the meaning of its key, and the index of the key.
+    Value(R, usize),
     End,
 }
 
 /// The meanings of the keys that were read so far, in the order of their first objects.
 #[derive(Debug)]
 pub(super) struct ObjectKeys<R> {
-    /// The keys in their quotes.
-    keys: Vec<(Box<[u8]>, R)>,
+    keys: Vec<KnownKey<R>>,
     indices: HashMap<Box<str>, usize>,
     /// The key that follows the last one in most objects: a server prints those of each job in the same order.
     expected: usize,
+}
+
+#[derive(Debug)]
+struct KnownKey<R> {
+    /// The key in its quotes, as documents have it.
+    quoted: Box<[u8]>,
+    /// The key without escapes.
+    name: Box<str>,
+    meaning: R,
 }
 
 impl<R: Copy> ObjectKeys<R> {
@@ -40,45 +48,48 @@ impl<R: Copy> ObjectKeys<R> {
         resolve: impl FnOnce(&str) -> R,
     ) -> Option<Next<R>> {
         scanner.space();
-        if scanner.take(b'}').is_some() {
-            return Some(Next::End);
-        }
         if is_first {
             self.expected = 0;
-        } else {
-            scanner.take(b',')?;
+            if scanner.take(b'}').is_some() {
+                return Some(Next::End);
+            }
+        } else if scanner.take(b',').is_some() {
             scanner.space();
+        } else {
+            scanner.take(b'}')?;
+            return Some(Next::End);
         }
         // looking a key up takes longer than reading its value
         let index = match self.keys.get(self.expected) {
-            Some((expected, _)) if scanner.literal(expected).is_some() => {
-                scanner.colon()?;
-                self.expected
-            }
-            _ => self.index(scanner.key()?, resolve)?,
+            Some(expected) if scanner.literal(&expected.quoted).is_some() => self.expected,
+            _ => self.read(scanner, resolve)?,
         };
+        scanner.colon()?;
         self.expected = index + 1;
-        Some(Next::Value(self.keys.get(index)?.1))
+        Some(Next::Value(self.keys.get(index)?.meaning, index))
     }
 
-    /// The index of a key, which is added if it is new and there are not too many.
-    fn index(&mut self, key: &str, resolve: impl FnOnce(&str) -> R) -> Option<usize> {
-        if let Some(&known) = self.indices.get(key) {
+    /// Reads a key, and returns its index.
+    #[inline(never)]
+    fn read(&mut self, scanner: &mut Scanner<'_>, resolve: impl FnOnce(&str) -> R) -> Option<usize> {
+        let quoted = scanner.quoted()?;
+        if let Some(&known) = self.indices.get(quoted) {
             return Some(known);
         }
+        let name = Scanner::unquoted(quoted)?;
         if self.keys.len() >= MAX_KEYS {
-            return None;
+            self.keys.clear();
+            self.indices.clear();
         }
-        self.keys.push((format!("\"{key}\"").into_bytes().into(), resolve(key)));
-        self.indices.insert(key.into(), self.keys.len() - 1);
-        Some(self.keys.len() - 1)
+        let index = self.keys.len();
+        self.keys.push(KnownKey { quoted: quoted.as_bytes().into(), meaning: resolve(&name), name: name.into() });
+        self.indices.insert(quoted.into(), index);
+        Some(index)
     }
 
-    /// Changes the meaning of a known key.
-    pub(super) fn redefine(&mut self, key: &str, meaning: R) {
-        if let Some(&index) = self.indices.get(key) {
-            self.keys[index].1 = meaning;
-        }
+    /// The key of this index.
+    pub(super) fn name(&self, index: usize) -> &str {
+        self.keys.get(index).map_or("", |key| &key.name)
     }
 }
 
@@ -88,11 +99,11 @@ mod tests {
 
     /// The lengths of the keys of an object of numbers.
     fn read(keys: &mut ObjectKeys<usize>, text: &str) -> Option<Vec<usize>> {
-        let mut scanner = Scanner::new(text.as_bytes());
+        let mut scanner = Scanner::new(text);
         scanner.take(b'{')?;
         let mut found = Vec::new();
-        while let Next::Value(length) = keys.next(&mut scanner, found.is_empty(), str::len)? {
-            scanner.number()?;
+        while let Next::Value(length, _) = keys.next(&mut scanner, found.is_empty(), str::len)? {
+            scanner.skip_value()?;
             found.push(length);
         }
         Some(found)
@@ -105,14 +116,22 @@ mod tests {
             (r#"{"a":1,"bb":2}"#, Some(vec![1, 2])),
             (r#"{"bb":2,"a":1}"#, Some(vec![2, 1])),
             (r#"{"a":1,"bb" : 2, "a":3 }"#, Some(vec![1, 2, 1])),
+            (r#"{"\u0061":1,"bb":2}"#, Some(vec![1, 2])),
             ("{}", Some(vec![])),
             (r#"{"a":1,}"#, None),
             (r#"{,"a":1}"#, None),
             (r#"{"a":1"bb":2}"#, None),
+            (r#"{"\ud800":1}"#, None),
         ] {
             assert_eq!(read(&mut keys, text), expected, "{text}");
         }
-        keys.redefine("a", 9);
-        assert_eq!(read(&mut keys, r#"{"a":1,"bb":2}"#), Some(vec![9, 2]));
+    }
+
+    #[test]
+    fn more_keys_than_are_remembered_are_read() {
+        let mut keys = ObjectKeys::new();
+        let entries: Vec<_> = (0..MAX_KEYS + 10).map(|number| format!("\"{number:05}\":1")).collect();
+        let text = format!("{{{}}}", entries.join(","));
+        assert_eq!(read(&mut keys, &text), Some(vec![5; MAX_KEYS + 10]));
     }
 }

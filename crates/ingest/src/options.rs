@@ -31,7 +31,7 @@ pub struct ReadOptions<'a> {
     /// that has a job, or a job a key, twice. Else what is repaired or rejected is reported; of a repeated key the last value
     /// counts, of a repeated job the first.
     pub strict: bool,
-    /// Whether the jobs are also read as a scheduling cycle sees them, which only the reference reader does.
+    /// Whether the jobs are also read as a scheduling cycle sees them.
     pub cycle_jobs: bool,
     /// Whether the table records where each input comes from, which an explanation needs and a ranking does not.
     pub record_origins: bool,

@@ -10,15 +10,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
-use jsf_json::{JsonScalar, Shape, clipped, read_object};
+use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::resource_amount::AmountSource;
 use serde_json::value::RawValue;
 
 use crate::error::ReadErrorKind;
 use crate::job_key::JobKey;
+use crate::json_reader::JsonReader;
+use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
-use crate::reference_reader::{Amounts, read_entry};
-use crate::table_builder::{MAX_PROBLEMS, ParsedJob, TableBuilder};
+use crate::parsed_job::{MAX_PROBLEMS, ParsedJob};
+use crate::table_builder::TableBuilder;
 
 /// Reads the jobs of a document that is not valid JSON because of `error`.
 ///
@@ -178,6 +180,7 @@ impl OpenJob<'_> {
 #[derive(Debug)]
 struct Recovery<'d, 'a> {
     builder: TableBuilder<'a>,
+    reader: JsonReader,
     indentation: Option<Indentation>,
     /// The number of the line, counted from 1.
     number: usize,
@@ -220,6 +223,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
     fn new(text: &str, error: &ReadErrorKind, options: &'a ReadOptions<'a>) -> Self {
         Self {
             builder: TableBuilder::new(options, AmountSource::Server),
+            reader: JsonReader::new(),
             indentation: Indentation::detect(text),
             number: 0,
             job: None,
@@ -303,7 +307,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     fn start_job(&mut self, id: &'d str) {
         self.finish_job();
-        let parsed = ParsedJob { id: Some(Cow::Borrowed(id)), ..ParsedJob::default() };
+        let parsed = ParsedJob::with_id(id);
         self.job = Some(OpenJob { line: self.number, parsed, ..OpenJob::default() });
     }
 
@@ -401,7 +405,9 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
         if self.job.is_none() && key == "timestamp" {
             let raw: Option<&RawValue> = serde_json::from_str(value).ok();
-            self.builder.set_timestamp(raw.and_then(JsonScalar::from_raw));
+            if let Some(scalar) = raw.and_then(JsonScalar::from_raw) {
+                self.builder.set_timestamp(&scalar);
+            }
         }
         if !self.ensure_job(depth) {
             return;
@@ -415,26 +421,27 @@ impl<'d, 'a> Recovery<'d, 'a> {
         job.is_ended_by_document = false;
         let list = job.list;
         let meaning = match list {
-            None => self.builder.job_key(key),
-            Some(RESOURCE_LIST) => JobKey::Resource,
-            Some(list) => self.builder.listed_key(list, key),
+            None => self.builder.converter.job_key(key),
+            Some(RESOURCE_LIST) => self.builder.converter.resource_key(key),
+            Some(list) => self.builder.converter.listed_key(list, key),
         };
         match (serde_json::from_str::<&RawValue>(value), meaning) {
             (Ok(_), JobKey::Unused | JobKey::CycleList) => {}
             (Ok(_), JobKey::Resources) => {
                 job.parsed.has_resources = true;
                 job.parsed.note_given(JobKey::Resources, key);
-                if read_resources(value, &mut job.parsed).is_none() {
+                let converter = &mut self.builder.converter;
+                if self.reader.read_resources(value, &mut job.parsed, converter).is_none() {
                     job.parsed.reject(key, "not an object", "an object");
                 }
             }
             (Ok(raw), _) => {
                 if let Some(scalar) = JsonScalar::from_raw(raw) {
-                    job.parsed.set(meaning, Cow::Borrowed(key), scalar);
+                    job.parsed.set(meaning, key, scalar);
                 }
             }
             (Err(_), meaning) if is_name(meaning) && is_bare_word(value) => {
-                job.parsed.set(meaning, Cow::Borrowed(key), JsonScalar::String(Cow::Borrowed(value)));
+                job.parsed.set(meaning, key, JsonScalar::String(Cow::Borrowed(value)));
                 let what = format!("`{}` is {} without quotes, and is read as text", clipped(key), clipped(value));
                 self.record_repair(&what);
             }
@@ -445,12 +452,16 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
     }
 
-    fn read_job_on_one_line(&mut self, id: &'d str, value: &str) {
+    fn read_job_on_one_line(&mut self, id: &'d str, value: &'d str) {
         self.finish_job();
         self.is_closed = false;
-        if !read_entry(format!("\"{id}\":{value}").as_bytes(), &mut self.builder) {
+        let text = format!("\"{id}\":{value}");
+        let mut scanner = Scanner::new(&text);
+        let converter = &mut self.builder.converter;
+        let read = self.reader.read_entry(&mut scanner, &mut ParsedJob::default(), converter);
+        if read.is_none() || !scanner.is_at_end() {
             let reason = "the job on this line is not valid JSON".to_owned();
-            self.builder.report(Some(self.number), id, Problem::Unreadable { reason });
+            self.builder.converter.report(Some(self.number), id, Problem::Unreadable { reason });
         }
     }
 
@@ -458,7 +469,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
         let Some(job) = &mut self.job else { return };
         let is_needed = match meaning {
             JobKey::Unused => false,
-            JobKey::Resource => self.builder.needs_resource(key),
+            JobKey::Resource(_) => self.builder.converter.column_names().any(|name| name == key),
             JobKey::Owner => {
                 job.has_lost_owner = true;
                 false
@@ -521,13 +532,13 @@ impl<'d, 'a> Recovery<'d, 'a> {
         let name = text.trim_start_matches('"');
         let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(name.len());
         let name = &name[..end];
-        let mut needed = ATTRIBUTES.into_iter().chain(self.builder.column_names());
+        let mut needed = ATTRIBUTES.into_iter().chain(self.builder.converter.column_names());
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 
     /// Adds a job to the table, or reports why it is not added.
     fn push(&mut self, job: OpenJob<'d>) {
-        let OpenJob { line, parsed, attributes, repairs, mut rejected, has_lost_owner, .. } = job;
+        let OpenJob { line, mut parsed, attributes, repairs, mut rejected, has_lost_owner, .. } = job;
         if attributes == 0 {
             rejected.get_or_insert((line, Problem::Unreadable { reason: "the job has no attributes".to_owned() }));
         }
@@ -537,11 +548,11 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
         let id = parsed.id.clone().unwrap_or_default();
         for (line, problem) in repairs {
-            self.builder.report(Some(line), &id, problem);
+            self.builder.converter.report(Some(line), &id, problem);
         }
         match rejected {
-            Some((line, problem)) => self.builder.report(Some(line), &id, problem),
-            None => self.builder.push(parsed),
+            Some((line, problem)) => self.builder.converter.report(Some(line), &id, problem),
+            None => self.builder.push(&mut parsed),
         }
     }
 
@@ -606,10 +617,4 @@ fn is_bare_word(value: &str) -> bool {
 /// Whether a line ends with the quote that ends a string.
 fn ends_string(text: &str) -> bool {
     text.trim_end().trim_end_matches(',').ends_with('"')
-}
-
-/// Reads a list of resources that is written on one line.
-fn read_resources<'d>(value: &'d str, job: &mut ParsedJob<'d>) -> Option<()> {
-    let shape = read_object(value, Amounts(&mut job.resources)).ok()?;
-    (shape == Shape::Expected).then_some(())
 }

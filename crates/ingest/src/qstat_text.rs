@@ -8,10 +8,12 @@ use jsf_openpbs::files::objects::split_unescaped;
 use jsf_openpbs::resource_amount::{AmountSource, number};
 
 use crate::error::ReadErrorKind;
+use crate::job_converter::JobConverter;
 use crate::job_key::JobKey;
 use crate::options::{ParsedJobs, ReadOptions};
+use crate::parsed_job::ParsedJob;
 use crate::qstat_recovery::CUT_OFF;
-use crate::table_builder::{ParsedJob, TableBuilder};
+use crate::table_builder::TableBuilder;
 
 /// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a large number.
 ///
@@ -25,7 +27,8 @@ use crate::table_builder::{ParsedJob, TableBuilder};
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    builder.converter.take_processors_of_nodes();
     let mut job: Option<TextJob<'_>> = None;
     let mut has_empty_lines = false;
     let mut notes: Vec<String> = error_messages(text).into_iter().collect();
@@ -37,7 +40,7 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
             has_empty_lines |= before.as_ref().is_some_and(|job| job.is_ended_by_empty_line);
             finish(before, &mut builder);
         } else if let Some(job) = &mut job {
-            job.read_line(line, &builder);
+            job.read_line(line, &mut builder.converter);
         }
     }
     if let Some(id) = cut.trim_start().strip_prefix("Job Id:") {
@@ -102,7 +105,7 @@ fn reject_last_job(
         return Err(ReadErrorKind::CutOff { job: clipped(id).into_owned() });
     }
     let reason = "the document ends in the middle of the job, without a line end".to_owned();
-    builder.report(Some(text.lines().count()), id, Problem::Unreadable { reason });
+    builder.converter.report(Some(text.lines().count()), id, Problem::Unreadable { reason });
     with_notes(builder.finish()?, vec![CUT_OFF.to_owned()])
 }
 
@@ -114,7 +117,7 @@ fn with_notes(mut read: ParsedJobs, notes: Vec<String>) -> Result<ParsedJobs, Re
 fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
     if let Some(mut job) = job {
         job.end_attribute();
-        builder.push(job.parsed);
+        builder.push(&mut job.parsed);
     }
 }
 
@@ -132,11 +135,10 @@ struct TextJob<'d> {
 
 impl<'d> TextJob<'d> {
     fn new(id: &'d str) -> Self {
-        let id = Some(Cow::Borrowed(id.trim()));
-        Self { parsed: ParsedJob { id, ..ParsedJob::default() }, ..Self::default() }
+        Self { parsed: ParsedJob::with_id(id.trim()), ..Self::default() }
     }
 
-    fn read_line(&mut self, line: &'d str, builder: &TableBuilder<'_>) {
+    fn read_line(&mut self, line: &'d str, converter: &mut JobConverter<'_>) {
         let text = line.trim_start();
         let indentation = &line[..line.len() - text.len()];
         let is_attribute = self.indentation.is_none_or(|usual| usual == indentation);
@@ -144,7 +146,7 @@ impl<'d> TextJob<'d> {
             self.indentation = Some(indentation);
             self.is_ended = false;
             self.end_attribute();
-            self.attribute = Attribute::new(name, value, builder);
+            self.attribute = Attribute::new(name, value, converter);
         } else if indentation.starts_with('\t') || self.indentation.is_some_and(|usual| indentation.len() > usual.len())
         {
             if let Some(attribute) = &mut self.attribute {
@@ -159,8 +161,8 @@ impl<'d> TextJob<'d> {
 
     fn end_attribute(&mut self) {
         if let Some(attribute) = self.attribute.take() {
-            self.parsed.has_resources |= attribute.key == JobKey::Resource;
-            self.parsed.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
+            self.parsed.has_resources |= matches!(attribute.key, JobKey::Resource(_));
+            self.parsed.set(attribute.key, attribute.name, attribute.scalar());
         }
     }
 }
@@ -185,19 +187,20 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server).of_torque();
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    builder.converter.take_processors_of_nodes();
     let mut notes: Vec<String> = error_messages(text).into_iter().collect();
     let (complete, cut) = complete_lines(text);
     let mut rest = if is_start_of_a_job(cut) { complete } else { text };
     while let Some(start) = find_job(rest) {
         let job = &rest[start..];
         let end = job["Job Id:".len()..].find("\nJob Id:").map_or(job.len(), |end| end + "Job Id:".len());
-        let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
+        let mut parsed = parse_dsv_job(&job["Job Id:".len()..end], &mut builder.converter);
         rest = &job[end..];
         if rest.is_empty() && !job.ends_with('\n') {
             return with_notes(reject_last_job(&parsed, text, builder, options)?, notes);
         }
-        builder.push(parsed);
+        builder.push(&mut parsed);
     }
     if is_start_of_a_job(cut) {
         notes.push(CUT_OFF.to_owned());
@@ -210,7 +213,7 @@ fn find_job(text: &str) -> Option<usize> {
     if text.starts_with("Job Id:") { Some(0) } else { text.find("\nJob Id:").map(|at| at + 1) }
 }
 
-fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d> {
+fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJob<'d> {
     let text = text.trim_end_matches(['\n', '\r']);
     let text = text.trim_start();
     let id_length = text
@@ -222,15 +225,15 @@ fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d>
     let before_name = rest.find("Job_Name=").filter(|&at| !rest[..at].contains('='));
     let first = before_name.or_else(|| rest.find(|c: char| c.is_ascii_alphabetic())).unwrap_or(rest.len());
     let (delimiter, attributes) = rest.split_at(first);
-    let mut job = ParsedJob { id: Some(Cow::Borrowed(id)), ..ParsedJob::default() };
+    let mut job = ParsedJob::with_id(id);
     for field in split_unescaped(attributes, delimiter) {
         let Some((name, value)) = field.split_once('=') else { continue };
-        let Some(mut attribute) = Attribute::new(name, value, builder) else { continue };
+        let Some(mut attribute) = Attribute::new(name, value, converter) else { continue };
         if value.contains('\\') && !delimiter.is_empty() {
             attribute.value = Cow::Owned(value.replace(&format!("\\{delimiter}"), delimiter));
         }
-        job.has_resources |= attribute.key == JobKey::Resource;
-        job.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
+        job.has_resources |= matches!(attribute.key, JobKey::Resource(_));
+        job.set(attribute.key, attribute.name, attribute.scalar());
     }
     job
 }
@@ -244,10 +247,10 @@ struct Attribute<'d> {
 
 impl<'d> Attribute<'d> {
     /// An attribute that is needed; the others may be long and are not joined.
-    fn new(name: &'d str, value: &'d str, builder: &TableBuilder<'_>) -> Option<Self> {
+    fn new(name: &'d str, value: &'d str, converter: &mut JobConverter<'_>) -> Option<Self> {
         let (key, name) = match name.strip_prefix("Resource_List.") {
-            Some(resource) => (JobKey::Resource, resource),
-            None => (builder.job_key(name), name),
+            Some(resource) => (converter.resource_key(resource), resource),
+            None => (converter.job_key(name), name),
         };
         (key != JobKey::Unused).then_some(Self { key, name, value: Cow::Borrowed(value) })
     }
@@ -255,7 +258,9 @@ impl<'d> Attribute<'d> {
     /// The value; an amount that is a number becomes a JSON number, although the text does not distinguish it from a string.
     fn scalar(self) -> JsonScalar<'d> {
         match self.value {
-            Cow::Borrowed(text) if self.key == JobKey::Resource && number(text).is_some() => JsonScalar::Number(text),
+            Cow::Borrowed(text) if matches!(self.key, JobKey::Resource(_)) && number(text).is_some() => {
+                JsonScalar::Number(text)
+            }
             value => JsonScalar::String(value),
         }
     }

@@ -1,4 +1,4 @@
-//! Reads job documents from memory, files and streams: by the fast reader where it can, else by the reference reader.
+//! Reads job documents from memory, files and streams: in chunks where it can, else as a whole.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,10 +11,10 @@ use crate::chunked_reader::{self, DocumentLayout, last_line_end};
 use crate::chunks::Chunks;
 use crate::error::{ReadError, ReadErrorKind};
 use crate::format::{DocumentFormat, EXPECTED};
+use crate::json_reader::{read_native_json, read_ndjson, read_qstat_json};
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::qstat_recovery::read_damaged_qstat_json;
 use crate::qstat_text::{read_qstat_dsv, read_qstat_text};
-use crate::reference_reader::{read_native_json, read_ndjson, read_qstat_json};
 
 /// How many bytes of a document are read to detect its format.
 const HEAD: usize = 256 << 10;
@@ -48,23 +48,17 @@ const CHUNK: usize = 512 << 10;
 pub struct JobReader<'a> {
     options: &'a ReadOptions<'a>,
     chunk_size: usize,
-    is_fast: bool,
 }
 
 impl<'a> JobReader<'a> {
     /// A reader with these options.
     pub fn new(options: &'a ReadOptions<'a>) -> Self {
-        Self { options, chunk_size: CHUNK, is_fast: true }
+        Self { options, chunk_size: CHUNK }
     }
 
     /// Sets the approximate size of a chunk in bytes, at least 1.
     pub fn chunk_size(self, bytes: usize) -> Self {
         Self { chunk_size: bytes.max(1), ..self }
-    }
-
-    /// Uses only the reference reader, which holds the document in memory. Tests compare the fast reader with it.
-    pub fn reference(self) -> Self {
-        Self { is_fast: false, ..self }
     }
 
     /// Reads a document in memory.
@@ -97,8 +91,8 @@ impl<'a> JobReader<'a> {
             let kind = ReadErrorKind::TooManyNames { names };
             return Err(ReadError { source_name: self.options.source_name.to_owned(), kind });
         }
-        let read = if self.is_fast { self.read_by_head(source) } else { self.read_whole(source) };
-        let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
+        let read =
+            self.read_by_head(source).unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
         read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
     }
 

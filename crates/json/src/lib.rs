@@ -25,7 +25,12 @@ pub enum JsonScalar<'d> {
 impl<'d> JsonScalar<'d> {
     /// The scalar of a value; `None` for `null`.
     pub fn from_raw(raw: &'d RawValue) -> Option<Self> {
-        let text = raw.get();
+        Self::from_text(raw.get())
+    }
+
+    /// The scalar of the text of a value, which is valid JSON; `None` for `null`.
+    #[inline]
+    pub fn from_text(text: &'d str) -> Option<Self> {
         Some(match text.as_bytes().first() {
             Some(b'"') => match unescaped(text) {
                 Some(text) => Self::String(Cow::Borrowed(text)),
@@ -44,11 +49,13 @@ impl<'d> JsonScalar<'d> {
     pub const NULL: Self = Self::Other("null");
 
     /// Whether the value is [`NULL`](Self::NULL).
+    #[inline]
     pub fn is_null(&self) -> bool {
-        *self == Self::NULL
+        matches!(self, Self::Other("null"))
     }
 
     /// The text of a number or a string.
+    #[inline]
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Number(text) => Some(text),

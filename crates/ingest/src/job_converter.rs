@@ -1,0 +1,524 @@
+//! Converts the attributes of a job, whichever format they come from, into its row.
+//!
+//! Enters: a [`ParsedJob`]. Leaves, in [`ConvertedJobs`] and in the order of the document: rows, and what is to be reported.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use job_sort_formula::jobs::{Batch, BatchRow, Exclusion, InputPrecedence, JobState, Problem};
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::InputType;
+use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::entity::EntityAttributes;
+use jsf_openpbs::requested_processors::of_nodes;
+use jsf_openpbs::resource_amount::AmountSource;
+
+use crate::attribute_values::{FormulaAmount, input, integer, small_integer};
+use crate::cycle_jobs::{CycleJob, CycleKey};
+use crate::job_key::{JobKey, SpecialInput};
+use crate::known_names::{KnownNames, NameIndex};
+use crate::options::ReadOptions;
+use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
+use crate::requested_columns::RequestedColumns;
+
+/// The most unknown keys that are told apart. Later ones are not reported.
+pub(super) const MAX_KEYS: usize = 10_000;
+
+/// Jobs that were converted, until the table takes them.
+#[derive(Debug, Default)]
+pub(super) struct ConvertedJobs {
+    pub batch: Batch,
+    /// Rows and reports in the order of the document.
+    pub parts: Vec<Part>,
+    /// The names that no schema declares, with each kind that their amounts look like, once for all jobs of a converter.
+    pub undeclared: Vec<(Box<str>, InputType)>,
+    /// Whether the rows of the batch have lines.
+    pub has_lines: bool,
+    pub remarks: Remarks,
+}
+
+/// What is true of any job of a document.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Remarks {
+    /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
+    pub has_jobs_without_user: bool,
+    /// Whether a job without `ncpus` has the processors of its `nodes`, and whether one of these has `procs`.
+    pub has_jobs_with_nodes: bool,
+    pub has_jobs_with_procs: bool,
+    /// Whether the jobs have more resources than can be told apart.
+    pub has_too_many_names: bool,
+}
+
+impl Remarks {
+    /// Adds what is said about other jobs of the document.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.has_jobs_without_user |= other.has_jobs_without_user;
+        self.has_jobs_with_nodes |= other.has_jobs_with_nodes;
+        self.has_jobs_with_procs |= other.has_jobs_with_procs;
+        self.has_too_many_names |= other.has_too_many_names;
+    }
+}
+
+/// A part of [`ConvertedJobs`].
+#[derive(Debug)]
+pub(super) enum Part {
+    /// Rows of the batch.
+    Rows(Range<usize>),
+    /// A job that a batch cannot hold.
+    Job(Box<ConvertedJob>),
+    /// A problem of the job of this id.
+    Problem { line: Option<usize>, id: String, problem: Problem },
+    /// An amount other than 0 that has become 0.
+    TruncatedToZero { resource: Box<str>, id: String, amount: String },
+}
+
+/// A job with its inputs, by column.
+#[derive(Debug)]
+pub(super) struct ConvertedJob {
+    pub line: Option<usize>,
+    pub id: String,
+    pub entity: String,
+    pub queue: String,
+    pub state: JobState,
+    pub queued_at: Option<i64>,
+    pub exclusion: Option<Exclusion>,
+    pub row: Vec<Result<Value, Value>>,
+    pub sources: Vec<Option<InputPrecedence>>,
+    pub cycle: Option<CycleJob>,
+}
+
+impl ConvertedJobs {
+    pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
+        self.parts.push(Part::Problem { line, id: id.to_owned(), problem });
+    }
+
+    /// Adds the last row of the batch as the next job.
+    fn push_row(&mut self) {
+        let end = self.batch.rows();
+        match self.parts.last_mut() {
+            Some(Part::Rows(rows)) => rows.end = end,
+            _ => self.parts.push(Part::Rows(end.saturating_sub(1)..end)),
+        }
+    }
+
+    /// Removes all jobs, and keeps the memory.
+    pub(super) fn clear(&mut self, columns: usize) {
+        self.batch.clear(columns);
+        self.parts.clear();
+        self.undeclared.clear();
+    }
+}
+
+/// Converts job by job.
+#[derive(Debug)]
+pub(super) struct JobConverter<'a> {
+    options: &'a ReadOptions<'a>,
+    source: AmountSource,
+    columns: RequestedColumns<'a>,
+    names: KnownNames,
+    /// The column of `queue_priority`.
+    queue_priority: Option<usize>,
+    /// What the formula gets from a job without any attribute.
+    defaults: Vec<Value>,
+    /// The unknown keys that were reported.
+    reported_keys: HashSet<String>,
+    /// The inputs of the current job, by column.
+    row: Vec<Value>,
+    /// The sources of the values in `row`; a column without one has the default.
+    sources: Vec<Option<InputPrecedence>>,
+    /// Whether a job without `ncpus` has the processors of its `nodes`.
+    takes_nodes: bool,
+    pub output: ConvertedJobs,
+}
+
+impl<'a> JobConverter<'a> {
+    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+        let columns = RequestedColumns::new(options);
+        let mut converter = Self {
+            options,
+            source,
+            row: columns.defaults(),
+            defaults: columns.defaults(),
+            queue_priority: columns.index("queue_priority"),
+            columns,
+            names: KnownNames::default(),
+            reported_keys: HashSet::new(),
+            sources: Vec::new(),
+            takes_nodes: false,
+            output: ConvertedJobs::default(),
+        };
+        converter.clear_output();
+        converter
+    }
+
+    /// Removes the jobs that were converted.
+    pub(super) fn clear_output(&mut self) {
+        self.output.clear(self.defaults.len());
+    }
+
+    /// Takes the processors of `nodes` and `procs` for those of a job without `ncpus`: Torque, which prints text only, has no
+    /// other request; the server of OpenPBS sets both.
+    pub(super) fn take_processors_of_nodes(&mut self) {
+        self.takes_nodes = true;
+    }
+
+    /// The names of the columns.
+    pub(super) fn column_names(&self) -> impl Iterator<Item = &'a str> {
+        self.columns.names()
+    }
+
+    /// What a key at the top of a job means. A special input that no column needs is unused.
+    pub(super) fn job_key(&mut self, key: &str) -> JobKey {
+        let is_cycle = self.options.cycle_jobs;
+        let meaning = match self.source {
+            AmountSource::Server => JobKey::from_qstat(key),
+            AmountSource::User => JobKey::from_native(key, |name| {
+                let is_known = self.options.schema.entry(name).is_some() || self.columns.index(name).is_some();
+                is_known.then(|| self.resource_key(name))
+            }),
+        };
+        match meaning {
+            JobKey::Special(SpecialInput::EligibleTime | SpecialInput::AccrueType) if is_cycle => meaning,
+            JobKey::Special(special) if !self.columns.needs(special) => JobKey::Unused,
+            _ if is_cycle => meaning.for_cycle(key),
+            _ => meaning,
+        }
+    }
+
+    /// What a key in a list of a job means, other than in the list of resources.
+    pub(super) fn listed_key(&self, list: &str, key: &str) -> JobKey {
+        if self.options.cycle_jobs && CycleKey::is_list(list) {
+            JobKey::Unused.for_cycle(&format!("{list}.{key}"))
+        } else {
+            JobKey::Unused
+        }
+    }
+
+    /// What a key in the list of resources means.
+    pub(super) fn resource_key(&mut self, name: &str) -> JobKey {
+        self.name_index(name).map_or(JobKey::Unused, JobKey::Resource)
+    }
+
+    /// The index of a resource or an input; `None` if there are too many.
+    pub(super) fn name_index(&mut self, name: &str) -> Option<NameIndex> {
+        let index = self.names.index(name, &self.columns, self.options, self.source);
+        self.output.remarks.has_too_many_names |= index.is_none();
+        index
+    }
+
+    /// The problem of an unknown key, unless it was reported before.
+    pub(super) fn unknown_key(&self, key: &str) -> Option<Problem> {
+        let key = clipped(key);
+        let is_new = self.reported_keys.len() < MAX_KEYS && !self.reported_keys.contains(&*key);
+        is_new.then(|| Problem::UnknownKey { key: key.into_owned(), advice: String::new() })
+    }
+
+    /// Reports a problem of a job.
+    pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
+        if let Problem::UnknownKey { key, .. } = &problem
+            && !self.reported_keys.insert(key.clone())
+        {
+            return;
+        }
+        self.output.report(line, id, problem);
+    }
+
+    /// Converts a job.
+    pub(super) fn push(&mut self, job: &mut ParsedJob<'_>) {
+        let id = job.id.take().unwrap_or_default();
+        if self.source == AmountSource::Server && !job.has_resources {
+            job.problems.push(Problem::NoResources);
+        }
+        if self.takes_nodes {
+            self.add_processors_of_nodes(job);
+        }
+        if job.resources.len().max(job.inputs.len()) > MAX_ENTRIES {
+            let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
+            job.problems.push(Problem::Unreadable { reason });
+        }
+        if !job.problems.is_empty() {
+            let (rejections, problems): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut job.problems).into_iter().partition(Problem::skips_the_job);
+            problems.into_iter().for_each(|problem| self.report(job.line, &id, problem));
+            if let Some(problem) = rejections.into_iter().next() {
+                return self.report(job.line, &id, problem);
+            }
+        }
+        let mut row = RowBuilder { converter: self, job, id: &id };
+        let state = row.state();
+        row.clear();
+        let wrong_special = row.fill_special();
+        let unreadable = row.fill_resources();
+        let wrong_input = row.fill_inputs();
+        if let Some(problem) = wrong_special.or(wrong_input) {
+            return self.report(job.line, &id, problem);
+        }
+        self.finish_row(job, &id, state, unreadable);
+    }
+
+    /// Adds the row of a job: to the batch, or on its own if that cannot hold it.
+    fn finish_row(&mut self, job: &ParsedJob<'_>, id: &str, state: JobState, unreadable: Option<Exclusion>) {
+        let attributes = EntityAttributes {
+            user: &job.user,
+            group: &job.group,
+            account: &job.account,
+            submitter: &job.owner,
+            queue: &job.queue,
+        };
+        let derived;
+        let entity = match &job.entity {
+            Some(entity) => entity,
+            None => {
+                let takes_user = attributes.takes_user_from_job_owner() && self.options.entity.uses_user();
+                self.output.remarks.has_jobs_without_user |= takes_user;
+                derived = self.options.entity.entity_of(attributes);
+                &derived
+            }
+        };
+        let queued_at = job.queued_at.as_ref().and_then(integer);
+        self.output.has_lines |= job.line.is_some();
+        let line = job.line.unwrap_or_default() as u32;
+        let fits_batch = !self.options.cycle_jobs && (unreadable.is_none() || state.is_over());
+        let row = BatchRow { id: id.as_bytes(), entity, queue: &job.queue, state, queued_at, line };
+        if fits_batch && self.put_row().is_some() && self.output.batch.finish(row) {
+            return self.output.push_row();
+        }
+        self.output.batch.abandon();
+        let cycle =
+            self.options.cycle_jobs.then(|| CycleJob::new(job, &self.names, id, entity, self.source, self.options));
+        self.output.parts.push(Part::Job(Box::new(ConvertedJob {
+            line: job.line,
+            id: id.to_owned(),
+            entity: entity.to_string(),
+            queue: job.queue.to_string(),
+            state,
+            queued_at,
+            exclusion: if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable },
+            row: self.row_with_defaults(),
+            sources: self.sources.clone(),
+            cycle,
+        })));
+    }
+
+    /// The row; `Err` has the default of a column that the job does not fill.
+    fn row_with_defaults(&self) -> Vec<Result<Value, Value>> {
+        let mut row = Vec::with_capacity(self.row.len());
+        for ((value, source), default) in self.row.iter().zip(&self.sources).zip(&self.defaults) {
+            row.push(if source.is_some() { Ok(value.clone()) } else { Err(default.clone()) });
+        }
+        row
+    }
+
+    /// Copies the row to the batch; `None` if that cannot hold a value.
+    fn put_row(&mut self) -> Option<()> {
+        for (column, (value, source)) in self.row.iter().zip(&self.sources).enumerate() {
+            if let Some(source) = source {
+                self.output.batch.put(column, *source, value)?;
+            }
+        }
+        Some(())
+    }
+
+    fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
+        let Some(ncpus) = self.name_index("ncpus") else { return };
+        if job.resources.iter().any(|(resource, _)| *resource == ncpus) {
+            return;
+        }
+        let requested = |name| {
+            let index = self.names.find(name)?;
+            job.resources.iter().find(|(resource, _)| *resource == index)?.1.text()
+        };
+        let of_procs = requested("procs").and_then(|procs| procs.parse::<i64>().ok()).filter(|procs| *procs > 0);
+        if let Some(processors) = requested("nodes").and_then(of_nodes).max(of_procs) {
+            let is_needed = self.columns.index("ncpus").is_some() || self.options.cycle_jobs;
+            let remarks = &mut self.output.remarks;
+            remarks.has_jobs_with_nodes |= is_needed;
+            remarks.has_jobs_with_procs |= is_needed && of_procs.is_some();
+            job.resources.push((ncpus, JsonScalar::String(Cow::Owned(processors.to_string()))));
+        }
+    }
+}
+
+/// Fills the row of one job.
+struct RowBuilder<'b, 'a, 'j> {
+    converter: &'b mut JobConverter<'a>,
+    job: &'j ParsedJob<'j>,
+    id: &'j str,
+}
+
+impl RowBuilder<'_, '_, '_> {
+    /// Fills every column with its default.
+    fn clear(&mut self) {
+        self.converter.sources.clear();
+        self.converter.sources.resize(self.converter.defaults.len(), None);
+    }
+
+    #[inline]
+    fn set(&mut self, column: usize, source: InputPrecedence, value: Value) {
+        self.converter.row[column] = value;
+        self.converter.sources[column] = Some(source);
+    }
+
+    fn state(&mut self) -> JobState {
+        let job = self.job;
+        let Some(scalar) = &job.state else { return JobState::default() };
+        scalar.text().and_then(JobState::from_letter).unwrap_or_else(|| {
+            self.report("job_state", scalar, "a letter such as `Q`, `H` or `R`");
+            JobState::Unknown
+        })
+    }
+
+    fn report(&mut self, attribute: &str, scalar: &JsonScalar<'_>, expected: &'static str) {
+        let attribute = attribute.to_owned();
+        self.converter.report(
+            self.job.line,
+            self.id,
+            Problem::Attribute { attribute, found: scalar.found(), expected },
+        );
+    }
+
+    /// Fills the columns of the inputs that are not resources; returns the first one that has no value.
+    fn fill_special(&mut self) -> Option<Problem> {
+        if let Some(index) = self.converter.queue_priority
+            && let Some(&priority) = self.converter.options.queue_priorities.get(&*self.job.queue)
+        {
+            self.set(index, InputPrecedence::Queue, Value::Int(priority));
+        }
+        let mut wrong = None;
+        for &(special, ref scalar) in &self.job.special {
+            for index in 0..self.converter.columns.len() {
+                let Some(name) = self.converter.columns.name_of(special, index) else { continue };
+                match special.value(scalar, self.converter.options.numbers) {
+                    Ok(value) => self.set(index, InputPrecedence::Job, value),
+                    Err(expected) if wrong.is_none() => wrong = Some(wrong_input(name, scalar, expected)),
+                    Err(_) => {}
+                }
+            }
+        }
+        wrong
+    }
+
+    /// Fills the columns of the resources; returns the first amount that the scheduler cannot read.
+    fn fill_resources(&mut self) -> Option<Exclusion> {
+        let mut unreadable = None;
+        for &(index, ref scalar) in &self.job.resources {
+            let name = self.converter.names.get_mut(index);
+            if name.is_skipped {
+                continue;
+            }
+            let column = name.column;
+            if name.keeps_small_integers
+                && let Some(small) = small_integer(scalar)
+            {
+                self.note_kind(index, InputType::Count);
+                if let Some(column) = column {
+                    self.report_if_repeated(column, InputPrecedence::Job, index);
+                    self.set(column, InputPrecedence::Job, Value::Int(small.into()));
+                }
+                continue;
+            }
+            if scalar.is_null() {
+                if column.is_some() {
+                    let name = name.name.clone();
+                    self.report(&name, scalar, "an amount");
+                }
+                continue;
+            }
+            let kind = name.kind(scalar);
+            self.note_kind(index, kind);
+            let text = scalar.text().unwrap_or("");
+            match self.converter.options.numbers.amount(text, Some(kind), self.converter.source) {
+                Ok(amount) => self.fill_amount(index, column, scalar, amount),
+                Err(_) if kind.is_numeric() && unreadable.is_none() => {
+                    let found = scalar.text().map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
+                    let resource = self.converter.names.name(index).to_owned();
+                    unreadable = Some(Exclusion::Invalid { resource, found });
+                }
+                Err(_) => {}
+            }
+        }
+        unreadable
+    }
+
+    /// Notes the kind that the amount of a name looks like, if no schema declares the name.
+    #[inline]
+    fn note_kind(&mut self, index: NameIndex, kind: InputType) {
+        let name = self.converter.names.get_mut(index);
+        if name.is_new_kind(kind) {
+            self.converter.output.undeclared.push((name.name.clone(), kind));
+        }
+    }
+
+    fn fill_amount(&mut self, name: NameIndex, column: Option<usize>, scalar: &JsonScalar<'_>, amount: Value) {
+        let Some(column) = column else { return };
+        self.report_if_repeated(column, InputPrecedence::Job, name);
+        let converter = &mut *self.converter;
+        let amount = FormulaAmount::new(amount, scalar, converter.options.numbers, converter.source);
+        if amount.is_shortened || amount.is_saturated || amount.is_truncated_to_zero {
+            let resource = converter.names.name(name).to_owned();
+            let found = scalar.text().unwrap_or("");
+            let output = &mut converter.output;
+            if amount.is_shortened {
+                let problem = Problem::Shortened { resource: resource.clone(), found: found.to_owned() };
+                output.report(self.job.line, self.id, problem);
+            }
+            let found = clipped(found).into_owned();
+            if amount.is_saturated {
+                let taken = amount.value.repr();
+                let problem = Problem::Saturated { resource: resource.clone(), found: found.clone(), taken };
+                output.report(self.job.line, self.id, problem);
+            }
+            if amount.is_truncated_to_zero {
+                let (resource, id) = (resource.into(), self.id.to_owned());
+                output.parts.push(Part::TruncatedToZero { resource, id, amount: found });
+            }
+        }
+        self.set(column, InputPrecedence::Job, amount.value);
+    }
+
+    /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no value.
+    fn fill_inputs(&mut self) -> Option<Problem> {
+        let mut wrong = None;
+        for &(index, ref scalar) in &self.job.inputs {
+            let Some(value) = input(scalar) else {
+                let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
+                let name = self.converter.names.get_mut(index);
+                let is_needed = !name.input_columns.is_empty();
+                let name = name.name.clone();
+                match scalar.is_null() {
+                    true if !is_needed => {}
+                    false if is_needed => wrong = wrong.or_else(|| Some(wrong_input(&name, scalar, expected))),
+                    _ => self.report(&name, scalar, expected),
+                }
+                continue;
+            };
+            let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
+            self.note_kind(index, kind);
+            let mut next = 0;
+            while let Some(&(column, precedence)) = self.converter.names.get_mut(index).input_columns.get(next) {
+                next += 1;
+                self.report_if_repeated(column, precedence, index);
+                if self.converter.sources[column].is_none_or(|source| source <= precedence) {
+                    self.set(column, precedence, value.clone());
+                }
+            }
+        }
+        wrong
+    }
+
+    /// Reports a key whose column an earlier one of the same precedence has filled.
+    #[inline]
+    fn report_if_repeated(&mut self, column: usize, precedence: InputPrecedence, key: NameIndex) {
+        if self.converter.sources[column] == Some(precedence) {
+            let key = clipped(self.converter.names.name(key)).into_owned();
+            let problem = Problem::Repeated { key, consequence: LAST_COUNTS };
+            self.converter.report(self.job.line, self.id, problem);
+        }
+    }
+}
+
+/// The problem of an input that a column needs and whose value cannot be read.
+fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
+    Problem::WrongInput { attribute: name.to_owned(), found: scalar.found(), expected }
+}

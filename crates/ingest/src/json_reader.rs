@@ -1,0 +1,382 @@
+//! Reads jobs in JSON: `qstat -f -F json`, native JSON, and native JSON with a job per line.
+//!
+//! Enters: a document, or one job of it. Leaves: converted jobs, and what is wrong with single ones. The text is walked
+//! once, without a tree, and numbers are read from their text, since qstat prints large ones as `9.0072e+15`.
+
+use std::borrow::Cow;
+
+use job_sort_formula::jobs::Problem;
+use jsf_json::{Entry, ObjectReader, Shape, read_object};
+use jsf_openpbs::resource_amount::AmountSource;
+
+use crate::error::ReadErrorKind;
+use crate::job_converter::JobConverter;
+use crate::job_key::JobKey;
+use crate::json_scanner::Scanner;
+use crate::known_names::NameIndex;
+use crate::object_keys::{Next, ObjectKeys};
+use crate::options::{ParsedJobs, ReadOptions};
+use crate::parsed_job::{Amount, ParsedJob, push_entry};
+use crate::table_builder::TableBuilder;
+
+/// Reads one job after the other.
+#[derive(Debug)]
+pub(super) struct JsonReader {
+    top: ObjectKeys<JobKey>,
+    resources: ObjectKeys<Option<NameIndex>>,
+    inputs: ObjectKeys<Option<NameIndex>>,
+}
+
+impl JsonReader {
+    pub(super) fn new() -> Self {
+        Self { top: ObjectKeys::new(), resources: ObjectKeys::new(), inputs: ObjectKeys::new() }
+    }
+
+    /// Reads an entry of the jobs of qstat, `"id":{…}`; `None` if it is not valid JSON. `job` is memory to use again.
+    pub(super) fn read_entry<'d>(
+        &mut self,
+        scanner: &mut Scanner<'d>,
+        job: &mut ParsedJob<'d>,
+        converter: &mut JobConverter<'_>,
+    ) -> Option<()> {
+        job.clear();
+        job.id = Some(scanner.key()?);
+        let shape = self.read_job(scanner, job, converter)?;
+        push(job, shape, converter);
+        Some(())
+    }
+
+    /// Reads a native job; reports one that is not valid JSON.
+    pub(super) fn read_line<'d>(
+        &mut self,
+        text: &'d str,
+        line: Option<usize>,
+        job: &mut ParsedJob<'d>,
+        converter: &mut JobConverter<'_>,
+    ) {
+        job.clear();
+        job.line = line;
+        let mut scanner = Scanner::new(text);
+        let shape = self.read_job(&mut scanner, job, converter);
+        scanner.space();
+        match shape {
+            Some(shape) if scanner.is_at_end() => push(job, shape, converter),
+            _ => {
+                let found = match read_object(text, Check::Job) {
+                    Err(error) => format!("the job is not valid JSON ({error})"),
+                    Ok(_) => "the job is not valid JSON".to_owned(),
+                };
+                let problem = Problem::NotAJob { found, expected: "an object" };
+                converter.report(line, job.id.as_deref().unwrap_or_default(), problem);
+            }
+        }
+    }
+
+    fn read_job<'d>(
+        &mut self,
+        scanner: &mut Scanner<'d>,
+        job: &mut ParsedJob<'d>,
+        converter: &mut JobConverter<'_>,
+    ) -> Option<Shape> {
+        let shape = scanner.object_shape()?;
+        if shape != Shape::Expected {
+            return Some(shape);
+        }
+        scanner.take(b'{')?;
+        let mut is_first = true;
+        loop {
+            let next = self.top.next(scanner, is_first, |name| converter.job_key(name))?;
+            let Next::Value(meaning, key) = next else { return Some(shape) };
+            is_first = false;
+            match meaning {
+                JobKey::Unused => scanner.skip_value()?,
+                JobKey::Resources => {
+                    job.has_resources = true;
+                    job.note_given(meaning, self.top.name(key));
+                    let shape = read_amounts(scanner, &mut self.resources, &mut job.resources, converter)?;
+                    note_shape(shape, self.top.name(key), job);
+                }
+                JobKey::Inputs => {
+                    job.note_given(meaning, self.top.name(key));
+                    let shape = read_amounts(scanner, &mut self.inputs, &mut job.inputs, converter)?;
+                    note_shape(shape, self.top.name(key), job);
+                }
+                JobKey::CycleList => read_cycle_list(scanner, self.top.name(key), job, converter)?,
+                _ => {
+                    let scalar = scanner.scalar()?;
+                    match meaning {
+                        _ if scalar.is_null() => {}
+                        JobKey::Unknown => job.push_unknown_key(self.top.name(key), converter),
+                        _ => job.set(meaning, self.top.name(key), scalar),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a list of resources that is the whole text; `None` unless it is one.
+    pub(super) fn read_resources<'d>(
+        &mut self,
+        text: &'d str,
+        job: &mut ParsedJob<'d>,
+        converter: &mut JobConverter<'_>,
+    ) -> Option<()> {
+        let mut scanner = Scanner::new(text);
+        let shape = read_amounts(&mut scanner, &mut self.resources, &mut job.resources, converter)?;
+        (shape == Shape::Expected).then_some(())
+    }
+}
+
+/// Reads the entries of an object of resources or inputs.
+fn read_amounts<'d>(
+    scanner: &mut Scanner<'d>,
+    keys: &mut ObjectKeys<Option<NameIndex>>,
+    amounts: &mut Vec<Amount<'d>>,
+    converter: &mut JobConverter<'_>,
+) -> Option<Shape> {
+    let shape = scanner.object_shape()?;
+    if shape != Shape::Expected {
+        return Some(shape);
+    }
+    scanner.take(b'{')?;
+    let mut is_first = true;
+    while let Next::Value(name, _) = keys.next(scanner, is_first, |name| converter.name_index(name))? {
+        is_first = false;
+        let scalar = scanner.scalar()?;
+        if let Some(name) = name {
+            push_entry(amounts, name, scalar);
+        }
+    }
+    Some(shape)
+}
+
+/// Reads an object with attributes of a scheduling cycle.
+fn read_cycle_list<'d>(
+    scanner: &mut Scanner<'d>,
+    list: &str,
+    job: &mut ParsedJob<'d>,
+    converter: &JobConverter<'_>,
+) -> Option<()> {
+    if scanner.object_shape()? != Shape::Expected {
+        return Some(());
+    }
+    scanner.take(b'{')?;
+    let mut keys = ObjectKeys::new();
+    let mut is_first = true;
+    while let Next::Value(meaning, key) = keys.next(scanner, is_first, |name| converter.listed_key(list, name))? {
+        is_first = false;
+        let scalar = scanner.scalar()?;
+        job.set(meaning, keys.name(key), scalar);
+    }
+    Some(())
+}
+
+/// Reports a list of resources or inputs that is not an object.
+fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
+    match shape {
+        Shape::Expected => {}
+        Shape::Other("null") => job.report(key, "null", "an object"),
+        Shape::Other(found) => job.reject(key, found, "an object"),
+    }
+}
+
+/// Adds a job if it is an object with an id.
+fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>) {
+    let (found, expected) = match shape {
+        Shape::Other(found) => (format!("the job is {found}"), "an object"),
+        Shape::Expected if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
+        Shape::Expected => return converter.push(job),
+    };
+    converter.report(job.line, job.id.as_deref().unwrap_or_default(), Problem::NotAJob { found, expected });
+}
+
+/// Finds the error in a text that is not valid JSON, by the object that it is. What is not read of it is skipped, so that the
+/// error is the first of those that matter.
+enum Check {
+    Document,
+    Jobs,
+    Job,
+    Amounts,
+}
+
+impl<'d> ObjectReader<'d> for Check {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let inside = match (self, &*key) {
+            (Self::Document, "Jobs") => Self::Jobs,
+            (Self::Jobs, _) => Self::Job,
+            (Self::Job, "Resource_List" | "resources" | "inputs") => Self::Amounts,
+            _ => return value.skip(),
+        };
+        value.object(inside).map(|_| ())
+    }
+}
+
+/// The most notes on a document.
+const MAX_NOTES: usize = 10;
+/// The note on a document without `Jobs`.
+const NO_JOBS: &str = "the document has no `Jobs`: the server had no jobs, or none that its user may see";
+
+/// Reads `qstat -f -F json`. A server without jobs prints a document without `Jobs`.
+///
+/// # Errors
+/// The text is not valid JSON, its `Jobs` is not an object, or there are too many jobs.
+pub(super) fn read_qstat_json(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+    Document::new(options, AmountSource::Server).read(text, "what `qstat -f -F json` prints")
+}
+
+/// Reads `{"jobs":[…]}`.
+///
+/// # Errors
+/// The text is not valid JSON, its `jobs` is not an array, or there are too many jobs.
+pub(super) fn read_native_json(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+    Document::new(options, AmountSource::User).read(text, "{\"jobs\":[…]}, an array of objects")
+}
+
+/// Reads a job per line.
+///
+/// # Errors
+/// There are too many jobs.
+pub(super) fn read_ndjson(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+    let Document { mut reader, mut builder, .. } = Document::new(options, AmountSource::User);
+    read_lines(text, 1, &mut reader, &mut builder.converter);
+    builder.finish()
+}
+
+/// Reads a job per line, and returns the number of lines; the first one has the number `first`.
+pub(super) fn read_lines(text: &str, first: usize, reader: &mut JsonReader, converter: &mut JobConverter<'_>) -> usize {
+    let mut job = ParsedJob::default();
+    let mut lines = 0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        let line = rest[..end].trim();
+        if !line.is_empty() {
+            reader.read_line(line, Some(first + lines), &mut job, converter);
+        }
+        lines += 1;
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    lines
+}
+
+/// The reader of a whole document.
+struct Document<'a> {
+    reader: JsonReader,
+    builder: TableBuilder<'a>,
+    jobs_key: &'static str,
+    /// What the value of the jobs was.
+    jobs_shape: Shape,
+    has_jobs: bool,
+    /// What is said about lists of jobs besides the first one.
+    notes: Vec<String>,
+}
+
+impl<'a> Document<'a> {
+    fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+        Self {
+            reader: JsonReader::new(),
+            builder: TableBuilder::new(options, source),
+            jobs_key: if source == AmountSource::Server { "Jobs" } else { "jobs" },
+            jobs_shape: Shape::Expected,
+            has_jobs: false,
+            notes: Vec::new(),
+        }
+    }
+
+    fn read(mut self, text: &str, expected: &'static str) -> Result<ParsedJobs, ReadErrorKind> {
+        let is_read = self.read_object(text).is_some();
+        if let Some(note) = self.notes.first() {
+            self.builder.note_ambiguity(|| note.clone());
+        }
+        let found = match self.jobs_shape {
+            _ if !is_read => match read_object(text, Check::Document) {
+                Err(error) => return Err(ReadErrorKind::json(text, &error, self.builder.jobs_read())),
+                Ok(Shape::Other(found)) => found.to_owned(),
+                Ok(Shape::Expected) => "a document with a key that cannot be read".to_owned(),
+            },
+            Shape::Other(found) => format!("a document whose `{}` is {found}", self.jobs_key),
+            Shape::Expected => {
+                let mut read = self.builder.finish()?;
+                read.notes.extend(self.notes);
+                if !self.has_jobs {
+                    read.notes.push(NO_JOBS.to_owned());
+                }
+                return Ok(read);
+            }
+        };
+        Err(ReadErrorKind::Unrecognised { found, expected })
+    }
+
+    /// Reads the object that is the document; `None` if the text is another.
+    fn read_object(&mut self, text: &str) -> Option<()> {
+        let mut scanner = Scanner::new(text);
+        let mut job = ParsedJob::default();
+        let mut keys = ObjectKeys::new();
+        scanner.space();
+        scanner.take(b'{')?;
+        let mut is_first = true;
+        while let Next::Value((), key) = keys.next(&mut scanner, is_first, |_| ())? {
+            is_first = false;
+            let key = keys.name(key);
+            self.note_jobs(key);
+            if key == "timestamp" {
+                let scalar = scanner.scalar()?;
+                self.builder.set_timestamp(&scalar);
+            } else if key == self.jobs_key {
+                self.has_jobs = true;
+                let opener = if key == "Jobs" { b'{' } else { b'[' };
+                self.read_jobs(opener, &mut scanner, &mut job)?;
+            } else {
+                scanner.skip_value()?;
+            }
+        }
+        scanner.space();
+        scanner.is_at_end().then_some(())
+    }
+
+    /// Notes a list of jobs besides the first one.
+    fn note_jobs(&mut self, key: &str) {
+        let note = match key {
+            key if key == self.jobs_key && self.has_jobs => {
+                format!("`{key}` is given again; its jobs are added to the others")
+            }
+            "Jobs" | "jobs" if key != self.jobs_key => format!("`{key}` is not read beside `{}`", self.jobs_key),
+            _ => return,
+        };
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(note);
+        }
+    }
+
+    /// Reads the jobs, the entries of an object or the items of an array.
+    fn read_jobs<'d>(&mut self, opener: u8, scanner: &mut Scanner<'d>, job: &mut ParsedJob<'d>) -> Option<()> {
+        if scanner.take(opener).is_none() {
+            self.jobs_shape = match scanner.peek() {
+                b'{' => Shape::Other("an object"),
+                _ => scanner.clone().object_shape()?,
+            };
+            return scanner.skip_value();
+        }
+        let closer = if opener == b'{' { b'}' } else { b']' };
+        scanner.space();
+        if scanner.take(closer).is_some() {
+            return Some(());
+        }
+        loop {
+            scanner.space();
+            let converter = &mut self.builder.converter;
+            if opener == b'{' {
+                self.reader.read_entry(scanner, job, converter)?;
+            } else {
+                let text = scanner.value()?;
+                self.reader.read_line(text, None, job, converter);
+            }
+            self.builder.flush_many();
+            scanner.space();
+            if scanner.take(closer).is_some() {
+                return Some(());
+            }
+            scanner.take(b',')?;
+        }
+    }
+}
