@@ -143,7 +143,6 @@ compare --new {formula} --site {site} --new-sched-config {sched_config} --fail-o
 shares --resource-group {resource_group} --usage {usage} --sched-config {sched_config} --policy all
 shares --tree {tree} --slurm-conf {slurm_conf} --policy all --format json
 shares --tree {tree} --charge Bob=500 --decay 7d --report page.html
-shares --tree {tree} --queue {queue} --format resource-group
 shares --site {site} --formula {formula}
 names --queue {queue} --server {server} --queues {queues} --resources {resources} --format json
 names --site {site}

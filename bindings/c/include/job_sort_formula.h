@@ -534,7 +534,7 @@ jsf_status jsf_check(const char *formula,
                      jsf_error **error);
 
 /**
- * Frees a text of `jsf_check`, `jsf_logged_score` or `jsf_tree_write_groups`. Null is ignored.
+ * Frees a text of `jsf_check` or `jsf_logged_score`. Null is ignored.
  */
 void jsf_string_free(char *string);
 
@@ -862,32 +862,6 @@ jsf_status jsf_tree_set_shares(jsf_tree *tree,
                                uint32_t node,
                                int64_t shares,
                                jsf_error **error);
-
-/**
- * Writes OpenPBS's file `resource_group`: the groups, the entities and their shares, for `jsf_tree_read_pbs`. `*resource_group`
- * becomes a text, to be freed with `jsf_string_free`. The shares of the group `unknown` are not in it, but in `sched_config`.
- *
- * Errors: `JSF_STATUS_ARGUMENT` if the tree has another policy than `pbs`, or something that the file cannot hold;
- * `*resource_group` is null then.
- */
-jsf_status jsf_tree_write_groups(const jsf_tree *tree,
-                                 char **resource_group,
-                                 jsf_error **error);
-
-/**
- * Writes OpenPBS's binary file `usage`, for `jsf_tree_read_pbs`, into an array of `size` bytes. `*length` becomes the length of the
- * file, also if the array is too small; 32 bytes and 64 for each node are enough. `last_decay` is when the usage decayed last,
- * in seconds since 1970. As in OpenPBS, groups and the group `unknown` are not in the file.
- *
- * Errors: `JSF_STATUS_ARGUMENT` if the array is too small, if the tree has another policy than `pbs`, or if a name is longer than
- * 49 bytes, which the file cannot hold; nothing is written to the array then.
- */
-jsf_status jsf_tree_write_usage(const jsf_tree *tree,
-                                int64_t last_decay,
-                                uint8_t *usage,
-                                size_t size,
-                                size_t *length,
-                                jsf_error **error);
 
 /**
  * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above it. `amount` is finite and at

@@ -108,7 +108,7 @@ pub unsafe extern "C" fn jsf_check(
     unsafe { guarded(error, work) }
 }
 
-/// Frees a text of `jsf_check`, `jsf_logged_score` or `jsf_tree_write_groups`. Null is ignored.
+/// Frees a text of `jsf_check` or `jsf_logged_score`. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
     if !string.is_null() {

@@ -10,8 +10,8 @@ use job_sort_formula::fairshare::{
     Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, NodeKind, OpenPbs, Policy, PolicyRules, Release,
     ShareTable, ShareTree, Shares, TreeBuilder, WeightedWalk,
 };
-use jsf_openpbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
-use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
+use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
+use jsf_openpbs::files::usage::MIN_USAGE;
 use jsf_openpbs::number_format::fairshare;
 use jsf_site::Site;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, SiteFiles, SiteOptions};
@@ -21,9 +21,6 @@ use crate::argument::{
     required_text, text,
 };
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
-
-/// The longest name that a usage file holds, in bytes.
-const MAX_USAGE_NAME: usize = 49;
 
 /// A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
 /// changes it waits until the others are done. Its nodes are numbered from 0, the root; only `jsf_tree_remove` changes the number
@@ -204,12 +201,6 @@ impl jsf_tree {
         let result = read(state, &shares);
         state.shares = Some(shares);
         result
-    }
-
-    /// Checks that the tree is OpenPBS's, whose files are to be written.
-    fn require_openpbs(&self) -> Result<(), jsf_error> {
-        let message = "the tree has another policy than `pbs`: OpenPBS's files cannot hold it";
-        self.is_openpbs.then_some(()).ok_or_else(|| jsf_error::argument(message))
     }
 }
 
@@ -664,78 +655,6 @@ pub unsafe extern "C" fn jsf_tree_set_shares(
         }
         check_shares(state.tree.name(node), shares, tree.is_openpbs)?;
         state.tree.set_shares(node, Shares::Count(shares)).map_err(|error| jsf_error::argument(error.to_string()))
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Writes OpenPBS's file `resource_group`: the groups, the entities and their shares, for `jsf_tree_read_pbs`. `*resource_group`
-/// becomes a text, to be freed with `jsf_string_free`. The shares of the group `unknown` are not in it, but in `sched_config`.
-///
-/// Errors: `JSF_STATUS_ARGUMENT` if the tree has another policy than `pbs`, or something that the file cannot hold;
-/// `*resource_group` is null then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_write_groups(
-    tree: *const jsf_tree,
-    resource_group: *mut *mut c_char,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a pointer to a text
-        let out = unsafe { out(resource_group, "resource_group") }?;
-        out.write(ptr::null_mut());
-        // SAFETY: the caller passes null or a tree of this library
-        let tree = unsafe { borrow(tree, "tree") }?;
-        tree.require_openpbs()?;
-        let written = write_groups(&tree.state().tree);
-        let is_loss = |loss: &&GroupLoss| !matches!(loss, GroupLoss::Usage(_) | GroupLoss::UnknownGroup(_));
-        if let Some(loss) = written.losses.iter().find(is_loss) {
-            return Err(jsf_error::argument(loss.to_string()));
-        }
-        out.write(c_text(written.text).into_raw());
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Writes OpenPBS's binary file `usage`, for `jsf_tree_read_pbs`, into an array of `size` bytes. `*length` becomes the length of the
-/// file, also if the array is too small; 32 bytes and 64 for each node are enough. `last_decay` is when the usage decayed last,
-/// in seconds since 1970. As in OpenPBS, groups and the group `unknown` are not in the file.
-///
-/// Errors: `JSF_STATUS_ARGUMENT` if the array is too small, if the tree has another policy than `pbs`, or if a name is longer than
-/// 49 bytes, which the file cannot hold; nothing is written to the array then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_write_usage(
-    tree: *const jsf_tree,
-    last_decay: i64,
-    usage: *mut u8,
-    size: usize,
-    length: *mut usize,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library, a number and an array
-        let (tree, length, usage) =
-            unsafe { (borrow(tree, "tree")?, out(length, "length")?, array_out(usage, size, "usage")?) };
-        length.write(0);
-        tree.require_openpbs()?;
-        let state = tree.state();
-        let tree = &state.tree;
-        let is_entity = |&node: &NodeId| tree.children(node).is_empty() && tree.name(node) != UNKNOWN_GROUP;
-        let records = tree.nodes().skip(1).filter(is_entity).map(|node| (tree.name(node), tree.usage(node)));
-        let records: Vec<(&str, f64)> = records.filter(|&(_, usage)| usage != MIN_USAGE).collect();
-        if let Some((name, _)) = records.iter().find(|(name, _)| name.len() > MAX_USAGE_NAME) {
-            let message = format!("`{name}` has more than {MAX_USAGE_NAME} bytes, which a usage file cannot hold");
-            return Err(jsf_error::argument(message));
-        }
-        let file = encode_usage_file(last_decay, records.into_iter());
-        length.write(file.len());
-        let Some(usage) = usage.get_mut(..file.len()) else {
-            return Err(jsf_error::argument(format!("`size` is {size}, expected at least {}", file.len())));
-        };
-        usage.iter_mut().zip(file).for_each(|(place, byte)| place.write(byte));
-        Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

@@ -450,12 +450,10 @@ static void changing_trees(void)
         "{\"children\":[{\"name\":\"physics\",\"shares\":40,\"children\":[{\"name\":\"bob\",\"shares\":50,\"usage\":300}]},"
         "{\"name\":\"biology\",\"shares\":20,\"children\":[{\"name\":\"dora\",\"shares\":7,\"usage\":900}]}]}";
     static const char *const policies[] = {"classic", "depth-oblivious", "fair-tree", "weighted-walk", "pbs"};
-    jsf_tree *tree = NULL, *expected = NULL, *again = NULL;
+    jsf_tree *tree = NULL, *expected = NULL;
     double perc[2][8], weighted[2][8], factor[2][8], usage[2][8];
-    unsigned char file[32 + 64 * 8];
     uint32_t node, carl;
-    size_t policy, length, count;
-    char *groups;
+    size_t policy, count;
     for (policy = 0; policy < 5; policy++) {
         const bool is_pbs = policy == 4;
         CHECK_OK(jsf_tree_read(TREE, JSF_NUL_TERMINATED, policies[policy], &tree, &error));
@@ -491,20 +489,6 @@ static void changing_trees(void)
                         jsf_tree_add(tree, 0, "dora", 4, false, 1, &node, &error));
             CHECK_OK(jsf_tree_find(tree, "unknown", 7, &node, &error));
             CHECK_ERROR(JSF_STATUS_ARGUMENT, "without the group `unknown`", jsf_tree_remove(tree, node, &error));
-            /* the files give the same tree */
-            CHECK_OK(jsf_tree_write_groups(tree, &groups, &error));
-            CHECK_ERROR(JSF_STATUS_ARGUMENT, "`size` is 8", jsf_tree_write_usage(tree, 0, file, 8, &length, &error));
-            CHECK_OK(jsf_tree_write_usage(tree, 1700000000, file, sizeof file, &length, &error));
-            CHECK_OK(jsf_tree_read_pbs(groups, JSF_NUL_TERMINATED, (const char *)file, length, NULL, 0, &again, &error));
-            jsf_string_free(groups);
-            for (node = 0; node < count; node++) {
-                jsf_shares one, other;
-                const char *name = jsf_tree_name(tree, node);
-                CHECK_OK(jsf_tree_shares(tree, name, JSF_NUL_TERMINATED, &one, &error));
-                CHECK_OK(jsf_tree_shares(again, name, JSF_NUL_TERMINATED, &other, &error));
-                CHECK(one.perc == other.perc && one.tree_usage == other.tree_usage && one.factor == other.factor);
-            }
-            jsf_tree_free(again);
         }
         jsf_tree_free(tree);
         jsf_tree_free(expected);

@@ -28,7 +28,6 @@ static void null_handles(void)
     jsf_tree *tree;
     jsf_member member;
     char *json;
-    size_t length;
     uint32_t node;
     CHECK(jsf_error_status(NULL) == JSF_STATUS_ARGUMENT && jsf_error_message(NULL) == NULL);
     CHECK(!jsf_error_span(NULL, NULL, NULL));
@@ -78,9 +77,6 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_member(NULL, 0, &member, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_set_shares(NULL, 1, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`text` is null", jsf_logged_score(1, NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_write_groups(NULL, &json, &error));
-    CHECK(json == NULL);
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_write_usage(NULL, 0, NULL, 0, &length, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_charge(NULL, 0, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_decay(NULL, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_update(NULL, &error));
@@ -280,8 +276,6 @@ static void trees(void)
     jsf_member member;
     jsf_shares shares[2];
     double numbers[3];
-    char *groups;
-    size_t length;
     uint32_t node = 77;
     CHECK_OK(jsf_tree_read(document, JSF_NUL_TERMINATED, "classic", &tree, &error));
     CHECK(jsf_tree_count(tree) == 3);
@@ -320,9 +314,7 @@ static void trees(void)
                 jsf_tree_shares_of_all(tree, numbers, numbers, NULL, 3, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "is the root", jsf_tree_remove(tree, 0, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_remove(tree, 3, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "another policy", jsf_tree_write_groups(tree, &groups, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "another policy", jsf_tree_write_usage(tree, 0, NULL, 0, &length, &error));
-    CHECK(node == 77 && groups == NULL && jsf_tree_count(tree) == 3);
+    CHECK(node == 77 && jsf_tree_count(tree) == 3);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_charge(tree, 3, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_charge(tree, UINT32_MAX, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_set_shares(tree, 3, 1, &error));

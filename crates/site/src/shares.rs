@@ -2,12 +2,11 @@
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
-use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, PolicyRules, ShareTree};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::check::counted;
-use jsf_openpbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
 use serde_json::{Map, Value};
 
 use super::job_warnings::jobs_without_entity;
@@ -140,21 +139,6 @@ impl Site {
     /// The site has no tree, or its files cannot be read.
     pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
         self.required_tree()?.share_tree()
-    }
-
-    /// The tree as a file `resource_group`; the nodes of OpenPBS's files keep their cgroups.
-    ///
-    /// # Errors
-    /// The site has no tree, or its files cannot be read.
-    pub fn resource_group(&self) -> Result<WrittenGroups, SiteError> {
-        let tree = self.required_tree()?;
-        if tree.is_of_openpbs() {
-            let tree = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-            let written =
-                write_groups_with_cgroups(tree.tree(), |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0));
-            return Ok(written);
-        }
-        Ok(write_groups(&tree.share_tree()?))
     }
 
     /// Applies policies to the fair-share tree.

@@ -8,7 +8,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::{MIN_USAGE, encode_usage_file};
+use jsf_openpbs::files::usage::MIN_USAGE;
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::replay::{CauseKind, Difference, Explanation, NotCaptured, Replay, formulas_set, logged_values};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -141,7 +141,7 @@ fn usage_file(tree: &PbsTree, change: impl Fn(f64) -> f64) -> Vec<u8> {
     let is_entity = |&node: &NodeId| tree.tree().children(node).is_empty() && node != tree.unknown();
     let entities = tree.tree().nodes().filter(is_entity);
     let records = entities.map(|node| (tree.tree().name(node), change(tree.tree().usage(node))));
-    encode_usage_file(0, records.filter(|&(_, usage)| usage != MIN_USAGE))
+    jsf_testing::recorded::encode_usage_file(0, records.filter(|&(_, usage)| usage != MIN_USAGE))
 }
 
 #[test]

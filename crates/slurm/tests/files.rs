@@ -5,8 +5,6 @@ use std::fs;
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
-use jsf_openpbs::files::resource_group::ResourceGroup;
-use jsf_openpbs::files::resource_group::{GroupLoss, write_groups};
 use jsf_slurm::tree::{TreeFormat, TreeWarning};
 use jsf_slurm::{SlurmTree, read_tree};
 use jsf_testing::golden::slurm_trees;
@@ -212,30 +210,6 @@ fn by_node<'r>(tree: &ShareTree, rows: &'r [Value]) -> Vec<(NodeId, &'r Value)> 
         by_name[&key]
     };
     tree.nodes().map(|node| (node, row(node))).collect()
-}
-
-#[test]
-fn slurm_trees_can_be_written_as_a_resource_group() {
-    for tree in trees() {
-        let Some((_, rows)) = runs(&tree).next() else { continue };
-        let shares = read("sshare", printed(rows).as_bytes()).document.share_tree().expect("a valid tree");
-        let written = write_groups(&shares);
-        let read = ResourceGroup::parse(written.text.as_bytes());
-        assert_eq!(read.rejected, [], "{}", text(&tree, "name"));
-        assert_eq!(read.lines.len(), shares.len() - 1);
-        for (line, node) in read.lines.iter().zip(shares.nodes().skip(1)) {
-            let parent = shares.parent(node).expect("not the root");
-            let expected = match shares.shares(node) {
-                Shares::Parent => 1,
-                Shares::Count(count) => count,
-            };
-            assert_eq!(i64::from(line.shares), expected);
-            assert_eq!(line.parent == "TREEROOT", parent == shares.root());
-        }
-        let with_parents_shares = shares.nodes().filter(|&node| shares.shares(node) == Shares::Parent).count();
-        let reported = written.losses.iter().filter(|loss| matches!(loss, GroupLoss::SharesOfParent { .. })).count();
-        assert_eq!(reported, with_parents_shares, "{}", text(&tree, "name"));
-    }
 }
 
 #[test]

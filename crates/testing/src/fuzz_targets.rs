@@ -25,7 +25,7 @@ use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::repeated;
 use jsf_openpbs::files::reservations;
-use jsf_openpbs::files::resource_group::{ResourceGroup, write_groups};
+use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
@@ -259,9 +259,7 @@ fn answer_all(files: SchedPriv) {
     for request in [Request::Table, Request::Outline, entity, compare] {
         let _ = answer(&request, &files, &mut io::sink());
     }
-    if let Ok(tree) = jsf_openpbs::share_tree::PbsTreeBuilder::new(&files.lines).build() {
-        write_groups(tree.tree());
-    }
+    let _ = jsf_openpbs::share_tree::PbsTreeBuilder::new(&files.lines).build();
 }
 
 /// What `sshare` and `sacctmgr` print, under every policy.

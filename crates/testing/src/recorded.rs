@@ -313,3 +313,15 @@ fn has_construct(formula: &str) -> bool {
     }
     false
 }
+
+/// A usage file of version 2 as the scheduler writes it: the time of the last decay in Unix seconds, and for each record the
+/// name of an entity, which is truncated to 49 bytes, and its usage.
+pub fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
+    let mut file = [&b"PBS_MAG!\0"[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
+    for (name, usage) in records {
+        let mut field: Vec<u8> = name.bytes().take(49).collect();
+        field.resize(56, 0);
+        file.extend([&field[..], &usage.to_le_bytes()].concat());
+    }
+    file
+}

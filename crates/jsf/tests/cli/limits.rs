@@ -384,7 +384,6 @@ fn a_tree_takes_a_bounded_multiple_of_its_text() {
     for line in [
         "shares --resource-group wide",
         "shares --resource-group wide --policy all",
-        "shares --resource-group wide --format resource-group",
         "shares --resource-group chain --format json",
         "shares --resource-group chain",
     ] {

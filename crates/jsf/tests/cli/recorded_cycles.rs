@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use jsf_openpbs::files::usage::encode_usage_file;
 use jsf_testing::golden;
 use serde_json::{Map, Value as Json, json};
 
@@ -233,7 +232,8 @@ fn write_site(folder: &Path, case: &Json, step: &Json, stopped: &[String]) {
     let usage = settings["usage"].as_object().unwrap().iter();
     let usage: BTreeMap<&str, f64> = usage.map(|(name, usage)| (&**name, text(usage).parse().unwrap())).collect();
     if !usage.is_empty() {
-        fs::write(folder.join("sched_priv/usage"), encode_usage_file(0, usage.into_iter())).unwrap();
+        fs::write(folder.join("sched_priv/usage"), jsf_testing::recorded::encode_usage_file(0, usage.into_iter()))
+            .unwrap();
     }
 }
 

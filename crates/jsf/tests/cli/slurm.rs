@@ -136,15 +136,6 @@ fn the_weighted_walk_says_whom_it_leaves_out() {
 }
 
 #[test]
-fn a_resource_group_keeps_its_cgroups() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let text = "# a comment\nphysics 77 root 40\nann 501 physics 10\nbob 33 physics 5\n";
-    let groups = put(folder.path(), "resource_group", text);
-    let written = success(&jsf(&["shares", "--resource-group", &groups, "--format", "resource-group"]));
-    assert_eq!(written, "physics\t77\troot\t40\nann\t501\tphysics\t10\nbob\t33\tphysics\t5\n");
-}
-
-#[test]
 fn durations_have_three_notations() {
     let usage = |duration: &str| {
         let arguments = ["shares", "--sched-priv", "examples/site/sched_priv", "--format", "json", "--decay", duration];

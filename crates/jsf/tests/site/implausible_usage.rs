@@ -10,7 +10,7 @@ use std::path::Path;
 
 use job_sort_formula::fairshare::FairShare;
 use jsf_openpbs::files::resource_group::ResourceGroup;
-use jsf_openpbs::files::usage::{UsageFile, encode_usage_file};
+use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::number_format::printed_fairshare;
 use jsf_openpbs::share_tree::PbsTreeBuilder;
 use jsf_testing::golden;
@@ -27,7 +27,7 @@ fn usage_of_the_example(changed: &[(&str, f64)]) -> Vec<u8> {
     let usage =
         |entity: &str, usage| changed.iter().find(|(name, _)| *name == entity).map_or(usage, |(_, replaced)| *replaced);
     let records = read.records.iter().map(|record| (&*record.entity, usage(&record.entity, record.usage)));
-    encode_usage_file(read.last_decay.unwrap_or(0), records)
+    jsf_testing::recorded::encode_usage_file(read.last_decay.unwrap_or(0), records)
 }
 
 /// The example with another usage file, and the path of that.

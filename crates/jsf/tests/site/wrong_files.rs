@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use jsf_openpbs::files::usage::encode_usage_file;
 use jsf_testing::golden;
 
 use crate::command::{jsf, jsf_with_bytes, jsf_with_input, json, stderr, stdout};
@@ -284,7 +283,7 @@ fn what_a_file_gives_twice_is_named_and_refused_if_strict() {
     let path = |name: &str| temporary.path().join(name).display().to_string();
     let jobs = path("jobs.json");
     fs::write(&jobs, r#"{"jobs":[{"id":"1","entity":"Bob","queue":"q","resources":{"ncpus":4}}]}"#).expect("a file");
-    let usage = encode_usage_file(1_700_000_000, [("Bob", 5.0), ("Bob", 6.0)].into_iter());
+    let usage = jsf_testing::recorded::encode_usage_file(1_700_000_000, [("Bob", 5.0), ("Bob", 6.0)].into_iter());
     fs::write(path("usage"), usage).expect("a file");
     fs::write(path("group"), "Bob 10 root 5\n").expect("a file");
     let sshare = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n a||40|1.0|50\n";

@@ -14,5 +14,4 @@ pub mod sched_config;
 pub mod scheduler_settings;
 pub mod schedulers;
 pub mod server;
-mod unique_names;
 pub mod usage;

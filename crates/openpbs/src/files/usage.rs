@@ -12,7 +12,7 @@ use std::io::{self, Read};
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 
-use crate::c_string::{c_string, name_bytes, name_text};
+use crate::c_string::{c_string, name_text};
 
 /// The largest usage file that is read, in bytes: four million entities.
 pub const MAX_BYTES: usize = 256 << 20;
@@ -275,25 +275,6 @@ fn is_name_byte(byte: u8) -> bool {
 
 fn last_double(bytes: &[u8]) -> Option<f64> {
     bytes.last_chunk::<8>().map(|&bytes| f64::from_le_bytes(bytes))
-}
-
-/// Encodes a usage file of version 2: the time of the last decay in Unix seconds, and for each record the name of an
-/// entity, which is truncated to 49 bytes, and its usage.
-pub fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
-    let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
-    for (name, usage) in records {
-        file.extend_from_slice(&encode_record(name, usage));
-    }
-    file
-}
-
-fn encode_record(name: &str, usage: f64) -> [u8; 64] {
-    let mut record = [0; 64];
-    for (field, byte) in record[..49].iter_mut().zip(name_bytes(name)) {
-        *field = byte;
-    }
-    record[56..].copy_from_slice(&usage.to_le_bytes());
-    record
 }
 
 #[cfg(test)]
