@@ -75,7 +75,9 @@ impl Levels {
     }
 
     fn selects(&self, found: &Diagnostic) -> bool {
-        self.selected.is_empty() || found.code.starts_with(SYNTAX) || specificity(&self.selected, found).is_some()
+        self.selected.is_empty()
+            || found.code.name().starts_with(SYNTAX)
+            || specificity(&self.selected, found).is_some()
     }
 }
 
@@ -90,7 +92,7 @@ impl Selector {
     fn matches(&self, found: &Diagnostic) -> bool {
         match self {
             Self::Warnings => found.severity == Severity::Warning,
-            Self::Prefix(prefix) => found.code.starts_with(&**prefix),
+            Self::Prefix(prefix) => found.code.name().starts_with(&**prefix),
         }
     }
 
@@ -118,7 +120,7 @@ fn selector(word: &str) -> Option<Selector> {
         return Some(Selector::Warnings);
     }
     let prefix = word.to_ascii_uppercase();
-    let is_known = prefix.starts_with("JSF") && Code::all().iter().any(|code| code.name.starts_with(&prefix));
+    let is_known = prefix.starts_with("JSF") && Code::ALL.iter().any(|code| code.name().starts_with(&prefix));
     is_known.then_some(Selector::Prefix(prefix))
 }
 
@@ -128,12 +130,10 @@ mod tests {
     use crate::diagnostic::Span;
 
     fn left(denied: &[&str], allowed: &[&str], selected: &[&str]) -> Vec<(&'static str, Severity)> {
-        let mut findings =
-            Vec::from(["JSF203", "JSF504", "JSF605"].map(|code| Diagnostic::warning(code, "", Span::default())));
-        findings.push(Diagnostic::note("JSF604", "", Span::default()));
-        findings.push(Diagnostic::error("JSF101", "", Span::default()));
+        let codes = ["JSF203", "JSF504", "JSF605", "JSF604", "JSF101"].map(|name| Code::find(name).unwrap());
+        let mut findings = Vec::from(codes.map(|code| Diagnostic::new(code, "", Span::default())));
         Levels::new(denied, allowed, selected).unwrap().apply(&mut findings);
-        findings.iter().map(|found| (found.code, found.severity)).collect()
+        findings.iter().map(|found| (found.code.name(), found.severity)).collect()
     }
 
     #[test]

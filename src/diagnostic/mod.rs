@@ -136,8 +136,8 @@ pub struct Label {
 /// Messages are in lower case, without a full stop, with back-ticks around text of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// The stable code, `JSF` and three digits.
-    pub code: &'static str,
+    /// The stable code.
+    pub code: Code,
     /// The severity.
     pub severity: Severity,
     /// What is wrong.
@@ -157,30 +157,15 @@ pub struct Diagnostic {
 /// Sorts findings by place, and findings at the same place by code.
 #[doc(hidden)]
 pub fn sort_by_span(findings: &mut [Diagnostic]) {
-    findings.sort_by(|left, right| (left.span, left.code).cmp(&(right.span, right.code)));
+    findings.sort_by_key(|found| (found.span, found.code));
 }
 
 impl Diagnostic {
-    /// An error with this code, message and place.
-    pub fn error(code: &'static str, message: impl Into<String>, span: Span) -> Self {
-        Self::new(Severity::Error, code, message, span)
-    }
-
-    /// A warning with this code, message and place.
-    pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
-        Self::new(Severity::Warning, code, message, span)
-    }
-
-    /// A note with this code, message and place.
-    pub fn note(code: &'static str, message: impl Into<String>, span: Span) -> Self {
-        Self::new(Severity::Note, code, message, span)
-    }
-
-    /// A finding with this severity, code, message and place.
-    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
+    /// A finding of the least severity of its code.
+    pub fn new(code: Code, message: impl Into<String>, span: Span) -> Self {
         Self {
             code,
-            severity,
+            severity: code.severity(),
             message: message.into(),
             span,
             label: String::new(),
@@ -188,6 +173,12 @@ impl Diagnostic {
             help: None,
             fix: None,
         }
+    }
+
+    /// Sets the severity.
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
     }
 
     /// Sets the text to show at the place itself.
@@ -241,9 +232,9 @@ impl<'f> FixedText<'f> {
     /// two fixes that overlap, only the first is applied. `None` if there is no fix.
     ///
     /// ```
-    /// use job_sort_formula::diagnostic::{Applicability, Diagnostic, FixedText, Span};
+    /// use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, FixedText, Span};
     ///
-    /// let found = Diagnostic::error("JSF206", "the name is `ncpus`", Span::new(0, 5));
+    /// let found = Diagnostic::new(Code::WrongCase, "the name is `ncpus`", Span::new(0, 5));
     /// let found = found.replaced_by("ncpus", Applicability::Safe);
     /// assert_eq!(FixedText::new("NCPUS * 2", &[found], false).unwrap().text, "ncpus * 2");
     /// ```
@@ -281,7 +272,7 @@ mod tests {
     fn found(start: usize, end: usize, replacement: &str, applicability: Applicability) -> Diagnostic {
         let span = Span::new(start, end);
         let fix = Fix { span, replacement: replacement.into(), applicability };
-        Diagnostic::error("JSF201", "", span).with_fix(fix)
+        Diagnostic::new(Code::UnknownName, "", span).with_fix(fix)
     }
 
     #[test]
@@ -293,7 +284,7 @@ mod tests {
             found(0, 3, "never", safe),
             found(2, 3, "x", Applicability::Unsafe),
             found(90, 99, "outside", safe),
-            Diagnostic::error("JSF101", "", Span::new(0, 1)),
+            Diagnostic::new(Code::InvalidSyntax, "", Span::new(0, 1)),
         ];
         assert_eq!(FixedText::new("a+b+d", &findings, false).unwrap().text, "aa+b+dd");
         assert_eq!(FixedText::new("a+b+d", &findings, true).unwrap().text, "aa+x+dd");

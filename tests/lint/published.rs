@@ -121,7 +121,8 @@ fn findings_are_the_expected_ones() {
     for text in &formulas {
         let Ok(formula) = Formula::parse(text) else { continue };
         let findings = lint::lint_values(formula.expr(), &schema(&formula), &Ranges::default());
-        let found: Vec<(&str, &str)> = findings.iter().map(|found| (found.code, found.span.slice(text))).collect();
+        let found: Vec<(&str, &str)> =
+            findings.iter().map(|found| (found.code.name(), found.span.slice(text))).collect();
         let is_it =
             |start: &str| normalized(text) == start || (start.len() > 36 && normalized(text).starts_with(start));
         let (start, expected) = table.iter().find(|(start, _)| is_it(start)).map_or(("", &[][..]), |(a, b)| (*a, *b));
@@ -146,6 +147,6 @@ fn the_ranges_of_a_queue_remove_findings() {
     assert_eq!(lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges), []);
     ranges.observe("fairshare_perc", [Value::Float(0.0), Value::Float(0.0)]);
     let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges);
-    let certain: Vec<_> = findings.iter().map(|found| (found.code, found.severity)).collect();
+    let certain: Vec<_> = findings.iter().map(|found| (found.code.name(), found.severity)).collect();
     assert_eq!(certain, [("JSF308", Severity::Error), ("JSF303", Severity::Error)]);
 }

@@ -3,7 +3,7 @@
 //! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the mapping of findings back to the
 //! submitted text.
 
-use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::SyntaxError;
 
@@ -102,7 +102,7 @@ impl<'t> FormulaSubmission<'t> {
         let message = format!("PBS keeps only the first line: {lines} below it are left out");
         let message = if count == 1 { message.replace(" are ", " is ") } else { message };
         Some(
-            Diagnostic::warning("JSF107", message, Span::new(end, end))
+            Diagnostic::new(Code::LinesLeftOut, message, Span::new(end, end))
                 .with_help("write the whole formula on the first line; begin notes below it with `#`"),
         )
     }
@@ -135,7 +135,7 @@ fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
     } else {
         "write the character instead of its escape"
     };
-    let found = Diagnostic::error("JSF106", error.to_string(), error.span).with_help(help);
+    let found = Diagnostic::new(Code::BreaksScript, error.to_string(), error.span).with_help(help);
     match in_quotes(text) {
         Some(formula) => found.with_label("the quotes of a shell command are not part of the formula").with_fix(Fix {
             span: Span::new(0, text.len()),

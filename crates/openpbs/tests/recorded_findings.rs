@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
 use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::{Known, Ranges};
 use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
@@ -41,7 +41,7 @@ impl Harm {
 
     /// Whether a finding reports it as an error.
     fn is_reported_by(self, found: &Diagnostic) -> bool {
-        found.severity == Severity::Error && self.codes().contains(&found.code)
+        found.severity == Severity::Error && self.codes().contains(&found.code.name())
     }
 
     fn from_record(record: &Record) -> Option<Self> {
@@ -112,7 +112,8 @@ fn formulas_that_harmed_the_scheduler_have_a_finding() {
         let Some(harm) = Harm::from_record(record) else { continue };
         harmful += 1;
         let checked = cluster.check(&record.formula);
-        let is_refused = checked.findings.iter().any(|found| matches!(found.code, "JSF104" | "JSF404"));
+        let is_refused =
+            checked.findings.iter().any(|found| matches!(found.code, Code::NotArithmetic | Code::InterpreterAccess));
         assert!(checked.has_errors(), "{harm:?}: {} raises {:?}", short(&record.formula), codes(&checked));
         if !checked.findings.iter().any(|found| harm.is_reported_by(found)) {
             assert!(is_refused, "{harm:?}: {} raises {:?}", short(&record.formula), codes(&checked));
@@ -189,7 +190,8 @@ fn taken_names_have_findings() {
         recorded::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
             let checked = Checked::new(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &SiteFacts::default());
-            let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_syntax_or_names(code));
+            let codes =
+                checked.findings.iter().map(|found| found.code.name()).filter(|code| is_of_syntax_or_names(code));
             let codes: Vec<&str> = codes.collect();
             if !codes.is_empty() {
                 found.push((clash.resource.as_str(), tried.formula.as_str(), codes));
@@ -215,7 +217,8 @@ fn errors_in_the_first_evaluation_are_reported_as_crashes() {
     assert_eq!(records.iter().filter(|record| record.died).count(), 4);
     for record in records {
         let checked = cluster.check(&record.first_formula_after_start);
-        let is_reported = checked.findings.iter().any(|found| matches!(found.code, "JSF402" | "JSF106"));
+        let is_reported =
+            checked.findings.iter().any(|found| matches!(found.code, Code::FirstEvaluation | Code::BreaksScript));
         assert_eq!(is_reported, record.died, "{}: {:?}", record.first_formula_after_start, codes(&checked));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
@@ -77,7 +77,7 @@ impl Site {
         if let (Some(reason), Ok(formula)) = (untried, submitted.formula()) {
             let expr = formula.expr();
             let message = format!("the formula was tried on no job: {reason}");
-            let found = Diagnostic::warning("JSF617", message, expr.node(expr.root()).span);
+            let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.node(expr.root()).span);
             checked.findings.push(submitted.in_source(found));
         }
         Ok(checked)

@@ -1,6 +1,6 @@
 //! What is found about a formula on the jobs of a log, beside what is found on the formula alone.
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::{Interval, Ranges, lint, lint_values};
 use job_sort_formula::python::Value;
@@ -12,7 +12,7 @@ use super::simulation_rules::PROCESSORS;
 use super::{Site, SiteError};
 
 /// The codes of the findings about conditions with one outcome.
-const CONDITIONS: [&str; 2] = ["JSF608", "JSF609"];
+const CONDITIONS: [Code; 2] = [Code::DeadBranch, Code::ConstantComparison];
 
 impl Site {
     /// The findings about the text of a formula and its names, and about conditions that have one outcome for all jobs of a

@@ -14,7 +14,7 @@ mod version_differences;
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, sort_by_span};
+use crate::diagnostic::{Code, Diagnostic, sort_by_span};
 use crate::formula::lint::parents::Parents;
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
@@ -45,7 +45,7 @@ pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     findings.extend(non_arithmetic::check(expr, schema));
     findings.extend(punctuation::check(expr, schema, &parents));
     sort_by_span(&mut findings);
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
     findings.retain(|found| {
         let count = counts.entry(found.code).or_default();
         *count += 1;

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Applicability, Diagnostic, Message, Need, Span};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Need, Span};
 use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
 use crate::formula::lint::parents::{Parents, attribute_of};
 use crate::formula::name_resolution::Resolution;
@@ -28,7 +28,7 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
     findings.retain(|found| {
         let next = hyphenated.partition_point(|outer| outer.span.start <= found.span.start);
         let outer = next.checked_sub(1).and_then(|index| hyphenated.get(index));
-        found.code != "JSF201" || outer.is_none_or(|outer| found.span.end > outer.span.end)
+        found.code != Code::UnknownName || outer.is_none_or(|outer| found.span.end > outer.span.end)
     });
     group_unknown(expr, &mut findings);
     findings.extend(hyphenated);
@@ -37,8 +37,8 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
 
 /// Joins the findings on unknown names that resemble no known one: the answer is the same for all of them.
 fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
-    let unknown =
-        findings.extract_if(.., |found| found.code == "JSF201" && found.fix.is_none() && found.label.is_empty());
+    let unknown = findings
+        .extract_if(.., |found| found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty());
     let mut unknown: Vec<Diagnostic> = unknown.collect();
     unknown.sort_by_key(|found| found.span.start);
     let by_span: HashMap<Span, &str> = expr.nodes().iter().filter_map(|node| Some((node.span, node.name()?))).collect();
@@ -108,7 +108,7 @@ fn name(
     let is_callee = parents.is_callee(expr, id);
     match Resolution::from_schema(name, schema) {
         Resolution::Undefined if schema.entry(name).is_some() => Some(
-            Diagnostic::error("JSF202", format!("`{name}` is not a numeric resource"), node.span)
+            Diagnostic::new(Code::NotNumeric, format!("`{name}` is not a numeric resource"), node.span)
                 .with_help("a formula can use resources of the types long, float, size and duration"),
         ),
         Resolution::Undefined if parents.is_local(name, node.span) || is_known_prefix(expr, id, parents) => None,
@@ -121,12 +121,12 @@ fn name(
         Resolution::Input if is_callee && Resolution::is_builtin(name, schema.python()) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
             let help = "every job gets an error and the value 0; use another function, or rename the resource";
-            Some(Diagnostic::error("JSF205", message, node.span).with_help(help))
+            Some(Diagnostic::new(Code::HiddenFunction, message, node.span).with_help(help))
         }
         Resolution::Input => {
             let current = schema.entry(name)?.replaced_by?;
             let message = format!("`{name}` is the deprecated name of `{current}`");
-            Some(Diagnostic::warning("JSF203", message, node.span).replaced_by(current, Applicability::Safe))
+            Some(Diagnostic::new(Code::DeprecatedName, message, node.span).replaced_by(current, Applicability::Safe))
         }
         Resolution::Constant(_) if schema.entry(name).is_some() => hidden(name, node.span, is_callee),
         Resolution::Constant(_) | Resolution::UnsupportedBuiltin => None,
@@ -154,24 +154,24 @@ fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool 
 }
 
 fn unknown(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("JSF201", format!("`{name}` is not a known resource, function or constant"), span)
+    Diagnostic::new(Code::UnknownName, format!("`{name}` is not a known resource, function or constant"), span)
 }
 
 fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>) -> Diagnostic {
     if SERVER_SCRIPT_NAMES.contains(&name) {
         let message = format!("`{name}` exists only in the script with which the server validates a formula");
-        return Diagnostic::error("JSF207", message, span)
+        return Diagnostic::new(Code::ScriptVariable, message, span)
             .with_help("`qmgr` accepts the formula, but every job gets an error and the value 0");
     }
     if let Some((meant, applicability)) = in_another_case(name, is_callee, similar) {
         let message = format!("`{name}` is not a known name, but `{meant}` is");
-        return Diagnostic::error("JSF206", message, span)
+        return Diagnostic::new(Code::WrongCase, message, span)
             .with_label("names are case-sensitive")
             .replaced_by(meant, applicability);
     }
     if let Some(function) = Function::from_name(name).filter(|_| is_callee) {
         let message = format!("`{name}` exists since Python {}", function.since());
-        return Diagnostic::error("JSF201", message, span)
+        return Diagnostic::new(Code::UnknownName, message, span)
             .with_label(format!("not in Python {}", similar.schema.python()));
     }
     let found = unknown(name, span);
@@ -247,7 +247,7 @@ fn hyphenated_name(expr: &Expr, schema: &Schema, chain: &[(Span, &str)]) -> Opti
     let meant = names.join("_");
     let message =
         format!("`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant");
-    let found = Diagnostic::error("JSF201", message, span);
+    let found = Diagnostic::new(Code::UnknownName, message, span);
     if schema.entry(written).is_some() {
         Some(found.with_help(not_an_identifier(written)))
     } else if schema.is_numeric(&meant) {
@@ -281,13 +281,13 @@ fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
     if name == "ex" {
         let message = "`ex` is a variable of the scheduler's script, which hides the resource";
         let help = "it is `None` for every job; rename the resource";
-        return Some(Diagnostic::error("JSF207", message, span).with_help(help));
+        return Some(Diagnostic::new(Code::ScriptVariable, message, span).with_help(help));
     }
     if is_callee {
         return None;
     }
     let message = format!("`{name}` is a Python name here, which hides the resource");
-    Some(Diagnostic::warning("JSF204", message, span).with_help("rename the resource to use it in a formula"))
+    Some(Diagnostic::new(Code::HiddenResource, message, span).with_help("rename the resource to use it in a formula"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Valid Python that is not arithmetic: constructs and builtins that serve no purpose in a formula, those that give
 //! access to the interpreter, and results that are not numbers.
 
-use crate::diagnostic::{Applicability, Diagnostic, Span};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Span};
 use crate::formula::lint::parents::attribute_of;
 use crate::formula::name_resolution::{Resolution, is_listed};
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
@@ -16,7 +16,8 @@ pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let results = non_numeric_results(expr, schema);
     let mut findings = constructs(expr, schema);
     // that the result crashes the scheduler matters more than what it is made of
-    findings.retain(|found| found.code != "JSF104" || results.iter().all(|result| result.span != found.span));
+    findings
+        .retain(|found| found.code != Code::NotArithmetic || results.iter().all(|result| result.span != found.span));
     findings.extend(results);
     findings
 }
@@ -27,7 +28,7 @@ fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut reported: Vec<Span> = Vec::new();
     for node in expr.nodes().iter().rev() {
         let Some(found) = construct(expr, node, schema) else { continue };
-        if found.code != "JSF104" {
+        if found.code != Code::NotArithmetic {
             findings.push(found);
         } else if !reported.iter().any(|outer| outer.contains(node.span)) {
             reported.push(node.span);
@@ -41,9 +42,10 @@ fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     match &node.kind {
         ExprKind::Name(name) if is_foreign(name, schema) => Some(builtin(name, node.span)),
         ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
-            Diagnostic::error("JSF403", "`:=` assigns a variable of the scheduler's interpreter", node.span).with_help(
-                "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
-            ),
+            Diagnostic::new(Code::Assignment, "`:=` assigns a variable of the scheduler's interpreter", node.span)
+                .with_help(
+                    "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
+                ),
         ),
         ExprKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node, schema),
         ExprKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
@@ -61,7 +63,7 @@ fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     }
     if is_dangerous_attribute(attribute) {
         let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
-        return Some(Diagnostic::error("JSF404", message, node.span).with_help(ONLY_ARITHMETIC));
+        return Some(Diagnostic::new(Code::InterpreterAccess, message, node.span).with_help(ONLY_ARITHMETIC));
     }
     Some(useless(Construct::Attribute.description(), node.span))
 }
@@ -70,7 +72,8 @@ fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
 fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
     let lower = name.to_ascii_lowercase();
     let is_known = Function::from_name(&lower).is_some_and(Function::is_math) || constant(&lower).is_some();
-    let found = Diagnostic::error("JSF208", format!("the module `{module}` is not available in a formula"), span);
+    let found =
+        Diagnostic::new(Code::ModulePrefix, format!("the module `{module}` is not available in a formula"), span);
     if !is_known {
         let help =
             format!("the functions of Python's `math` are available without a prefix; `{name}` is not one of them");
@@ -82,7 +85,7 @@ fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
 
 /// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource alone.
 fn listed_resource(list: &str, name: &str, span: Span, schema: &Schema) -> Diagnostic {
-    let found = Diagnostic::error("JSF201", format!("`{list}` is not a name that a formula can use"), span);
+    let found = Diagnostic::new(Code::UnknownName, format!("`{list}` is not a name that a formula can use"), span);
     match (schema.is_numeric(name), is_requested(list)) {
         (true, true) => found
             .with_label(format!("the amount that the job requests is `{name}`, without a prefix"))
@@ -113,13 +116,14 @@ fn is_requested(list: &str) -> bool {
 fn builtin(name: &str, span: Span) -> Diagnostic {
     if is_dangerous_builtin(name) {
         let message = format!("`{name}` gives access to the interpreter, which runs as root");
-        return Diagnostic::error("JSF404", message, span).with_help(ONLY_ARITHMETIC);
+        return Diagnostic::new(Code::InterpreterAccess, message, span).with_help(ONLY_ARITHMETIC);
     }
     useless(&format!("`{name}`"), span)
 }
 
 fn useless(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("JSF104", format!("{what} is valid Python, but not arithmetic"), span).with_help(ONLY_ARITHMETIC)
+    Diagnostic::new(Code::NotArithmetic, format!("{what} is valid Python, but not arithmetic"), span)
+        .with_help(ONLY_ARITHMETIC)
 }
 
 /// Builtins that run code, read files, or show or change the objects of the interpreter.
@@ -157,7 +161,7 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
             ExprKind::Conditional { then, otherwise, .. } => results.extend([*then, *otherwise]),
             ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
             _ if is_non_numeric(expr, id, schema) => findings.push(
-                Diagnostic::error("JSF401", "the result is not a number", node.span)
+                Diagnostic::new(Code::NotANumber, "the result is not a number", node.span)
                     .with_help("the scheduler converts the result without checking its type and crashes"),
             ),
             _ => {}
@@ -203,6 +207,6 @@ fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     let index: usize = text.parse().ok()?;
     (index >= items.len()).then(|| {
         let message = format!("index {index} is out of range, which is an error for every job");
-        Diagnostic::error("JSF308", message, node.span).with_help("the first item has the index 0")
+        Diagnostic::new(Code::AlwaysFails, message, node.span).with_help("the first item has the index 0")
     })
 }

@@ -1,6 +1,6 @@
 //! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a product.
 
-use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
 use crate::formula::lint::parents::Parents;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
@@ -33,7 +33,7 @@ fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic>
         return None;
     }
     let span = Span::new(range.start - before.len(), range.end + after.len());
-    let found = Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span);
+    let found = Diagnostic::new(Code::DecimalComma, format!("`{before},{after}` is two numbers in Python"), span);
     if after.len() == 3 && before != "0" {
         // groups of three digits are thousands to some and decimals to others
         return Some(found.with_help(format!(
@@ -71,7 +71,7 @@ fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     let hundredth = number.parse::<f64>().ok()? / 100.0;
     (follows_directly && is_followed_by_blanks).then(|| {
         let span = Span { end: left.end + 1, ..left };
-        Diagnostic::error("JSF611", "`%` is the remainder operator, not a percent sign", span)
+        Diagnostic::new(Code::PercentSign, "`%` is the remainder operator, not a percent sign", span)
             .with_help("write the percentage as a number")
             .replaced_by(hundredth.to_string(), Applicability::Unsafe)
     })
@@ -90,7 +90,7 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
         return None;
     }
     let message = format!("`{}` is a number and cannot be called", called.span.slice(expr.text()));
-    let found = Diagnostic::error("JSF613", message, called.span)
+    let found = Diagnostic::new(Code::CalledNumber, message, called.span)
         .with_help("every job gets an error and the value 0; write `*` to multiply");
     if positional.len() != 1 || !keywords.is_empty() {
         return Some(found);

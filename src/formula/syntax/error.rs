@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::{Applicability, Diagnostic, Message, Span, is_control};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Span, is_control};
 
 /// The greatest length of a formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;
@@ -151,14 +151,14 @@ impl SyntaxError {
     /// The error as a finding.
     pub fn diagnostic(&self) -> Diagnostic {
         let code = match self.kind {
-            SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => "JSF103",
-            SyntaxErrorKind::ForeignOperator { .. } => "JSF102",
-            SyntaxErrorKind::Statement(_) => "JSF105",
-            SyntaxErrorKind::Unit { unit: Unit::Percent, .. } => "JSF611",
-            SyntaxErrorKind::Unit { .. } => "JSF614",
-            _ => "JSF101",
+            SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => Code::BeyondLimits,
+            SyntaxErrorKind::ForeignOperator { .. } => Code::ForeignOperator,
+            SyntaxErrorKind::Statement(_) => Code::Statement,
+            SyntaxErrorKind::Unit { unit: Unit::Percent, .. } => Code::PercentSign,
+            SyntaxErrorKind::Unit { .. } => Code::UnitInFormula,
+            _ => Code::InvalidSyntax,
         };
-        let mut diagnostic = Diagnostic::error(code, self.to_string(), self.span);
+        let mut diagnostic = Diagnostic::new(code, self.to_string(), self.span);
         diagnostic.help = self.help().map(Message::from);
         if let SyntaxErrorKind::Unmatched(_, Some((_, span))) = self.kind {
             diagnostic = diagnostic.with_secondary_label(span, "the open bracket");

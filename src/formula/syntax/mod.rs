@@ -71,7 +71,7 @@ pub(crate) fn with_comments(expr: &Expr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Applicability;
+    use crate::diagnostic::{Applicability, Code};
 
     fn printed(text: &str) -> String {
         match parse(text) {
@@ -123,11 +123,11 @@ mod tests {
         ] {
             let found = parse(text).unwrap_err().diagnostic();
             let fix = found.fix.unwrap_or_else(|| panic!("{text}: {}", found.message));
-            assert_eq!((found.code, found.span.slice(text), &*fix.replacement), (code, written, number));
+            assert_eq!((found.code.name(), found.span.slice(text), &*fix.replacement), (code, written, number));
             assert_eq!(fix.applicability == Applicability::Safe, safe, "{text}");
         }
         for plain in ["4x", "1 +", "ncpus %", "4 ncpus", "1:", ":", "%", "é:00", "1:00:"] {
-            assert!(matches!(parse(plain).unwrap_err().diagnostic().code, "JSF101"), "{plain}");
+            assert!(parse(plain).unwrap_err().diagnostic().code == Code::InvalidSyntax, "{plain}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-use job_sort_formula::diagnostic::{Applicability, Diagnostic, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
 use jsf_site::WrittenDifference;
 use unicode_width::UnicodeWidthChar;
 
@@ -19,8 +19,8 @@ const MAX_OF_A_CODE: usize = 10;
 /// The findings that are shown as text, which are the first ten of each code, and how many more there are of a code.
 pub fn few_of_each_code<'f>(
     findings: impl IntoIterator<Item = &'f Diagnostic>,
-) -> (Vec<&'f Diagnostic>, Vec<(&'static str, usize)>) {
-    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+) -> (Vec<&'f Diagnostic>, Vec<(Code, usize)>) {
+    let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
     let mut few = Vec::new();
     for found in findings {
         let count = counts.entry(found.code).or_default();
@@ -34,7 +34,7 @@ pub fn few_of_each_code<'f>(
 }
 
 /// What follows the findings of a code that are shown, if there are so many more.
-pub fn more_findings(count: usize, code: &str) -> String {
+pub fn more_findings(count: usize, code: Code) -> String {
     format!("and {} {code}", words::count(count, "more finding"))
 }
 
@@ -115,7 +115,7 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     for (range, text) in &drawn {
         snippet = snippet.annotation(AnnotationKind::Context.span(range.clone()).label(&**text));
     }
-    let title = level.primary_title(&*message).id(finding.code);
+    let title = level.primary_title(&*message).id(finding.code.name());
     let mut group = title.element(snippet.path(&*origin));
     let help = finding.help.as_ref().map(|help| clipped(&help.to_string()).into_owned());
     let help = help.map(|help| in_lines(help.into(), line_width, gutter + HELP_INDENT));
@@ -282,11 +282,11 @@ pub(crate) fn clamped(text: &str, span: Span) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::view::finding::more_findings;
+    use super::{Code, more_findings};
 
     #[test]
     fn more_findings_are_counted_in_their_number() {
-        let counted = [1, 2].map(|count| more_findings(count, "JSF301"));
+        let counted = [1, 2].map(|count| more_findings(count, Code::FailingJobs));
         assert_eq!(counted, ["and 1 more finding JSF301", "and 2 more findings JSF301"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The verdict on a formula as a sentence, which every command begins with, and its findings in one line each.
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, Verdict};
 
@@ -10,7 +10,7 @@ use crate::view::words::count;
 /// The most findings that the first screen lists; the others are counted.
 const MAX_FINDINGS: usize = 3;
 /// The codes of the findings that a verdict of a crash is based on.
-const CRASHES: [&str; 3] = ["JSF302", "JSF401", "JSF405"];
+const CRASHES: [Code; 3] = [Code::CrashingJobs, Code::NotANumber, Code::TooLargeForDouble];
 
 /// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
 pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Findings on the documents of a site against each other: what they say of its jobs together, and not alone.
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Code, Diagnostic};
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::{Origin, Schema};
@@ -26,7 +26,7 @@ pub(super) fn without_default(expr: &Expr, schema: &Schema, table: &JobTable, qu
         let help = format!(
             "the server gives defaults to a job when it is queued, not later: `qalter -l {name}={default} {id}`"
         );
-        Some(Diagnostic::warning("JSF619", message, span).with_help(help))
+        Some(Diagnostic::new(Code::LacksDefault, message, span).with_help(help))
     });
     findings.collect()
 }
@@ -40,7 +40,7 @@ pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnost
     let message = format!("{jobs} no `walltime`: first `{first}`");
     let help = "the scheduler expects such a job to run for five years, so that a place it promises to a waiting job can be as \
                 late; set `resources_default.walltime`";
-    Some(Diagnostic::warning("JSF620", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::NoWalltime, message, whole_span(expr)).with_help(help))
 }
 
 /// A finding if the document has fewer jobs than the server counts.
@@ -53,7 +53,7 @@ pub(super) fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<
     let message = format!("the document of jobs has {jobs}, and the server counts {total}");
     let help = "it is from another moment, or shows only some jobs, as `qstat -u` and a user without rights do: places are \
                 those among these jobs";
-    Some(Diagnostic::warning("JSF621", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::MissingJobs, message, whole_span(expr)).with_help(help))
 }
 
 /// A finding if jobs do not run because of the threshold that is in force where none is set.
@@ -74,7 +74,7 @@ pub(super) fn under_default_threshold(
         table.id(row)
     );
     let help = "scale the formula down, or set `job_sort_formula_threshold` below its values";
-    Some(Diagnostic::warning("JSF622", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::UnderDefaultThreshold, message, whole_span(expr)).with_help(help))
 }
 
 /// A finding for each name of the formula that the scheduler defines and the site declares as a resource too.
@@ -83,7 +83,7 @@ pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic
         let message =
             format!("`{name}` is what the scheduler defines, not the resource `{name}` that the site declares");
         let help = "no formula can read a resource of this name: declare it under another one";
-        Some(Diagnostic::warning("JSF623", message, expr.first_use(name)?).with_help(help))
+        Some(Diagnostic::new(Code::ResourceOfInputName, message, expr.first_use(name)?).with_help(help))
     });
     findings.collect()
 }

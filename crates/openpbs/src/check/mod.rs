@@ -7,7 +7,7 @@ mod python_versions;
 mod site_findings;
 mod verdict;
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, Span, sort_by_span};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, sort_by_span};
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
@@ -83,7 +83,8 @@ pub struct SiteFacts<'a> {
 }
 
 /// The codes of the findings about jobs for which the formula fails, and of what this does to the scheduler.
-pub const FAILURE_CODES: [&str; 4] = ["JSF301", "JSF302", "JSF311", "JSF402"];
+pub const FAILURE_CODES: [Code; 4] =
+    [Code::FailingJobs, Code::CrashingJobs, Code::UnknownValues, Code::FirstEvaluation];
 
 /// The result of checking a formula.
 #[derive(Debug, Clone)]
@@ -216,7 +217,7 @@ impl Checked {
                     findings[0].help = Some(EMPTY.into());
                 } else if submitted.text().trim_start().starts_with('#') {
                     findings[0].help = Some(COMMENT.into());
-                } else if validation.accepted == Some(false) && findings[0].code == "JSF106" {
+                } else if validation.accepted == Some(false) && findings[0].code == Code::BreaksScript {
                     findings[0].help = Some(REFUSED.into());
                 }
                 findings.extend(not_passed_on(submitted.text(), &findings));
@@ -254,15 +255,15 @@ impl Checked {
             }
         }
         // the formula alone says why the values are equal
-        if findings.iter().any(|found| found.code == "JSF607") {
-            findings.retain(|found| found.code != "JSF616");
+        if findings.iter().any(|found| found.code == Code::ConstantValue) {
+            findings.retain(|found| found.code != Code::OneValueForAll);
         }
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(not_passed_on(submitted.text(), &findings));
         findings.extend(submitted.lines_left_out());
         let validation = validate(submitted.text(), schema);
         if let Some(reason) = never_evaluated(&validation, site) {
-            findings.iter_mut().filter(|found| found.code == "JSF402").for_each(|found| {
+            findings.iter_mut().filter(|found| found.code == Code::FirstEvaluation).for_each(|found| {
                 *found = site_findings::without_evaluation(found.span, reason);
             });
         }
@@ -305,10 +306,10 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
         NotSettable::SecondLine { span } => (span, "write one line"),
         NotSettable::TooLong => (Span::new(0, text.len()), "write a shorter formula"),
     };
-    let is_about_text = |error: &&Diagnostic| error.severity == Severity::Error && error.code < "JSF3";
+    let is_about_text = |error: &&Diagnostic| error.severity == Severity::Error && error.code < Code::FailingJobs;
     let is_known =
         found.iter().filter(is_about_text).any(|error| error.span.start < span.end && span.start < error.span.end);
-    (!is_known).then(|| Diagnostic::error("JSF108", refusal.to_string(), span).with_help(help))
+    (!is_known).then(|| Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(help))
 }
 
 /// The finding on a single quote in a comment, which makes the server's script invalid: the script has the formula between
@@ -316,7 +317,7 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
 fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
     let message = "`'` ends the string in which the server passes the formula to Python";
-    let found = Diagnostic::error("JSF106", message, Span::new(start, start + 1));
+    let found = Diagnostic::new(Code::BreaksScript, message, Span::new(start, start + 1));
     let is_in_comment = text[..start].contains('#');
     Some(found.with_help(match is_in_comment {
         true => "the server refuses the formula; remove the quote from the comment",
@@ -328,7 +329,7 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
 fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
     let after = text.get(found.span.end as usize..).unwrap_or_default().trim_start();
     let compared = after.strip_prefix("==").or_else(|| after.strip_prefix("!=")).map(str::trim_start);
-    if found.code == "JSF201" && compared.is_some_and(|other| other.starts_with(['\'', '"'])) {
+    if found.code == Code::UnknownName && compared.is_some_and(|other| other.starts_with(['\'', '"'])) {
         found.fix = None;
         found.label = String::new();
     }
@@ -356,7 +357,8 @@ fn predicted(
 ) -> Vec<Diagnostic> {
     let mut findings = lint::lint_values(formula.expr(), schema, ranges);
     findings.retain(|new| {
-        let is_failure = matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306");
+        let is_failure =
+            matches!(new.code, Code::DivisionByZero | Code::OutsideDomain | Code::Overflow | Code::ComplexPower);
         let is_observed = is_failure && observed.iter().any(|error| covers(error, new));
         !is_observed && !found.iter().any(|known| known.code == new.code && known.span == new.span)
     });
@@ -381,14 +383,15 @@ fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
 
 /// Whether the span of an observed error contains the span of a predicted one.
 fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
-    matches!(observed.code, "JSF301" | "JSF311")
+    matches!(observed.code, Code::FailingJobs | Code::UnknownValues)
         && observed.span.start <= predicted.span.start
         && predicted.span.end <= observed.span.end
 }
 
 /// Whether a finding says that the scheduler crashes as soon as the formula is set.
 fn predicts_crash(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
+    found.severity == Severity::Error
+        && matches!(found.code, Code::CrashingJobs | Code::NotANumber | Code::TooLargeForDouble)
 }
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
@@ -423,7 +426,7 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
         findings.extend(site_findings::first_evaluation(table, ranking));
     }
     findings.extend(site_findings::unused_resources(expr, schema, table));
-    if !findings.iter().any(|found| found.code == "JSF504") {
+    if !findings.iter().any(|found| found.code == Code::RoundingTies) {
         findings.extend(site_findings::one_value(expr, table, ranking));
     }
     findings.extend(site_findings::idle_summands(formula, schema, table, ranking, site.tree));
@@ -439,9 +442,9 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
     // this error comes before that of the missing inputs
     let error = program.evaluate(&[]).err()?;
     Some(match error.kind() {
-        ErrorKind::Limit => Diagnostic::error("JSF310", "CPython may give up on a formula this deep", error.span())
+        ErrorKind::Limit => Diagnostic::new(Code::TooDeep, "CPython may give up on a formula this deep", error.span())
             .with_help("every job then gets the value 0 or keeps a stale one; write a shorter formula"),
-        _ => Diagnostic::error("JSF103", error.text(), error.span())
+        _ => Diagnostic::new(Code::BeyondLimits, error.text(), error.span())
             .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),
     })
 }

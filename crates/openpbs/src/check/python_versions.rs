@@ -1,7 +1,7 @@
 //! The findings on a formula that the server accepts or refuses, or that has other values, depending on the version of its
 //! Python.
 
-use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Message, Need, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Message, Need, Severity, Span};
 use job_sort_formula::formula::lint::{Facts, Ranges, VersionDifference};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
@@ -92,7 +92,7 @@ fn differences(
 
 fn found(message: String, span: Span, alternative: Option<&str>, assumed: PythonVersion) -> Diagnostic {
     let alternative = alternative.map(|text| format!("{text}; ")).unwrap_or_default();
-    Diagnostic::warning("JSF209", message, span).with_help(unknown_version(&alternative, assumed))
+    Diagnostic::new(Code::NewerPython, message, span).with_help(unknown_version(&alternative, assumed))
 }
 
 fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
@@ -113,7 +113,7 @@ pub(super) fn explain_newer_functions(
     ranges: &Ranges,
     source: &str,
 ) {
-    let is_newer = |found: &&mut Diagnostic| found.code == "JSF201" && newer_function(found, expr).is_some();
+    let is_newer = |found: &&mut Diagnostic| found.code == Code::UnknownName && newer_function(found, expr).is_some();
     for found in findings.iter_mut().filter(is_newer) {
         let alternative = newer_function(found, expr).and_then(Function::alternative_in_every_version);
         let alternative = alternative.map(|text| format!("; {text}")).unwrap_or_default();
@@ -266,7 +266,9 @@ fn differing_values(
 
 fn differing(difference: &VersionDifference, severity: Severity, jobs: &str, assumed: PythonVersion) -> Diagnostic {
     let message = format!("{}{jobs}", difference.text);
-    Diagnostic::new(severity, "JSF210", message, difference.span).with_help(unknown_version("", assumed))
+    Diagnostic::new(Code::VersionDependentValue, message, difference.span)
+        .with_severity(severity)
+        .with_help(unknown_version("", assumed))
 }
 
 /// How many jobs two versions give different values.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity, Span};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Severity, Span};
 use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::Expr;
@@ -27,7 +27,7 @@ pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic
         let message = format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
         let help =
             "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
-        Some(Diagnostic::warning("JSF502", message, expr.first_use(name)?).with_help(help))
+        Some(Diagnostic::new(Code::TruncatedAmount, message, expr.first_use(name)?).with_help(help))
     });
     findings.collect()
 }
@@ -49,7 +49,7 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
         let entities = counted(count, "entity", "entities");
         let names = listed(count, truncated.iter().map(|(entity, _)| entity));
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
-        Some(Diagnostic::warning("JSF501", message, span).with_label(format!("{number:.3e} in the tree")).with_help(
+        Some(Diagnostic::new(Code::TruncatedShare, message, span).with_label(format!("{number:.3e} in the tree")).with_help(
             "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
              name from below: `max(…, 1e-6)`",
         ))
@@ -71,7 +71,7 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
         let jobs = counted(considered.len(), "considered job", "considered jobs");
         let message = format!("`{name}` is 0 for every job of the queue: none of {jobs} has this resource");
         let help = "jobs that do not request a resource, and get no default when they are queued, have 0";
-        Some(Diagnostic::warning("JSF615", message, span).with_help(help))
+        Some(Diagnostic::new(Code::UnusedResource, message, span).with_help(help))
     });
     findings.collect()
 }
@@ -89,7 +89,7 @@ pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Opt
     let message =
         format!("all {count} considered jobs of the queue get the same value, {}", number_format::logged(first));
     let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
-    Some(Diagnostic::warning("JSF616", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::OneValueForAll, message, whole_span(expr)).with_help(help))
 }
 
 /// A queue with fewer pairs of neighbours says little about a summand.
@@ -172,7 +172,7 @@ fn idle_summand(idle: &SummandRange, widest: &SummandRange, decided: usize, pair
         "{consequence}unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
          about the range of `{other}`"
     );
-    Diagnostic::warning("JSF618", message, idle.span).with_help(help)
+    Diagnostic::new(Code::IdleSummand, message, idle.span).with_help(help)
 }
 
 /// A text of at most 48 characters.
@@ -202,7 +202,7 @@ fn one_digit(number: f64) -> f64 {
 pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
     let span = expr.first_use("eligible_time").filter(|_| server.eligible_time_enable == Some(false))?;
     Some(
-        Diagnostic::warning("JSF603", "the server's `eligible_time_enable` is false, so none accrues", span)
+        Diagnostic::new(Code::NoEligibleTime, "the server's `eligible_time_enable` is false, so none accrues", span)
             .with_help("qmgr -c 'set server eligible_time_enable = True'"),
     )
 }
@@ -213,7 +213,7 @@ pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
     let findings = defects::of_version(version).map(|Defect { issues, effect, help, .. }| {
         let message =
             format!("{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})");
-        Diagnostic::warning("JSF406", message, whole_span(expr)).with_help(*help)
+        Diagnostic::new(Code::DefectOfVersion, message, whole_span(expr)).with_help(*help)
     });
     findings.collect()
 }
@@ -225,12 +225,12 @@ pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnost
     if config.fair_share.prime || config.fair_share.non_prime {
         let help = "to have it count, use `fairshare_factor` in the formula";
         let message = "`fair_share` is on: it decides only between jobs of the same value";
-        findings.push(Diagnostic::note("JSF604", message, span).with_help(help));
+        findings.push(Diagnostic::new(Code::OtherOrdering, message, span).with_help(help));
     }
     if !(config.job_sort_key.prime.is_empty() && config.job_sort_key.non_prime.is_empty()) {
         let message = "`job_sort_key` is set: it decides only between jobs of the same value";
         let help = "the scheduler logs that the two are incompatible and uses the formula";
-        findings.push(Diagnostic::note("JSF604", message, span).with_help(help));
+        findings.push(Diagnostic::new(Code::OtherOrdering, message, span).with_help(help));
     }
     findings
 }
@@ -272,7 +272,7 @@ pub(super) fn useless_threshold(
         }
         _ => return None,
     };
-    Some(Diagnostic::new(severity, "JSF605", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::UselessThreshold, message, whole_span(expr)).with_severity(severity).with_help(help))
 }
 
 /// The value of each row, and the row.
@@ -307,11 +307,11 @@ pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) ->
         let message =
             format!("{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}");
         let help = "the scheduler keeps infinity for all of them; make the large terms smaller";
-        return Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help));
+        return Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help));
     }
     let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}");
     let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
-    Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help))
 }
 
 impl RoundedValue {
@@ -362,7 +362,8 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
     let failing = ranking.scores().errors().filter(|(_, error)| error.consequence() == Consequence::Zero);
     let failing: Vec<_> = failing.collect();
     let span = failing.first()?.1.span();
-    let mut finding = Diagnostic::warning("JSF402", "", span).with_help(FIRST_EVALUATION);
+    let mut finding =
+        Diagnostic::new(Code::FirstEvaluation, "", span).with_severity(Severity::Warning).with_help(FIRST_EVALUATION);
     if failing.len() == ranking.scores().count() {
         finding.severity = Severity::Error;
         finding.message = "every job has an error, so the scheduler crashes when it is next started".into();
@@ -377,7 +378,7 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
 /// The finding if jobs have an error in a formula that no scheduler evaluates.
 pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
     let help = format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
-    Diagnostic::note("JSF402", reason, span).with_help(help)
+    Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)
 }
 
 /// Whether the error is an unknown name, for which name resolution reports a finding of its own.
@@ -402,11 +403,11 @@ pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic
 /// A finding for an error of `jobs`; the operands are those of the job `first`.
 fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
     let code = match error.consequence() {
-        Consequence::Zero => "JSF301",
-        Consequence::Crash => "JSF302",
-        Consequence::Unknown => "JSF311",
+        Consequence::Zero => Code::FailingJobs,
+        Consequence::Crash => Code::CrashingJobs,
+        Consequence::Unknown => Code::UnknownValues,
     };
-    let mut finding = Diagnostic::error(code, format!("{error} for {jobs}"), error.span());
+    let mut finding = Diagnostic::new(code, format!("{error} for {jobs}"), error.span());
     if let ScoreError::Raised(error) = error {
         for operand in error.operands() {
             finding = finding.with_secondary_label(operand.span, format!("{} in `{first}`", operand.value.repr()));

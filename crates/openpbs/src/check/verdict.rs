@@ -1,7 +1,7 @@
 //! What becomes of a formula on a queue, in one word: the worst that happens.
 
 use job_sort_formula::Ranking;
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
 use job_sort_formula::rank::Consequence;
 
 /// What becomes of a formula, the worst that happens. A verdict is greater than those that are less bad.
@@ -52,7 +52,7 @@ impl Verdict {
         let Some(ranking) = ranking else { return Self::Works };
         let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
         let first = ranking.scores().errors().next().map(|(_, error)| error);
-        let of_start = findings.iter().find(|found| found.code == "JSF402").map(|found| found.severity);
+        let of_start = findings.iter().find(|found| found.code == Code::FirstEvaluation).map(|found| found.severity);
         let crashes_at_start = of_start == Some(Severity::Error);
         match first {
             Some(error) if crashes_at_start => {

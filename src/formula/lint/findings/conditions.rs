@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::{Interval, Rounded, comparison};
 use crate::formula::syntax::{ExprId, ExprKind};
@@ -57,7 +57,7 @@ fn constant_truth(analysis: &Analysis<'_>, condition: ExprId) -> Option<bool> {
 
 fn never_evaluated(analysis: &Analysis<'_>, branch: ExprId, condition: ExprId, is_true: bool) -> Diagnostic {
     let message = format!("{} is never evaluated", analysis.quoted(branch));
-    let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(branch).span);
+    let finding = Diagnostic::new(Code::DeadBranch, message, analysis.expr.node(branch).span);
     let label = if is_true { "always true" } else { "always false" };
     with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, label), condition)
 }
@@ -80,7 +80,7 @@ fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> 
     }
     let message = format!("{} is never evaluated", analysis.quoted(then));
     let label = format!("true wherever {} is", analysis.quoted(condition));
-    let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(then).span);
+    let finding = Diagnostic::new(Code::DeadBranch, message, analysis.expr.node(then).span);
     Some(finding.with_secondary_label(analysis.expr.node(above).span, label))
 }
 
@@ -99,7 +99,7 @@ fn threshold<'a>(analysis: &'a Analysis<'_>, condition: ExprId) -> Option<(&'a s
 fn constant_comparison(analysis: &Analysis<'_>, node: ExprId) -> Option<Diagnostic> {
     let truth = if constant_truth(analysis, node)? { "true" } else { "false" };
     let message = format!("{} is always {truth}", analysis.quoted(node));
-    let finding = Diagnostic::warning("JSF609", message, analysis.expr.node(node).span);
+    let finding = Diagnostic::new(Code::ConstantComparison, message, analysis.expr.node(node).span);
     Some(with_range(analysis, finding, node))
 }
 
@@ -141,7 +141,7 @@ fn wrong_unit(analysis: &Analysis<'_>, name: ExprId, number: ExprId) -> Option<D
         return None;
     }
     let message = format!("`{input}` is compared with {} {unit}", Rounded(value));
-    let finding = Diagnostic::warning("JSF606", message, analysis.expr.node(number).span);
+    let finding = Diagnostic::new(Code::WrongUnit, message, analysis.expr.node(number).span);
     let finding = finding.with_secondary_label(analysis.expr.node(name).span, format!("in {unit_name}"));
     Some(finding.with_help(format!("{} {larger_unit} are {} {unit}", Rounded(value), value * factor)))
 }

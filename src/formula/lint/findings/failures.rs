@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Severity, Span};
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::findings::sampling::Sample;
 use crate::formula::lint::ranges::Known;
@@ -79,13 +79,7 @@ fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic>
 }
 
 /// An error if the operation fails for every job, else a warning with the inputs of a sample job.
-fn diagnostic(
-    analysis: &Analysis<'_>,
-    failure: &Failure<'_>,
-    code: &'static str,
-    what: &str,
-    at: ExprId,
-) -> Diagnostic {
+fn diagnostic(analysis: &Analysis<'_>, failure: &Failure<'_>, code: Code, what: &str, at: ExprId) -> Diagnostic {
     let span = analysis.expr.node(at).span;
     if failure.is_certain {
         let who = if analysis.facts.at(failure.node).conditional {
@@ -93,10 +87,10 @@ fn diagnostic(
         } else {
             "every job"
         };
-        return Diagnostic::error(code, format!("{what} for {who}"), span);
+        return Diagnostic::new(code, format!("{what} for {who}"), span).with_severity(Severity::Error);
     }
     let condition = analysis.condition(failure.sample.map(|(sample, _)| sample), at);
-    Diagnostic::warning(code, format!("{what} {condition}"), span)
+    Diagnostic::new(code, format!("{what} {condition}"), span)
 }
 
 /// The operand that is 0 in a division by zero: the divisor, or the base of a negative power.
@@ -112,7 +106,7 @@ fn divisor(analysis: &Analysis<'_>, node: ExprId) -> ExprId {
 fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let divisor = divisor(analysis, failure.node);
     let what = format!("{} divides by 0", analysis.quoted(failure.node));
-    let finding = diagnostic(analysis, failure, "JSF303", &what, divisor);
+    let finding = diagnostic(analysis, failure, Code::DivisionByZero, &what, divisor);
     let Some(name) = analysis.input(divisor).filter(|_| !failure.is_certain) else {
         return finding.with_help(VALUE_ON_ERROR);
     };
@@ -132,7 +126,7 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 
 fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} is undefined", analysis.quoted(failure.node));
-    let finding = diagnostic(analysis, failure, "JSF304", &what, failure.node);
+    let finding = diagnostic(analysis, failure, Code::OutsideDomain, &what, failure.node);
     let ExprKind::Call { callee, positional, .. } = analysis.kind(failure.node) else {
         return finding.with_help(VALUE_ON_ERROR);
     };
@@ -164,13 +158,13 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 
 fn overflow(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} overflows", analysis.quoted(failure.node));
-    diagnostic(analysis, failure, "JSF305", &what, failure.node)
+    diagnostic(analysis, failure, Code::Overflow, &what, failure.node)
         .with_help(format!("a float is at most 1.8e308, so scale the operands down; {VALUE_ON_ERROR}"))
 }
 
 fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} is a complex number", analysis.quoted(failure.node));
-    diagnostic(analysis, failure, "JSF306", &what, failure.node)
+    diagnostic(analysis, failure, Code::ComplexPower, &what, failure.node)
         .with_label("a fractional power of a negative number")
         .with_help("limit the base to at least 0, as in `max(…, 0) ** 0.5`; the scheduler crashes if it is the result")
 }
@@ -182,7 +176,7 @@ fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnosti
         return None;
     }
     let what = format!("{} is an integer of more than 39000 digits", analysis.quoted(failure.node));
-    let finding = diagnostic(analysis, failure, "JSF309", &what, failure.node);
+    let finding = diagnostic(analysis, failure, Code::HugeInteger, &what, failure.node);
     Some(
         finding.with_help(
             "Python computes every digit and can use up the memory of the host; use a float, as in `2.0 ** …`",
@@ -201,7 +195,7 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
         // a callee that is not a function has a finding of its own
         _ => return None,
     };
-    let mut finding = diagnostic(analysis, failure, "JSF307", &what, failure.node);
+    let mut finding = diagnostic(analysis, failure, Code::UnsupportedType, &what, failure.node);
     for child in analysis.kind(failure.node).children() {
         let name = match analysis.kind(analysis.without_parentheses(child)) {
             ExprKind::Tuple { .. } => Some("a tuple"),
@@ -230,8 +224,8 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
     let always = analysis.facts.always_fails(node);
     let message = format!("{} is not a power: `^` is the exclusive or", analysis.quoted(node));
     let span = analysis.expr.node(node).span;
-    let finding =
-        if always { Diagnostic::error("JSF612", message, span) } else { Diagnostic::warning("JSF612", message, span) };
+    let finding = Diagnostic::new(Code::CaretForPower, message, span);
+    let finding = if always { finding.with_severity(Severity::Error) } else { finding };
     let help = if always { "it fails for every job; write `**` for a power" } else { "write `**` for a power" };
     let finding = finding.with_help(help);
     let between = analysis.expr.node(left).span.end as usize..analysis.expr.node(right).span.start as usize;

@@ -1,7 +1,7 @@
 //! Lost precision: terms that are absorbed when the value is rounded to a C `float`, and integers that are rounded to a
 //! double.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::{Interval, NumberType, Rounded};
 use crate::formula::program::literal_value;
@@ -88,7 +88,7 @@ fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: Interval, others
     }
     let verb = if least == most { "never changes the value" } else { "hardly ever changes the value" };
     let message = format!("{} {verb}", analysis.quoted(term));
-    let finding = Diagnostic::warning("JSF503", message, analysis.expr.node(term).span);
+    let finding = Diagnostic::new(Code::AbsorbedTerm, message, analysis.expr.node(term).span);
     let finding = finding.with_label(format!("varies by at most {}", Rounded(width)));
     let finding = finding.with_help(format!(
         "the value is rounded to float32; next to the other terms, which are at least {}, it is rounded to a multiple of {}",
@@ -115,7 +115,7 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
                 && !analysis.facts.always_fails(node)
                 && let Some(message) = inexact_integer(analysis, integer)
             {
-                let finding = Diagnostic::note("JSF505", message, analysis.expr.node(integer).span);
+                let finding = Diagnostic::new(Code::InexactInteger, message, analysis.expr.node(integer).span);
                 let finding = finding.with_secondary_label(analysis.expr.node(other).span, "a float");
                 findings.push(
                     finding.with_help("Python converts the integer to a double, which has a precision of 53 bits"),

@@ -1,7 +1,7 @@
 //! Findings on the result of the formula: it is not a number, it is an error or the same value for every job, or it orders
 //! jobs unfairly.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::findings::sampling::{FUEL, Sample};
 use crate::formula::lint::ranges::Known;
@@ -21,12 +21,14 @@ pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Op
 
 /// The finding on a formula that fails for every job, unless a finding on a name or an operation says so.
 fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
-    let is_reported = on_operations.iter().any(|finding| matches!(finding.code, "JSF612" | "JSF309" | "JSF306"));
+    let is_reported = on_operations
+        .iter()
+        .any(|finding| matches!(finding.code, Code::CaretForPower | Code::HugeInteger | Code::ComplexPower));
     if is_reported || analysis.expr.iter().any(|(node, _)| is_unknown_name(&analysis.facts.at(node).known)) {
         return None;
     }
     let span = analysis.expr.node(analysis.expr.root()).span;
-    let finding = Diagnostic::error("JSF308", "the formula fails for every job", span);
+    let finding = Diagnostic::new(Code::AlwaysFails, "the formula fails for every job", span);
     let finding = match analysis.samples.all.first().map(|sample| &sample.result) {
         Some(Err(error)) => finding.with_secondary_label(error.span, error.raised.text.to_string()),
         _ => finding,
@@ -58,7 +60,7 @@ fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
         true => format!("the result is {what}, not a number"),
         false => format!("the result is {what}, not a number, {}", analysis.condition(Some(sample), root)),
     };
-    Some(Diagnostic::error("JSF401", message, span).with_help(help))
+    Some(Diagnostic::new(Code::NotANumber, message, span).with_help(help))
 }
 
 /// The name of a value that is not a number.
@@ -78,12 +80,14 @@ fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let samples = &analysis.samples.all;
     if analysis.inputs(analysis.expr.root()).is_empty() && samples.first().is_some_and(exceeds_doubles) {
         let message = "the result is an integer too large for a double for every job";
-        return Some(Diagnostic::error("JSF405", message, span).with_help(help));
+        return Some(
+            Diagnostic::new(Code::TooLargeForDouble, message, span).with_severity(Severity::Error).with_help(help),
+        );
     }
     let sample = samples.iter().find(|sample| exceeds_doubles(sample))?;
     let condition = analysis.condition(Some(sample), analysis.expr.root());
     let message = format!("the result is an integer too large for a double {condition}");
-    Some(Diagnostic::warning("JSF405", message, span).with_help(help))
+    Some(Diagnostic::new(Code::TooLargeForDouble, message, span).with_help(help))
 }
 
 /// Whether the result is an integer beyond the largest double.
@@ -104,8 +108,8 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let span = analysis.expr.node(root).span;
     // a number alone, such as `0`, is a way to disable the formula
     let finding = match analysis.kind(analysis.without_parentheses(root)) {
-        ExprKind::Literal { .. } => Diagnostic::note("JSF607", message, span),
-        _ => Diagnostic::warning("JSF607", message, span),
+        ExprKind::Literal { .. } => Diagnostic::new(Code::ConstantValue, message, span),
+        _ => Diagnostic::new(Code::ConstantValue, message, span).with_severity(Severity::Warning),
     };
     Some(finding.with_help("the result does not depend on the job, so the formula does not order the jobs"))
 }
@@ -118,12 +122,20 @@ enum Unfair {
 }
 
 /// The change that is unfair for an input, the code of the finding, and what happens then.
-fn unfair(name: &str) -> Option<(Unfair, &'static str, &'static str)> {
+fn unfair(name: &str) -> Option<(Unfair, Code, &'static str)> {
     Some(match FairshareInput::from_name(name) {
-        Some(FairshareInput::TreeUsage) => (Unfair::Increase, "JSF601", "entities with the most usage run first"),
-        Some(FairshareInput::Factor) => (Unfair::Decrease, "JSF601", "entities that deserve the most run last"),
-        Some(FairshareInput::Perc) => (Unfair::Decrease, "JSF601", "entities with the largest share run last"),
-        None if name == "eligible_time" => (Unfair::Decrease, "JSF602", "the longer a job waits, the later it runs"),
+        Some(FairshareInput::TreeUsage) => {
+            (Unfair::Increase, Code::FavorsHeavyUsers, "entities with the most usage run first")
+        }
+        Some(FairshareInput::Factor) => {
+            (Unfair::Decrease, Code::FavorsHeavyUsers, "entities that deserve the most run last")
+        }
+        Some(FairshareInput::Perc) => {
+            (Unfair::Decrease, Code::FavorsHeavyUsers, "entities with the largest share run last")
+        }
+        None if name == "eligible_time" => {
+            (Unfair::Decrease, Code::DelaysWaitingJobs, "the longer a job waits, the later it runs")
+        }
         None => return None,
     })
 }
@@ -146,7 +158,7 @@ pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<
         if has_effect(analysis, program, input, wrong) {
             let verb = if wrong == Unfair::Increase { "increases" } else { "decreases" };
             let message = format!("the value {verb} as `{name}` increases: {effect}");
-            let finding = Diagnostic::warning(code, message, analysis.expr.first_use(name).unwrap_or_default());
+            let finding = Diagnostic::new(code, message, analysis.expr.first_use(name).unwrap_or_default());
             findings.push(
                 finding.with_help(
                     "negate it, or divide by it where the formula multiplies by it, and the other way round",

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
+use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::check::{Checked, counted};
 use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_openpbs::qmgr_validation::AnsweredBy;
@@ -118,7 +118,8 @@ impl ShownCheck {
         let mut checked = site.check(&source.submitted(numbers))?;
         drop(progress);
         // a site without jobs is warned of only: nothing was given to try the formula on
-        let is_untried = site.files().has(Role::Queue) && checked.findings.iter().any(|found| found.code == "JSF617");
+        let is_untried =
+            site.files().has(Role::Queue) && checked.findings.iter().any(|found| found.code == Code::TriedOnNoJob);
         let mut hidden = error_codes(&checked);
         levels.apply(&mut checked.findings);
         let left = error_codes(&checked);
@@ -136,7 +137,7 @@ fn names(source: &FormulaText, numbers: NumberMode) -> Vec<String> {
 /// The codes of the findings that are errors, each once.
 fn error_codes(checked: &Checked) -> Vec<&'static str> {
     let errors = checked.findings.iter().filter(|found| found.severity == Severity::Error);
-    let mut codes: Vec<&str> = errors.map(|found| found.code).collect();
+    let mut codes: Vec<&str> = errors.map(|found| found.code.name()).collect();
     codes.sort_unstable();
     codes.dedup();
     codes

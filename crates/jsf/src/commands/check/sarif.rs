@@ -23,8 +23,8 @@ pub(crate) fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::
 
 fn document(report: &CheckReport<'_>) -> Value {
     let findings = &report.checked.findings;
-    let rules: Vec<&Code> =
-        Code::all().iter().filter(|code| findings.iter().any(|found| found.code == code.name)).collect();
+    let rules: Vec<Code> =
+        Code::ALL.iter().copied().filter(|code| findings.iter().any(|found| found.code == *code)).collect();
     let source = Source::new(report.source);
     let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
     let validation = &report.checked.validation;
@@ -35,7 +35,7 @@ fn document(report: &CheckReport<'_>) -> Value {
             "tool": { "driver": {
                 "name": "jsf",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|code| rule(code)).collect::<Vec<_>>(),
+                "rules": rules.iter().copied().map(rule).collect::<Vec<_>>(),
             }},
             "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
             "columnKind": "unicodeCodePoints",
@@ -49,12 +49,12 @@ fn document(report: &CheckReport<'_>) -> Value {
     })
 }
 
-fn rule(code: &Code) -> Value {
+fn rule(code: Code) -> Value {
     json!({
-        "id": code.name,
-        "shortDescription": { "text": code.title },
-        "help": { "text": code.page, "markdown": code.page },
-        "defaultConfiguration": { "level": level(code.severity) },
+        "id": code.name(),
+        "shortDescription": { "text": code.title() },
+        "help": { "text": code.page(), "markdown": code.page() },
+        "defaultConfiguration": { "level": level(code.severity()) },
     })
 }
 
@@ -93,10 +93,10 @@ impl<'a> Source<'a> {
         Self { uri: uri(formula.origin), formula, whole, known }
     }
 
-    fn result(&self, found: &Diagnostic, rules: &[&Code]) -> Value {
+    fn result(&self, found: &Diagnostic, rules: &[Code]) -> Value {
         let mut result = Map::new();
-        result.insert("ruleId".into(), found.code.into());
-        if let Some(index) = rules.iter().position(|code| code.name == found.code) {
+        result.insert("ruleId".into(), found.code.name().into());
+        if let Some(index) = rules.iter().position(|code| *code == found.code) {
             result.insert("ruleIndex".into(), index.into());
         }
         result.insert("level".into(), level(found.severity).into());

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::diagnostic::{Code, Severity};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
@@ -106,7 +106,9 @@ fn answer(report: CheckReport<'_>) -> String {
             format!("does not pass the formula on to the server: {reason}")
         }
         (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
-        (Some(true), _) if report.source.text.trim_end().contains(['\n', '\r']) && has_finding(checked, "JSF101") => {
+        (Some(true), _)
+            if report.source.text.trim_end().contains(['\n', '\r']) && has_finding(checked, Code::InvalidSyntax) =>
+        {
             "accepts the first line".to_owned()
         }
         (Some(true), _) => "accepts the formula".to_owned(),
@@ -131,7 +133,7 @@ fn accepted_if(guessed: &[String]) -> String {
     )
 }
 
-fn has_finding(checked: &Checked, code: &str) -> bool {
+fn has_finding(checked: &Checked, code: Code) -> bool {
     checked.findings.iter().any(|found| found.code == code)
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome
         Some(name) => {
             let code = Code::find(name)
                 .ok_or_else(|| CliError::usage(format!("`{name}` is not a known code; `jsf codes` lists all codes")))?;
-            write!(out, "{}", code.page)?;
+            write!(out, "{}", code.page())?;
         }
         None => write_text(&codes_document(), arguments.text, out)?,
     }
@@ -23,16 +23,16 @@ pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome
 
 /// All kinds of findings.
 fn codes_document() -> Document<'static> {
-    let codes = Code::all();
+    let codes = Code::ALL;
     let columns = vec![Column::text("code", 9), Column::text("severity", 7), Column::wrapped("what it finds", 8)];
     let headline = format!("There are {} kinds of findings; jsf codes CODE explains one.", codes.len());
     let table = Table::new(columns, codes.len(), move |index| {
-        let code = &codes[index];
-        let severity = match (word(code.severity), word(code.most_severe)) {
+        let code = codes[index];
+        let severity = match (word(code.severity()), word(code.most_severe())) {
             (one, other) if one == other => one.to_owned(),
             (least, most) => format!("{least} or {most}"),
         };
-        vec![Cell::text(code.to_string()), Cell::text(severity), Cell::text(code.title)]
+        vec![Cell::text(code.name()), Cell::text(severity), Cell::text(code.title())]
     });
     Document {
         command: "jsf codes",

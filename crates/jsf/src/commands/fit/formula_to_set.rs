@@ -68,7 +68,7 @@ fn errors(checked: &Checked) -> Vec<&Diagnostic> {
 }
 
 fn refusal(checked: &Checked) -> String {
-    let mut codes: Vec<&str> = errors(checked).into_iter().map(|found| found.code).collect();
+    let mut codes: Vec<&str> = errors(checked).into_iter().map(|found| found.code.name()).collect();
     codes.sort_unstable();
     codes.dedup();
     match codes.is_empty() {

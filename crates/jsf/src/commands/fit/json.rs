@@ -160,7 +160,7 @@ struct JsonPoint<'a> {
 }
 
 fn errors(to_set: &FormulaToSet) -> Vec<JsonError<'_>> {
-    to_set.errors().into_iter().map(|found| JsonError { code: found.code, message: &found.message }).collect()
+    to_set.errors().into_iter().map(|found| JsonError { code: found.code.name(), message: &found.message }).collect()
 }
 
 impl Serialize for WishFitReport<'_> {

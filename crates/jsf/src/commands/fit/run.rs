@@ -149,7 +149,8 @@ fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<boo
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
     let is_fatal = |found: &Diagnostic| {
-        found.severity == Severity::Error && (checked.verdict == Verdict::Refused || found.code.starts_with(OF_NAMES))
+        found.severity == Severity::Error
+            && (checked.verdict == Verdict::Refused || found.code.name().starts_with(OF_NAMES))
     };
     let fatal: Vec<Diagnostic> = checked.findings.iter().filter(|found| is_fatal(found)).cloned().collect();
     draw_all(&source, &fatal);

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Message, Severity, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
@@ -227,7 +227,7 @@ struct CheckUpdate {
 /// A finding; its places count UTF-16 units, as a browser does.
 #[derive(Serialize)]
 struct ShownFinding {
-    code: &'static str,
+    code: Code,
     severity: Severity,
     message: String,
     start: usize,

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use job_sort_formula::diagnostic::Code;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Verdict;
 use jsf_simulate::{
@@ -41,7 +42,7 @@ const MAX_WARNINGS_ALONE: usize = 6;
 /// Why goals prove nothing where no job waits.
 const NO_WAITS: &str = "hardly any job waits";
 /// The code of the finding that a formula is constant.
-const CONSTANT: &str = "JSF607";
+const CONSTANT: Code = Code::ConstantValue;
 /// The document of a simulation under one formula.
 pub(crate) fn simulation_document<'a>(report: SimulationReport<'a>) -> Document<'a> {
     let statistics = report.statistics;
