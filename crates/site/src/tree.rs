@@ -14,7 +14,7 @@ use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
-use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarning};
+use jsf_slurm::tree::{TreeFault, TreeFormat, TreeReadError, TreeWarning};
 
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
@@ -249,11 +249,11 @@ fn usage_below(document: &TreeDocument) -> Vec<f64> {
 
 /// Adds native JSON to the expected formats of a document that is in none of them.
 fn or_native_json(error: TreeReadError) -> SiteError {
-    match error {
-        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => SiteError::content(format!(
+    match error.fault {
+        TreeFault::Empty | TreeFault::Unrecognised(_) => SiteError::content(format!(
             "{error}, `flux account export-db --fairshare-emulate`, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"
         )),
-        other => SiteError::content(other),
+        _ => SiteError::content(error),
     }
 }
 

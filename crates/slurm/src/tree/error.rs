@@ -5,7 +5,7 @@ use std::fmt;
 use job_sort_formula::fairshare::Shares;
 use thiserror::Error;
 
-use crate::tree::{MAX_ASSOCIATIONS, MAX_BYTES, MAX_NAME};
+use crate::tree::{EXPECTED, MAX_ASSOCIATIONS, MAX_BYTES, MAX_NAME};
 
 /// A place in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,71 +27,46 @@ impl fmt::Display for Place {
 
 /// A document that cannot be read as a tree.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum TreeReadError {
+#[error("`{source_name}`{fault}")]
+pub struct TreeReadError {
+    /// The document's name.
+    pub source_name: String,
+    /// What is wrong with it.
+    pub fault: TreeFault,
+}
+
+/// What is wrong with a document; the text follows its name.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TreeFault {
     /// It is empty.
-    #[error("`{source_name}` is empty, expected {expected}")]
-    Empty {
-        /// The document's name.
-        source_name: String,
-        /// The formats that are read.
-        expected: &'static str,
-    },
-    /// It is in none of the known formats.
-    #[error("`{source_name}` is {found}, expected {expected}")]
-    Unrecognised {
-        /// The document's name.
-        source_name: String,
-        /// What it seems to be.
-        found: String,
-        /// The formats that are read.
-        expected: &'static str,
-    },
-    /// The JSON is malformed.
-    #[error("`{source_name}` is not valid JSON: {reason}")]
-    Json {
-        /// The document's name.
-        source_name: String,
-        /// What is wrong, and where.
-        reason: String,
-    },
+    #[error(" is empty, expected {EXPECTED}")]
+    Empty,
+    /// It is in none of the known formats; what it seems to be.
+    #[error(" is {0}, expected {EXPECTED}")]
+    Unrecognised(String),
+    /// The JSON is malformed: what is wrong, and where.
+    #[error(" is not valid JSON: {0}")]
+    Json(String),
     /// A table lacks a column.
-    #[error("`{source_name}` has no column `{column}`: {advice}")]
+    #[error(" has no column `{column}`: {advice}")]
     NoColumn {
-        /// The document's name.
-        source_name: String,
         /// The column.
         column: &'static str,
         /// What to do.
         advice: &'static str,
     },
     /// A line or entry that Slurm would neither write nor accept.
-    #[error("`{source_name}`, {place}: {fault}")]
-    Row {
-        /// The document's name.
-        source_name: String,
-        /// The place.
-        place: Place,
-        /// What is wrong.
-        fault: RowFault,
-    },
+    #[error(", {0}: {1}")]
+    Row(Place, RowFault),
     /// It has no associations.
-    #[error("`{source_name}` contains no associations; was it cut off?")]
-    NoRows {
-        /// The document's name.
-        source_name: String,
-    },
+    #[error(" contains no associations; was it cut off?")]
+    NoRows,
     /// It is longer than [`MAX_BYTES`].
-    #[error("`{source_name}` is longer than {MAX_BYTES} bytes")]
-    TooLong {
-        /// The document's name.
-        source_name: String,
-    },
+    #[error(" is longer than {MAX_BYTES} bytes")]
+    TooLong,
     /// It has more than [`MAX_ASSOCIATIONS`].
-    #[error("`{source_name}` has more than {MAX_ASSOCIATIONS} associations")]
-    TooMany {
-        /// The document's name.
-        source_name: String,
-    },
+    #[error(" has more than {MAX_ASSOCIATIONS} associations")]
+    TooMany,
 }
 
 /// What is wrong with one line or entry.
@@ -212,17 +187,9 @@ fn nested_in(account: &str) -> String {
     if account.is_empty() { "at the top level".to_owned() } else { format!("nested in `{account}`") }
 }
 
-/// The document's name, for errors.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SourceName<'a>(pub(super) &'a str);
-
-impl SourceName<'_> {
-    pub(super) fn name(self) -> String {
-        self.0.to_owned()
-    }
-
-    pub(super) fn row_error(self, place: Place, fault: RowFault) -> TreeReadError {
-        TreeReadError::Row { source_name: self.name(), place, fault }
+impl RowFault {
+    pub(super) fn at(self, place: Place) -> TreeFault {
+        TreeFault::Row(place, self)
     }
 }
 

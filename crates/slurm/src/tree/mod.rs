@@ -13,9 +13,7 @@ use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
-pub use error::{Place, RowFault, TreeReadError, TreeWarning};
-
-use error::SourceName;
+pub use error::{Place, RowFault, TreeFault, TreeReadError, TreeWarning};
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -80,17 +78,20 @@ pub enum TreeFormat {
 /// # Errors
 /// [`TreeReadError`], with the line if there is one.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
-    let source = SourceName(source_name);
+    read(bytes).map_err(|fault| TreeReadError { source_name: source_name.to_owned(), fault })
+}
+
+fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
     if bytes.len() > MAX_BYTES {
-        return Err(TreeReadError::TooLong { source_name: source_name.to_owned() });
+        return Err(TreeFault::TooLong);
     }
     let text = decode_utf8(strip_byte_order_mark(bytes));
-    let format = TreeFormat::detect(source, &text)?;
+    let format = TreeFormat::detect(&text)?;
     let mut records = match format {
-        TreeFormat::Sshare => printed_tables::read_sshare(source, &text)?,
-        TreeFormat::SshareJson => sshare_json::read(source, &text)?,
-        TreeFormat::ShowAssoc => printed_tables::read_show_assoc(source, &text)?,
-        TreeFormat::SacctmgrFile => sacctmgr_file::read(source, &text)?,
+        TreeFormat::Sshare => printed_tables::read_sshare(&text)?,
+        TreeFormat::SshareJson => sshare_json::read(&text)?,
+        TreeFormat::ShowAssoc => printed_tables::read_show_assoc(&text)?,
+        TreeFormat::SacctmgrFile => sacctmgr_file::read(&text)?,
     };
     if format != TreeFormat::SshareJson && !text.ends_with('\n') {
         records.warnings.push(TreeWarning::NoLineEnd { place: Place::Line(text.lines().count()) });
@@ -99,27 +100,26 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadE
 }
 
 impl TreeFormat {
-    fn detect(source: SourceName<'_>, text: &str) -> Result<Self, TreeReadError> {
+    fn detect(text: &str) -> Result<Self, TreeFault> {
         let Some(first) = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         else {
             return match text.trim() {
-                "" => Err(TreeReadError::Empty { source_name: source.name(), expected: EXPECTED }),
-                _ => Err(unrecognised(source, "nothing but comments".to_owned())),
+                "" => Err(TreeFault::Empty),
+                _ => Err(TreeFault::Unrecognised("nothing but comments".to_owned())),
             };
         };
         if let Some(found) = binary_format(text) {
-            return Err(unrecognised(source, found.to_owned()));
+            return Err(TreeFault::Unrecognised(found.to_owned()));
         }
         match first.trim_start().as_bytes().first() {
-            Some(b'{') => Self::detect_json(source, text),
-            Some(b'[') if is_list(text) => Err(unrecognised(source, "a JSON list".to_owned())),
-            _ => Self::detect_lines(source, text, first),
+            Some(b'{') => Self::detect_json(text),
+            Some(b'[') if is_list(text) => Err(TreeFault::Unrecognised("a JSON list".to_owned())),
+            _ => Self::detect_lines(text, first),
         }
     }
 
-    fn detect_json(source: SourceName<'_>, text: &str) -> Result<Self, TreeReadError> {
-        let keys: HashMap<String, &RawValue> =
-            serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
+    fn detect_json(text: &str) -> Result<Self, TreeFault> {
+        let keys: HashMap<String, &RawValue> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
         let found = match () {
             () if keys.contains_key("shares") => return Ok(Self::SshareJson),
             () if keys.contains_key("associations") => {
@@ -128,17 +128,17 @@ impl TreeFormat {
             () if keys.contains_key("children") => "a tree in native JSON",
             () => "a JSON object without `shares`",
         };
-        Err(unrecognised(source, found.to_owned()))
+        Err(TreeFault::Unrecognised(found.to_owned()))
     }
 
-    fn detect_lines(source: SourceName<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
+    fn detect_lines(text: &str, first: &str) -> Result<Self, TreeFault> {
         if text.contains('\r') && !text.contains('\n') {
             let found = "a text whose lines end with carriage returns only, which no tool of Slurm writes";
-            return Err(unrecognised(source, found.to_owned()));
+            return Err(TreeFault::Unrecognised(found.to_owned()));
         }
         if let Some(header) = table::header(text) {
             return Self::detect_table(&header).ok_or_else(|| {
-                unrecognised(source, format!("a table with the header `{}`", clipped(first.trim_end())))
+                TreeFault::Unrecognised(format!("a table with the header `{}`", clipped(first.trim_end())))
             });
         }
         let object = first.split('-').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -151,7 +151,7 @@ impl TreeFormat {
         } else {
             format!("a text that begins with `{}`", clipped(first.trim_end()))
         };
-        Err(unrecognised(source, found))
+        Err(TreeFault::Unrecognised(found))
     }
 
     fn detect_table(header: &[String]) -> Option<Self> {
@@ -166,11 +166,11 @@ impl TreeFormat {
 }
 
 /// The error of malformed JSON, or of JSON with another structure.
-fn json_error(source: SourceName<'_>, error: &serde_json::Error) -> TreeReadError {
+fn json_error(error: &serde_json::Error) -> TreeFault {
     let reason = error.to_string();
     match error.is_data() {
-        true => unrecognised(source, format!("JSON of another structure ({reason})")),
-        false => TreeReadError::Json { source_name: source.name(), reason },
+        true => TreeFault::Unrecognised(format!("JSON of another structure ({reason})")),
+        false => TreeFault::Json(reason),
     }
 }
 
@@ -195,10 +195,6 @@ fn is_binary(text: &str) -> bool {
     let mut start = text.chars().take(512);
     let invalid = start.clone().filter(|&c| c == '\u{fffd}').count();
     invalid > 16 || start.any(|c| c.is_control() && !c.is_whitespace())
-}
-
-fn unrecognised(source: SourceName<'_>, found: String) -> TreeReadError {
-    TreeReadError::Unrecognised { source_name: source.name(), found, expected: EXPECTED }
 }
 
 #[cfg(test)]

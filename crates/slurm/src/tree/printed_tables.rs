@@ -5,10 +5,9 @@
 
 use job_sort_formula::fairshare::{NodeKind, Shares};
 
-use crate::tree::error::SourceName;
 use crate::tree::records::{ROOT, Record, Records};
 use crate::tree::table::{Indentation, Row, Table, indented};
-use crate::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+use crate::tree::{Place, RowFault, TreeFault, TreeFormat, TreeWarning};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
 const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
@@ -25,13 +24,13 @@ struct SshareColumns {
     cluster: Option<usize>,
 }
 
-pub(super) fn read_sshare<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
-    let mut records = Records::new(source, TreeFormat::Sshare);
+pub(super) fn read_sshare(text: &str) -> Result<Records, TreeFault> {
+    let mut records = Records::new(TreeFormat::Sshare);
     let Some(table) = Table::parse(text) else { return Ok(records) };
     let columns = SshareColumns {
-        account: table.required(source, "Account", SSHARE_ADVICE)?,
-        user: table.required(source, "User", SSHARE_ADVICE)?,
-        shares: table.required(source, "RawShares", SSHARE_ADVICE)?,
+        account: table.required("Account", SSHARE_ADVICE)?,
+        user: table.required("User", SSHARE_ADVICE)?,
+        shares: table.required("RawShares", SSHARE_ADVICE)?,
         usage: table.column(&["RawUsage"]),
         norm_shares: table.column(&["NormShares"]),
         fairshare: table.column(&["FairShare"]),
@@ -46,7 +45,7 @@ pub(super) fn read_sshare<'a>(source: SourceName<'a>, text: &str) -> Result<Reco
         records.warnings.push(TreeWarning::NoUsage);
     }
     let mut indentation = Indentation::default();
-    for row in table.rows(source) {
+    for row in table.rows() {
         read_sshare_row(&mut records, &columns, &mut indentation, &row?)?;
     }
     if let (Some((place, cluster)), Some(read)) = (table.next_cluster(), &records.cluster) {
@@ -58,11 +57,11 @@ pub(super) fn read_sshare<'a>(source: SourceName<'a>, text: &str) -> Result<Reco
 }
 
 fn read_sshare_row(
-    records: &mut Records<'_>,
+    records: &mut Records,
     columns: &SshareColumns,
     indentation: &mut Indentation,
     row: &Row<'_>,
-) -> Result<(), TreeReadError> {
+) -> Result<(), TreeFault> {
     let place = row.place;
     let (depth, account) = indented(row.cells.get(columns.account).map_or("", |cell| cell));
     let (kind, name) = account_or_user(account, row.cell(Some(columns.user)));
@@ -71,14 +70,14 @@ fn read_sshare_row(
         indentation.push(depth, account);
     } else if !parent.as_deref().is_some_and(|parent| is_same_account(parent, account)) {
         let fault = RowFault::Misplaced { account: account.to_owned(), enclosing: parent.unwrap_or_default() };
-        return Err(records.source.row_error(place, fault));
+        return Err(fault.at(place));
     }
     let shares = parse_shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
     let usage = match row.cell(columns.usage) {
         _ if columns.usage.is_none() => 0.0,
         text => parse_usage(text).ok_or_else(|| {
             let fault = RowFault::InvalidUsage { name: name.to_owned(), text: text.to_owned() };
-            records.source.row_error(place, fault)
+            fault.at(place)
         })?,
     };
     if let Some(cluster) = columns.cluster.filter(|_| records.cluster.is_none()) {
@@ -100,20 +99,20 @@ enum Parents {
     Unknown,
 }
 
-pub(super) fn read_show_assoc<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
-    let mut records = Records::new(source, TreeFormat::ShowAssoc);
+pub(super) fn read_show_assoc(text: &str) -> Result<Records, TreeFault> {
+    let mut records = Records::new(TreeFormat::ShowAssoc);
     let Some(table) = Table::parse(text) else { return Ok(records) };
-    let account = table.required(source, "Account", SHOW_ASSOC_ADVICE)?;
-    let shares_column = table.required(source, "Share", SHOW_ASSOC_ADVICE)?;
+    let account = table.required("Account", SHOW_ASSOC_ADVICE)?;
+    let shares_column = table.required("Share", SHOW_ASSOC_ADVICE)?;
     let [user, partition, cluster] = ["User", "Partition", "Cluster"].map(|name| table.column(&[name]));
     records.names_are_cut = table.is_fixed();
     records.has_partitions = partition.is_some();
     let mut parents = match table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]) {
         Some(column) => Parents::Column(column),
-        None if is_indented(source, &table, account) => Parents::Indented(Indentation::default()),
+        None if is_indented(&table, account) => Parents::Indented(Indentation::default()),
         None => Parents::Unknown,
     };
-    for row in table.rows(source) {
+    for row in table.rows() {
         let row = row?;
         let place = row.place;
         if records.is_of_other_cluster(place, row.cell(cluster)) {
@@ -154,8 +153,8 @@ impl Parents {
 
 /// Whether leading blanks give the level of the accounts: the first account has none and a later one has some. Without
 /// `tree`, accounts may be aligned to the right instead.
-fn is_indented(source: SourceName<'_>, table: &Table<'_>, account: usize) -> bool {
-    let mut blanks = table.rows(source).flatten().filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
+fn is_indented(table: &Table<'_>, account: usize) -> bool {
+    let mut blanks = table.rows().flatten().filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
     blanks.next() == Some(false) && blanks.any(|begins_with_blank| begins_with_blank)
 }
 
@@ -166,15 +165,15 @@ fn account_or_user<'n>(account: &'n str, user: &'n str) -> (NodeKind, &'n str) {
 
 /// Parses the shares in a cell. The root's shares have no meaning and are taken as 1.
 fn parse_shares(
-    records: &mut Records<'_>,
+    records: &mut Records,
     place: Place,
     name: &str,
     text: &str,
     is_root: bool,
-) -> Result<Shares, TreeReadError> {
+) -> Result<Shares, TreeFault> {
     match text {
         _ if is_root => Ok(Shares::Count(1)),
-        "" => Err(records.source.row_error(place, RowFault::NoShares(name.to_owned()))),
+        "" => Err(RowFault::NoShares(name.to_owned()).at(place)),
         text => records.shares(place, name, text),
     }
 }

@@ -9,8 +9,7 @@ use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 
-use crate::tree::error::SourceName;
-use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning};
+use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFault, TreeFormat, TreeWarning};
 
 pub(super) const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
@@ -60,8 +59,7 @@ impl Record {
 
 /// All rows of a document.
 #[derive(Debug)]
-pub(super) struct Records<'a> {
-    pub(super) source: SourceName<'a>,
+pub(super) struct Records {
     pub(super) format: TreeFormat,
     pub(super) cluster: Option<String>,
     pub(super) release: Option<Release>,
@@ -77,10 +75,9 @@ pub(super) struct Records<'a> {
     other_clusters: Option<(Place, String, usize)>,
 }
 
-impl<'a> Records<'a> {
-    pub(super) fn new(source: SourceName<'a>, format: TreeFormat) -> Self {
+impl Records {
+    pub(super) fn new(format: TreeFormat) -> Self {
         Self {
-            source,
             format,
             cluster: None,
             release: None,
@@ -94,28 +91,28 @@ impl<'a> Records<'a> {
     }
 
     /// Checks the names of a row and the number of rows, and adds the row.
-    pub(super) fn push(&mut self, row: Record) -> Result<(), TreeReadError> {
+    pub(super) fn push(&mut self, row: Record) -> Result<(), TreeFault> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         if [row.name.as_str(), parent, &row.partition].iter().any(|name| name.len() > MAX_NAME) {
-            return Err(self.source.row_error(row.place, RowFault::LongName));
+            return Err(RowFault::LongName.at(row.place));
         }
         if row.name.is_empty() || parent.is_empty() {
-            return Err(self.source.row_error(row.place, RowFault::NamelessAccount));
+            return Err(RowFault::NamelessAccount.at(row.place));
         }
         if self.rows.len() > MAX_ASSOCIATIONS {
-            return Err(TreeReadError::TooMany { source_name: self.source.name() });
+            return Err(TreeFault::TooMany);
         }
         self.rows.push(row);
         Ok(())
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
-    pub(super) fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, TreeReadError> {
+    pub(super) fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, TreeFault> {
         match parse_shares(text) {
             Some((shares, is_exact)) => Ok(self.checked_shares(place, name, text, shares, is_exact)),
             None => {
                 let fault = RowFault::InvalidShares { name: name.to_owned(), text: text.to_owned() };
-                Err(self.source.row_error(place, fault))
+                Err(fault.at(place))
             }
         }
     }
@@ -155,9 +152,9 @@ impl<'a> Records<'a> {
     }
 
     /// The tree of the rows.
-    pub(super) fn build(mut self) -> Result<SlurmTree, TreeReadError> {
+    pub(super) fn build(mut self) -> Result<SlurmTree, TreeFault> {
         if self.rows.is_empty() {
-            return Err(TreeReadError::NoRows { source_name: self.source.name() });
+            return Err(TreeFault::NoRows);
         }
         if self.names_are_cut {
             self.warn_of_cut_names();
@@ -196,12 +193,12 @@ impl<'a> Records<'a> {
     }
 
     /// The name of the only row without a parent, `root` if there is no such row.
-    fn root(&mut self) -> Result<String, TreeReadError> {
+    fn root(&mut self) -> Result<String, TreeFault> {
         let mut tops = self.rows.iter().filter(|row| row.parent.is_none());
         let Some(first) = tops.next() else { return Ok(ROOT.to_owned()) };
         if let Some(second) = tops.find(|second| second.name != first.name) {
             let fault = RowFault::SecondTop { name: second.name.clone(), top: first.name.clone() };
-            return Err(self.source.row_error(second.place, fault));
+            return Err(fault.at(second.place));
         }
         if first.name != ROOT {
             self.warnings.push(TreeWarning::TopIsNotRoot { place: first.place, name: first.name.clone() });
@@ -235,7 +232,7 @@ impl<'a> Records<'a> {
 
     /// Removes all rows of an association but the first: the daemon's database holds an association once, and
     /// `sacctmgr load` ignores a second line.
-    fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeReadError> {
+    fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeFault> {
         let mut accounts: HashMap<String, Place> = HashMap::new();
         let mut users: HashMap<(String, String), Place> = HashMap::new();
         let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
@@ -254,7 +251,7 @@ impl<'a> Records<'a> {
                 kept.push(row);
             } else if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
                 let fault = RowFault::EqualWhenCut { name: row.full_name(), first_place };
-                return Err(self.source.row_error(row.place, fault));
+                return Err(fault.at(row.place));
             } else {
                 let name = row.full_name();
                 let parent = parent.to_owned();
@@ -266,7 +263,7 @@ impl<'a> Records<'a> {
     }
 
     /// Sorts the rows so that every parent is before its children; siblings keep their order.
-    fn put_parents_first(&mut self, root: &str) -> Result<(), TreeReadError> {
+    fn put_parents_first(&mut self, root: &str) -> Result<(), TreeFault> {
         let rows = &self.rows;
         let accounts = account_indices(rows, root);
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
@@ -280,7 +277,7 @@ impl<'a> Records<'a> {
             match accounts.get(parent) {
                 None => {
                     let fault = RowFault::UnknownParent { name: row.name.clone(), parent: parent.to_owned() };
-                    return Err(self.source.row_error(row.place, fault));
+                    return Err(fault.at(row.place));
                 }
                 Some(None) => stack.push(index),
                 Some(&Some(above)) => {
@@ -301,7 +298,7 @@ impl<'a> Records<'a> {
         let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
         self.rows = order.into_iter().filter_map(|index| rows[index].take()).collect();
         match rows.into_iter().flatten().find(Record::is_account) {
-            Some(row) => Err(self.source.row_error(row.place, RowFault::Cycle(row.name))),
+            Some(row) => Err(RowFault::Cycle(row.name).at(row.place)),
             None => Ok(()),
         }
     }

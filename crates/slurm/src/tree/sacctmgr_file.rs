@@ -9,15 +9,14 @@ use job_sort_formula::fairshare::{NodeKind, Shares};
 use jsf_json::clipped;
 
 use crate::logical_lines::logical_lines;
-use crate::tree::error::SourceName;
 use crate::tree::records::{ROOT, Record, Records};
-use crate::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+use crate::tree::{Place, RowFault, TreeFault, TreeFormat, TreeWarning};
 
 /// The longest line that `sacctmgr load` does not split, in bytes.
 const MAX_LINE_BYTES: usize = 4095;
 
-struct Reader<'a> {
-    records: Records<'a>,
+struct Reader {
+    records: Records,
     /// The accounts that a `Parent` line may name.
     declared_accounts: HashSet<String>,
     parent: String,
@@ -31,8 +30,8 @@ struct Options {
     partition: String,
 }
 
-pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
-    let records = Records::new(source, TreeFormat::SacctmgrFile);
+pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
+    let records = Records::new(TreeFormat::SacctmgrFile);
     let declared_accounts = HashSet::from([ROOT.to_owned()]);
     let mut reader = Reader { records, declared_accounts, parent: ROOT.to_owned() };
     for line in logical_lines(text) {
@@ -41,8 +40,8 @@ pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>
     Ok(reader.records)
 }
 
-impl Reader<'_> {
-    fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
+impl Reader {
+    fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeFault> {
         let Some((object, rest)) = line.split_once('-') else {
             self.records.warnings.push(TreeWarning::NoSeparator { place });
             return Ok(());
@@ -57,14 +56,14 @@ impl Reader<'_> {
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
             _ => {
                 let fault = RowFault::UnknownObject(clipped(object).into_owned());
-                return Err(self.records.source.row_error(place, fault));
+                return Err(fault.at(place));
             }
         }
-        let options = Options::parse(rest).map_err(|fault| self.records.source.row_error(place, fault))?;
+        let options = Options::parse(rest).map_err(|fault| fault.at(place))?;
         let Some(name) = options.name.clone() else {
             let found = clipped(rest.trim()).into_owned();
             let fault = RowFault::NamelessObject { object: object.to_owned(), found };
-            return Err(self.records.source.row_error(place, fault));
+            return Err(fault.at(place));
         };
         match keyword.as_str() {
             "cluster" | "machine" => self.set_cluster(place, name),
@@ -74,9 +73,9 @@ impl Reader<'_> {
         }
     }
 
-    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
         match self.records.cluster.clone() {
-            Some(first) => Err(self.records.source.row_error(place, RowFault::SecondCluster { first, second: name })),
+            Some(first) => Err(RowFault::SecondCluster { first, second: name }.at(place)),
             None => {
                 self.records.cluster = Some(name.to_ascii_lowercase());
                 Ok(())
@@ -84,9 +83,9 @@ impl Reader<'_> {
         }
     }
 
-    fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+    fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
         if !self.declared_accounts.contains(&name) {
-            return Err(self.records.source.row_error(place, RowFault::UndeclaredParent(name)));
+            return Err(RowFault::UndeclaredParent(name).at(place));
         }
         self.parent = name;
         Ok(())
@@ -98,7 +97,7 @@ impl Reader<'_> {
         kind: NodeKind,
         name: String,
         options: Options,
-    ) -> Result<(), TreeReadError> {
+    ) -> Result<(), TreeFault> {
         let shares = match options.shares {
             None => Shares::Count(1),
             Some(text) => self.records.shares(place, &name, &text)?,

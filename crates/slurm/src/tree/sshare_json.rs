@@ -4,9 +4,8 @@ use job_sort_formula::fairshare::{NodeKind, Release, Shares};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::tree::error::SourceName;
 use crate::tree::records::{Record, Records};
-use crate::tree::{Place, RowFault, TreeFormat, TreeReadError, json_error};
+use crate::tree::{Place, RowFault, TreeFault, TreeFormat, json_error};
 
 #[derive(Deserialize)]
 struct SshareJsonDocument<'d> {
@@ -97,16 +96,16 @@ impl Types {
     }
 }
 
-pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
-    let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
-    let mut records = Records::new(source, TreeFormat::SshareJson);
+pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
+    let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
+    let mut records = Records::new(TreeFormat::SshareJson);
     records.usage_known = true;
     let meta = document.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
     records.release = meta.and_then(|meta| Release::from_version(&meta.slurm.release));
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
         let entry: Entry = serde_json::from_str(raw.get())
-            .map_err(|error| source.row_error(place, RowFault::MalformedEntry(without_place(&error.to_string()))))?;
+            .map_err(|error| RowFault::MalformedEntry(without_place(&error.to_string())).at(place))?;
         if !records.is_of_other_cluster(place, &entry.cluster) {
             push(&mut records, place, entry)?;
         }
@@ -115,18 +114,18 @@ pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>
     Ok(records)
 }
 
-fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), TreeReadError> {
+fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFault> {
     let kind = if entry.r#type.is_user() { NodeKind::Entity } else { NodeKind::Group };
     let Entry { name, parent, partition, .. } = entry;
     let parent = Some(parent).filter(|parent| !parent.is_empty());
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
-        None => return Err(records.source.row_error(place, RowFault::NoShares(name))),
+        None => return Err(RowFault::NoShares(name).at(place)),
         Some(number) => records.shares_of_number(place, &name, number),
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {
-        return Err(records.source.row_error(place, RowFault::InvalidUsage { name, text: usage.to_string() }));
+        return Err(RowFault::InvalidUsage { name, text: usage.to_string() }.at(place));
     }
     let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
     let fairshare = match entry.fairshare {

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::tree::error::SourceName;
-use crate::tree::{Place, RowFault, TreeReadError};
+use crate::tree::{Place, RowFault, TreeFault};
 
 /// A table with its header parsed.
 #[derive(Debug)]
@@ -77,13 +76,8 @@ impl<'t> Table<'t> {
     }
 
     /// The index of a required column.
-    pub(super) fn required(
-        &self,
-        source: SourceName<'_>,
-        column: &'static str,
-        advice: &'static str,
-    ) -> Result<usize, TreeReadError> {
-        self.column(&[column]).ok_or_else(|| TreeReadError::NoColumn { source_name: source.name(), column, advice })
+    pub(super) fn required(&self, column: &'static str, advice: &'static str) -> Result<usize, TreeFault> {
+        self.column(&[column]).ok_or(TreeFault::NoColumn { column, advice })
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
@@ -93,10 +87,7 @@ impl<'t> Table<'t> {
 
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number of cells than the
     /// header is an error.
-    pub(super) fn rows<'s>(
-        &'s self,
-        source: SourceName<'s>,
-    ) -> impl Iterator<Item = Result<Row<'t>, TreeReadError>> + 's {
+    pub(super) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, TreeFault>> + 's {
         let lines = self.text.lines().enumerate().skip(self.first_row).filter(|(_, line)| is_content(line));
         let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
         lines.map(move |(at, line)| {
@@ -107,7 +98,7 @@ impl<'t> Table<'t> {
             };
             match (cells.len(), self.names.len()) {
                 (found, expected) if found == expected => Ok(Row { place, cells }),
-                (found, expected) => Err(source.row_error(place, RowFault::CellCount { found, expected })),
+                (found, expected) => Err(RowFault::CellCount { found, expected }.at(place)),
             }
         })
     }
@@ -266,7 +257,7 @@ mod tests {
         let text = "Account    RawUsage User\n---------- ------- ----\n root      123456789012  ann\n b               7  bob\n";
         let table = Table::parse(text).expect("a table");
         let rows: Vec<Vec<String>> = table
-            .rows(SourceName("t"))
+            .rows()
             .map(|row| row.expect("sound").cells.iter().map(|cell| cell.trim_end().to_owned()).collect())
             .collect();
         assert_eq!(rows, [[" root", "123456789012", " ann"], [" b", "      7", " bob"]]);
