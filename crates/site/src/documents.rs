@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use job_sort_formula::diagnostic::few_of_each_kind;
+use job_sort_formula::diagnostic::{Message, few_of_each_kind};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_json::clipped;
-use jsf_openpbs::files::formula_source::{SourceFormula, formula_in, sets_only_formulas};
+use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
 use jsf_openpbs::files::objects::{ObjectKind, Objects};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::repeated;
@@ -21,7 +21,7 @@ use jsf_openpbs::files::server::ServerSettings;
 
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
-use super::formula_text::formula_of_partition;
+use super::formula_text::{FormulaDocument, FormulaText, SiteFormulas};
 use super::python::ServerPython;
 use super::role::Role;
 use super::source::FileSource;
@@ -39,6 +39,7 @@ pub(super) struct Documents {
     pub hidden: Vec<String>,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     pub partition: Option<String>,
+    pub formulas: SiteFormulas,
     pub warnings: Vec<String>,
 }
 
@@ -87,24 +88,19 @@ struct SiteDocument<'d> {
     kind: FileKind,
     objects: Objects<'d>,
     is_resourcedef: bool,
-    /// The formula of the server or of the scheduler whose jobs are ranked.
-    formula: Option<String>,
 }
 
 impl<'d> SiteDocument<'d> {
-    fn new(read: &'d SiteText<'d>, partition: Option<&str>) -> Self {
+    fn new(read: &'d SiteText<'d>) -> Self {
         let &SiteText { source, ref name, ref text, kind } = read;
         let is_resourcedef = kind == FileKind::ResourceDef || read.is_list_of_names();
         let objects = if is_resourcedef { Objects::read_resourcedef(text) } else { Objects::read(text) };
-        let formula = match (kind, partition) {
-            (FileKind::Server | FileKind::Qmgr, Some(partition)) => formula_of_partition(&objects, partition),
-            // a `sched_formula` may lack the server's first line
-            (FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula | FileKind::Text, _) => {
-                formula_in(name, &objects).ok()
-            }
-            _ => None,
-        };
-        Self { source, name, kind, objects, is_resourcedef, formula: formula.map(|formula| formula.text) }
+        Self { source, name, kind, objects, is_resourcedef }
+    }
+
+    /// The document as one in which a formula is looked for.
+    fn for_formula(&self) -> FormulaDocument<'_> {
+        FormulaDocument { name: self.name, kind: self.kind, objects: &self.objects }
     }
 }
 
@@ -149,6 +145,7 @@ impl Documents {
             python: ServerPython::default(),
             hidden: Vec::new(),
             partition: files.partition.clone(),
+            formulas: SiteFormulas::default(),
             warnings: Vec::new(),
         };
         let partition = files.partition.as_deref();
@@ -156,7 +153,7 @@ impl Documents {
             read.schema.add_listed(name, *kind);
         }
         let texts = SiteText::read_all(files)?;
-        let documents: Vec<SiteDocument<'_>> = texts.iter().map(|text| SiteDocument::new(text, partition)).collect();
+        let documents: Vec<SiteDocument<'_>> = texts.iter().map(SiteDocument::new).collect();
         let find = |source: &FileSource| documents.iter().find(|document| document.source == source);
         let mut added: Vec<(&FileSource, Contents)> = Vec::new();
         let requirements =
@@ -185,16 +182,31 @@ impl Documents {
         // before names of formulas are resolved
         read.python = ServerPython::find(python, files, read.server.pbs_version, &mut read.warnings)?;
         read.schema = read.schema.with_python(read.python.version);
-        let given: Vec<&SiteDocument<'_>> = files.all(Role::Formula).iter().filter_map(find).collect();
+        let given = files.first(Role::Formula).and_then(find);
+        if let Some(document) = given {
+            let formula = document.for_formula().given(partition);
+            read.add_names_from_formula_file(document, formula.as_ref().ok(), is_strict)?;
+            read.formulas.all.extend(formula.as_ref().ok().cloned());
+            read.formulas.given = Some(formula);
+        }
         let of_server: Vec<&SiteDocument<'_>> = files.all(Role::Server).iter().filter_map(find).collect();
-        if let Some(document) = given.first() {
-            read.add_names_from_formula_file(document, is_strict)?;
+        let mut in_use = Vec::new();
+        for document in &of_server {
+            // the formula of the server is that of the default scheduler
+            in_use.extend(match partition {
+                Some(partition) => {
+                    document.for_formula().of_partition(partition).map(|formula| (*document, Ok(formula)))
+                }
+                None => Some((*document, document.for_formula().formula())),
+            });
         }
         let sched_formula = files.first(Role::SchedFormula).and_then(find);
-        read.add_names_in_active_formula(of_server.iter().copied().chain(sched_formula));
+        in_use.extend(sched_formula.map(|document| (document, document.for_formula().formula())));
+        read.add_names_in_active_formula(&in_use);
+        in_use.into_iter().for_each(|(_, formula)| read.formulas.add(formula));
         match partition {
             Some(partition) => read.require_partition(partition)?,
-            None => read.choose_scheduler(given.first().copied(), given.iter().copied().chain(of_server)),
+            None => read.choose_scheduler(given, given.into_iter().chain(of_server)),
         }
         Ok(read)
     }
@@ -219,7 +231,7 @@ impl Documents {
         let SiteDocument { name, objects, .. } = document;
         let expected = role.files();
         if !(document.is_resourcedef && expected.kinds.contains(&FileKind::Empty)) {
-            expected.check(name, objects.text.as_bytes())?;
+            expected.require(document.kind, name, objects.text.as_bytes())?;
         }
         self.warn_of_repeated(name, &repeated(objects), is_strict)?;
         let problems = add_resources(name, objects, &mut self.schema);
@@ -261,7 +273,12 @@ impl Documents {
 
     /// If the file of the formula describes a server, adds the names that it lists; if the server wrote it, those in its formula.
     /// Nothing else of it is used.
-    fn add_names_from_formula_file(&mut self, document: &SiteDocument<'_>, is_strict: bool) -> Result<(), SiteError> {
+    fn add_names_from_formula_file(
+        &mut self,
+        document: &SiteDocument<'_>,
+        formula: Option<&FormulaText>,
+        is_strict: bool,
+    ) -> Result<(), SiteError> {
         let SiteDocument { name, kind, objects, .. } = document;
         let mut repeated = repeated(objects);
         repeated.retain(|what| what.ends_with(".job_sort_formula"));
@@ -270,8 +287,10 @@ impl Documents {
             add_resources(name, objects, &mut self.schema);
             Queues::read(name, objects).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
         }
-        if matches!(kind, FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
-            let added = self.add_formula_names(document);
+        if let Some(formula) = formula
+            && matches!(kind, FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula)
+        {
+            let added = self.add_formula_names(formula);
             if *kind == FileKind::Qmgr && sets_only_formulas(objects.text) && !added.is_empty() {
                 let names: Vec<String> = added.iter().map(|name| format!("`{name}`")).collect();
                 self.warnings.push(format!(
@@ -286,17 +305,18 @@ impl Documents {
 
     /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns if files contain different
     /// formulas.
-    fn add_names_in_active_formula<'d>(&mut self, documents: impl Iterator<Item = &'d SiteDocument<'d>>) {
-        let mut in_force: Option<(&str, &str)> = None;
-        for document in documents {
-            let SiteDocument { name, formula: Some(formula), .. } = document else { continue };
+    fn add_names_in_active_formula(&mut self, documents: &[(&SiteDocument<'_>, Result<FormulaText, Message>)]) {
+        let mut in_force: Option<(&str, String)> = None;
+        for (document, formula) in documents {
+            let Ok(formula) = formula else { continue };
+            let (name, text) = (document.name, formula.all_lines());
             match in_force {
-                None => in_force = Some((name, formula)),
-                Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
+                None => in_force = Some((name, text)),
+                Some((first, ref used)) if used.trim() != text.trim() => self.warnings.push(format!(
                     "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
                      give a formula{}",
                     clipped(used),
-                    clipped(formula),
+                    clipped(&text),
                     match first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
                         true => {
                             ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
@@ -307,7 +327,7 @@ impl Documents {
                 )),
                 Some(_) => {}
             }
-            self.add_formula_names(document);
+            self.add_formula_names(formula);
         }
     }
 
@@ -340,9 +360,9 @@ impl Documents {
         }
     }
 
-    /// Adds the names in the formula of a document that the server or the scheduler wrote. Returns those that nothing declares.
-    fn add_formula_names(&mut self, document: &SiteDocument<'_>) -> Vec<String> {
-        let Some(Ok(formula)) = document.formula.as_deref().map(Formula::parse) else { return Vec::new() };
+    /// Adds the names in a formula that the server or the scheduler wrote. Returns those that nothing declares.
+    fn add_formula_names(&mut self, formula: &FormulaText) -> Vec<String> {
+        let Ok(formula) = Formula::parse(&formula.all_lines()) else { return Vec::new() };
         let mut added = Vec::new();
         for name in formula.names() {
             if matches!(Resolution::from_schema(name, &self.schema), Resolution::Undefined) {

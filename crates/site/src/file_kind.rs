@@ -115,10 +115,15 @@ impl RoleFiles {
     /// The file seems to be something else.
     pub(super) fn check(&self, name: &str, bytes: &[u8]) -> Result<FileKind, SiteError> {
         let kind = FileKind::detect(bytes);
-        if self.kinds.contains(&kind) {
-            return Ok(kind);
-        }
-        Err(self.refusal(name, kind, bytes))
+        self.require(kind, name, bytes).map(|()| kind)
+    }
+
+    /// Refuses a file that was recognised as one of another kind.
+    ///
+    /// # Errors
+    /// The role does not accept the kind.
+    pub(super) fn require(&self, kind: FileKind, name: &str, bytes: &[u8]) -> Result<(), SiteError> {
+        if self.kinds.contains(&kind) { Ok(()) } else { Err(self.refusal(name, kind, bytes)) }
     }
 
     pub(super) fn refusal(&self, name: &str, kind: FileKind, bytes: &[u8]) -> SiteError {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use job_sort_formula::diagnostic::Need;
+use job_sort_formula::diagnostic::Message;
 use jsf_json::decode_utf8;
 use jsf_openpbs::files::formula_source::{NoFormula, SourceFormula, formula_in, other_directive, pasted};
 use jsf_openpbs::files::objects::Objects;
@@ -12,7 +12,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
 use super::SiteError;
-use super::files::SiteFiles;
+use super::file_kind::FileKind;
 use super::quoted_mail::unquoted;
 use super::role::Role;
 use super::source::FileSource;
@@ -112,7 +112,10 @@ impl FormulaText {
     /// # Errors
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
-        Self::read_given(&path.into(), None)
+        let source = FileSource::from(path);
+        let text = source.read_text(Role::Formula)?;
+        let (name, kind) = (source.name(), FileKind::detect(text.as_bytes()));
+        FormulaDocument { name: &name, kind, objects: &Objects::read(&text) }.given(None).map_err(SiteError::Content)
     }
 
     /// The file with a formula as a source that can be read several times, for [`Role::Formula`]; `-` is standard
@@ -122,65 +125,6 @@ impl FormulaText {
     /// Standard input cannot be read.
     pub fn source(path: &Path) -> Result<FileSource, SiteError> {
         FileSource::from(path).kept()
-    }
-
-    pub(super) fn read_source(source: &FileSource) -> Result<Self, SiteError> {
-        let document = read_formula_document(source)?;
-        let name = source.name();
-        match formula_in(&name, &Objects::read(&document)) {
-            Ok(formula) => Ok(Self::in_document(formula, name, &document)),
-            Err(refusal) => Err(SiteError::Content(refusal.into())),
-        }
-    }
-
-    /// The formula of the file that was given for it, else the one in force.
-    pub(super) fn given_or_in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        match files.first(Role::Formula) {
-            Some(source) => Self::read_given(source, files.partition.as_deref()),
-            None => Self::in_force(files),
-        }
-    }
-
-    /// Reads the formula from the file that was given for it: that of the scheduler with the partition, else that of the default
-    /// scheduler, else that of the only one that has one.
-    fn read_given(source: &FileSource, partition: Option<&str>) -> Result<Self, SiteError> {
-        let name = source.name();
-        let document = read_formula_document(source)?;
-        let objects = Objects::read(&document);
-        let formula = match partition.and_then(|partition| formula_of_partition(&objects, partition)) {
-            Some(of_partition) => Ok(of_partition),
-            None => formula_in(&name, &objects).or_else(|refusal| match refusal {
-                NoFormula::OtherScheduler { .. } => only_formula(&objects).ok_or(refusal),
-                refusal => Err(refusal),
-            }),
-        };
-        let formula = formula.map_err(|refusal| SiteError::Content(refusal.into()))?;
-        Ok(Self::in_document(formula, name, &document))
-    }
-
-    /// Reads the formula in force from the first document of the server that contains one, else from
-    /// `sched_priv/sched_formula`.
-    pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        let mut of_server = files.all(Role::Server);
-        if let Some(partition) = &files.partition {
-            for source in of_server {
-                let document = read_formula_document(source)?;
-                if let Some(formula) = formula_of_partition(&Objects::read(&document), partition) {
-                    return Ok(Self::in_document(formula, source.name(), &document));
-                }
-            }
-            // the formula of the server is that of the default scheduler
-            of_server = &[];
-        }
-        let sources = of_server.iter().chain(files.first(Role::SchedFormula));
-        let mut first_error = None;
-        for source in sources {
-            match Self::read_source(source) {
-                Err(error @ SiteError::Content(_)) => first_error = first_error.or(Some(error)),
-                read => return read,
-            }
-        }
-        Err(first_error.unwrap_or_else(|| SiteError::missing("no formula: ", Need::Formula)))
     }
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.
@@ -201,11 +145,71 @@ fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
     formulas.next().filter(|_| formulas.next().is_none())
 }
 
-/// Reads a file with a formula; a kind of file that contains no formula is refused.
-fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
-    let text = source.read_text(Role::Formula)?;
-    Role::Formula.files().check(&source.name(), text.as_bytes())?;
-    Ok(text)
+/// A document that was parsed, in which a formula is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct FormulaDocument<'d> {
+    pub name: &'d str,
+    pub kind: FileKind,
+    pub objects: &'d Objects<'d>,
+}
+
+impl FormulaDocument<'_> {
+    /// The formula of the server or of the default scheduler, or that is all of the document.
+    pub(super) fn formula(self) -> Result<FormulaText, Message> {
+        self.require_kind()?;
+        formula_in(self.name, self.objects).map(|formula| self.text(formula)).map_err(Message::from)
+    }
+
+    /// The formula of the scheduler with a partition.
+    pub(super) fn of_partition(self, partition: &str) -> Option<FormulaText> {
+        formula_of_partition(self.objects, partition).map(|formula| self.text(formula))
+    }
+
+    /// The formula of a document that was given for it: that of the scheduler with the partition, else that of the default
+    /// scheduler, else that of the only one that has one.
+    pub(super) fn given(self, partition: Option<&str>) -> Result<FormulaText, Message> {
+        self.require_kind()?;
+        if let Some(formula) = partition.and_then(|partition| self.of_partition(partition)) {
+            return Ok(formula);
+        }
+        let formula = formula_in(self.name, self.objects).or_else(|refusal| match refusal {
+            NoFormula::OtherScheduler { .. } => only_formula(self.objects).ok_or(refusal),
+            refusal => Err(refusal),
+        });
+        formula.map(|formula| self.text(formula)).map_err(Message::from)
+    }
+
+    /// Refuses a kind of document that contains no formula.
+    fn require_kind(self) -> Result<(), Message> {
+        let refused = Role::Formula.files().require(self.kind, self.name, self.objects.text.as_bytes());
+        refused.map_err(|error| error.message())
+    }
+
+    fn text(self, formula: SourceFormula) -> FormulaText {
+        FormulaText::in_document(formula, self.name.to_owned(), self.objects.text)
+    }
+}
+
+/// The formulas in the documents of a site.
+#[derive(Debug, Default)]
+pub(super) struct SiteFormulas {
+    /// The one of the file that was given for it.
+    pub given: Option<Result<FormulaText, Message>>,
+    /// The first one of the documents of the server, else that of `sched_priv/sched_formula`; of a scheduler with a partition, its
+    /// own.
+    pub in_force: Option<Result<FormulaText, Message>>,
+    /// All of them.
+    pub all: Vec<FormulaText>,
+}
+
+impl SiteFormulas {
+    /// Adds what a document of the server or the scheduler has, which is in force if no document before has a formula.
+    pub(super) fn add(&mut self, formula: Result<FormulaText, Message>) {
+        self.all.extend(formula.as_ref().ok().cloned());
+        if self.in_force.is_none() || (formula.is_ok() && matches!(self.in_force, Some(Err(_)))) {
+            self.in_force = Some(formula);
+        }
+    }
 }
 
 /// A formula as Python reads it.

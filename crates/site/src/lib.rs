@@ -81,6 +81,7 @@ pub use what_if::WhatIf;
 
 use documents::Documents;
 use file_kind::FileKind;
+use formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, few_of_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
@@ -149,6 +150,7 @@ pub struct Site {
     python: ServerPython,
     /// The resources that its documents declare under names that the scheduler defines.
     hidden: Vec<String>,
+    formulas: SiteFormulas,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     partition: Option<String>,
     policy: PolicySelection,
@@ -176,8 +178,17 @@ impl Site {
     pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
-        let Documents { schema, queues, server, scheduler, python, hidden, partition, warnings: of_documents } =
-            Documents::read(&files, rules.python, rules.strict)?;
+        let Documents {
+            schema,
+            queues,
+            server,
+            scheduler,
+            python,
+            hidden,
+            partition,
+            formulas,
+            warnings: of_documents,
+        } = Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = files.warnings.clone();
         // only a scheduling cycle needs these, so that other commands do not fail
         for (role, what) in [(Role::Nodes, "nodes"), (Role::Reservations, "reservations")] {
@@ -237,6 +248,7 @@ impl Site {
             scheduler,
             python,
             hidden,
+            formulas,
             partition,
             policy,
             tree,
@@ -290,13 +302,17 @@ impl Site {
     /// # Errors
     /// The site has neither, or the file cannot be read.
     pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
-        FormulaText::given_or_in_force(&self.files)
+        let formula = self.formulas.given.as_ref().or(self.formulas.in_force.as_ref());
+        match formula {
+            Some(formula) => formula.clone().map_err(SiteError::Content),
+            None => Err(SiteError::missing("no formula: ", Need::Formula)),
+        }
     }
 
     /// The formula in force, even if another was given: the server's, else that in `sched_priv/sched_formula`. `None` if the
     /// site has neither, or the file cannot be read.
     pub fn formula_in_force(&self) -> Option<FormulaText> {
-        FormulaText::in_force(&self.files).ok()
+        self.formulas.in_force.as_ref()?.as_ref().ok().cloned()
     }
 }
 

@@ -11,7 +11,7 @@ use super::formula_text::submitted;
 use super::policy::PolicyName;
 use super::role::Role;
 use super::source::FileSource;
-use super::{FormulaText, SharesRequest, Site, SiteError};
+use super::{SharesRequest, Site, SiteError};
 
 /// A log compared with a queue, and the warnings about the queue.
 #[derive(Debug)]
@@ -69,13 +69,7 @@ impl Site {
     /// The formulas of the site's files, and those that a server's log beside the scheduler's names, except `formula`: where
     /// each comes from, and its text.
     fn other_formulas(&self, log: &str, bytes: &[u8], formula: &Formula) -> Vec<(String, String)> {
-        let files = &self.files;
-        let documents = [Role::Formula, Role::Server, Role::SchedFormula].into_iter().flat_map(|role| files.all(role));
-        // a document without a formula is not an error here
-        let in_files = documents.filter_map(|source| {
-            let text = FormulaText::read_source(source).ok()?.text;
-            Some((format!("`{}`", source.name()), text))
-        });
+        let in_files = self.formulas.all.iter().map(|formula| (format!("`{}`", formula.origin), formula.text.clone()));
         let in_log =
             formulas_set(bytes).into_iter().map(|text| (format!("`{log}`, which a server's log line names"), text));
         let mut found: Vec<(String, String)> = Vec::new();
