@@ -19,6 +19,7 @@ use super::applied_tree::{AppliedTree, require_own_shares};
 use super::formula_text::submitted;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
+use super::source::FileSource;
 use super::tree::SiteTree;
 use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
 
@@ -33,23 +34,36 @@ impl Site {
     /// # Errors
     /// The jobs or the tree cannot be read.
     pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+        self.check_with(submitted, self.files.first(Role::Queue))
+    }
+
+    /// Checks a formula as [`check`](Self::check) does, with the jobs that wait beside those of a log, if the files were
+    /// [opened](crate::SiteFiles::for_workload) for one and there are any.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check).
+    pub fn check_with_queue(&self, submitted: &FormulaSubmission<'_>) -> Result<Option<Checked>, SiteError> {
+        let Some(queue) = &self.files.queue_beside_log else { return Ok(None) };
+        queue.check(Role::Queue)?;
+        self.check_with(submitted, Some(queue)).map(Some)
+    }
+
+    fn check_with(&self, submitted: &FormulaSubmission<'_>, queue: Option<&FileSource>) -> Result<Checked, SiteError> {
         let mut ranked = None;
         let mut schema = None;
         let mut warnings = Vec::new();
         let mut guessed_types = Vec::new();
         let mut untried = None;
         let threshold = self.threshold();
-        if let Ok(formula) = submitted.formula()
-            && self.files.has(Role::Queue)
-        {
+        if let (Ok(formula), Some(source)) = (submitted.formula(), queue) {
             let mut names = formula.names();
             // a finding is about running jobs without one
             names.push("walltime");
-            let mut jobs = self.read_columns(&ColumnsRequest { again: true, ..self.request(&names) })?;
+            let mut jobs = self.read_columns_of(source, &ColumnsRequest { again: true, ..self.request(&names) })?;
             jobs.program = formula.compile(&jobs.schema).ok();
             warnings = mem::take(&mut jobs.warnings);
             if jobs.table.is_empty() {
-                untried = Some(format!("`{}` has no job", self.queue_name()));
+                untried = Some(format!("`{}` has no job", source.name()));
             }
             guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
             warnings.extend(guessed_types.iter().map(|name| guessed_type(name)));

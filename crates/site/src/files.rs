@@ -36,6 +36,8 @@ pub struct SiteFiles {
     pub(super) repeated: Vec<String>,
     /// Whether the jobs are those of a log, so that a queue is not missing.
     pub(super) has_jobs_of_log: bool,
+    /// The jobs that wait beside those of the log.
+    pub(super) queue_beside_log: Option<FileSource>,
     /// The files of each further scheduler, by the name of its folder.
     pub(super) schedulers: BTreeMap<String, BTreeMap<Role, Vec<FileSource>>>,
     /// The partition of the scheduler whose jobs are meant; `None` for the default one.
@@ -107,10 +109,13 @@ impl SiteFiles {
         self
     }
 
-    /// These files for a log of jobs, which take the place of those that wait.
+    /// These files for a log of jobs, which take the place of those that wait: only
+    /// [`Site::check_with_queue`](super::Site::check_with_queue) reads these, unless they are on standard input.
     #[must_use]
-    pub fn for_workload(self) -> Self {
-        Self { has_jobs_of_log: true, ..self.without(Role::Queue) }
+    pub fn for_workload(mut self) -> Self {
+        let queue = self.sources.remove(&Role::Queue).and_then(|queues| queues.into_iter().next());
+        let queue = queue.filter(|queue| !matches!(queue, FileSource::Path(path) if is_stdin(path)));
+        Self { has_jobs_of_log: true, queue_beside_log: queue, ..self }
     }
 
     /// These files for the scheduler that has the jobs of a partition: its own folder (`sched_priv_NAME`), formula and

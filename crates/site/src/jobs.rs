@@ -87,11 +87,40 @@ impl Site {
 
     /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        match self.files.first(Role::Queue) {
+            Some(source) => self.read_columns_of(source, request),
+            None => {
+                let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
+                Err(SiteError::missing(missing, Need::Queue))
+            }
+        }
+    }
+
+    /// Reads the jobs of a document. Those that may be read again are kept for a request for the same columns, as a formula that
+    /// was mended makes it.
+    pub(super) fn read_columns_of(
+        &self,
+        source: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Result<SiteJobs, SiteError> {
         let &ColumnsRequest { names, schema, entity, again, record_origins, cycle } = request;
-        let Some(source) = self.files.first(Role::Queue) else {
-            let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
-            return Err(SiteError::missing(missing, Need::Queue));
-        };
+        let is_plain = std::ptr::eq(schema, &self.schema) && !record_origins && !cycle;
+        if !again || !is_plain {
+            return self.parse_columns_of(source, request);
+        }
+        let mut columns: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        if let Some(kept) = self.jobs.kept(source, &columns, entity) {
+            return Ok(kept);
+        }
+        let jobs = self.parse_columns_of(source, request)?;
+        self.jobs.keep(source, columns, entity, &jobs);
+        Ok(jobs)
+    }
+
+    fn parse_columns_of(&self, source: &FileSource, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let &ColumnsRequest { names, schema, entity, again, record_origins, cycle } = request;
         let source_name = source.name();
         let mut needed = names.to_vec();
         needed.extend(self.order_columns());
@@ -169,10 +198,6 @@ impl Site {
     /// The columns for the keys that order the queue.
     pub(super) fn order_columns(&self) -> Vec<&str> {
         Order::new(&self.config, &self.queues).columns()
-    }
-
-    pub(super) fn queue_name(&self) -> String {
-        self.files.first(Role::Queue).map(FileSource::name).unwrap_or_default()
     }
 }
 

@@ -4,15 +4,17 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use jsf_ingest::{JobReader, ParsedJobs, ReadOptions};
 use jsf_json::decode_utf8;
+use jsf_openpbs::entity::FairshareEntity;
 use jsf_slurm::conf::SlurmConf;
 
 use super::SiteError;
 use super::compression::{Compression, decompressed};
 use super::file_kind::FileKind;
+use super::jobs::SiteJobs;
 use super::quoted_mail::may_be_quoted;
 use super::role::Role;
 
@@ -238,9 +240,35 @@ fn read_limited(
 #[derive(Debug, Default)]
 pub(super) struct JobDocument {
     stdin: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be read again.
+    last: Mutex<Option<KeptJobs>>,
+}
+
+/// Jobs that were read, and for which request.
+#[derive(Debug)]
+struct KeptJobs {
+    source: FileSource,
+    columns: Vec<String>,
+    entity: FairshareEntity,
+    jobs: SiteJobs,
 }
 
 impl JobDocument {
+    /// The jobs that were read last, if that was for these columns.
+    pub(super) fn kept(&self, source: &FileSource, columns: &[String], entity: FairshareEntity) -> Option<SiteJobs> {
+        let last = self.last.lock().ok()?;
+        let last =
+            last.as_ref().filter(|last| last.source == *source && last.columns == *columns && last.entity == entity)?;
+        Some(last.jobs.clone())
+    }
+
+    /// Keeps jobs in place of those that were read last.
+    pub(super) fn keep(&self, source: &FileSource, columns: Vec<String>, entity: FairshareEntity, jobs: &SiteJobs) {
+        if let Ok(mut last) = self.last.lock() {
+            *last = Some(KeptJobs { source: source.clone(), columns, entity, jobs: jobs.clone() });
+        }
+    }
+
     /// Reads the jobs while the document arrives; `again` means that the site may read them once more.
     pub(super) fn read(
         &self,

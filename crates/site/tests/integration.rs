@@ -6,4 +6,5 @@ mod nodes;
 mod public_api;
 mod python;
 mod reach_rank;
+mod read_once;
 mod replay;

@@ -456,9 +456,10 @@ fn is_fatal(checked: &Checked) -> bool {
     matches!(checked.verdict, Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. })
 }
 
-/// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows.
+/// The result of checking a formula. The queue of the site tells of crashes that no job of the log shows, which decides the exit
+/// code in every format.
 fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
-    let of_queue = queue_site(arguments).and_then(|site| site.check(submitted).ok());
+    let of_queue = site.check_with_queue(submitted).ok().flatten();
     let checked = site.check(submitted).map_err(|error| without_names(arguments, error))?;
     Ok(match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
         // what is found in the queue may name its entities
@@ -466,13 +467,6 @@ fn check(arguments: &SimulateArgs, site: &Site, submitted: &FormulaSubmission<'_
         Some(of_queue) => of_queue,
         None => checked,
     })
-}
-
-/// The site with its queue, if it has one: whether the scheduler crashes of it decides the exit code in every format.
-fn queue_site(arguments: &SimulateArgs) -> Option<Site> {
-    let is_read = !arguments.site.files_from(is_stdin).is_empty();
-    let files = simulated_files(&arguments.site).ok().filter(|files| !is_read && files.has(Role::Queue))?;
-    Site::from_files(files, arguments.site.rules(None)).ok()
 }
 
 /// Says for which jobs the formulas fail, where no document does.
