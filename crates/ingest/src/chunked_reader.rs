@@ -66,25 +66,11 @@ struct JobSeparator {
 }
 
 impl DocumentLayout {
-    /// Detects the layout from the start of a document; `None` unless the start contains one job and the beginning of the
-    /// next, or all jobs.
-    pub(super) fn detect(start: &[u8]) -> Option<Self> {
-        let start = start.utf8_chunks().next()?.valid();
+    /// Detects the layout from the start of a document whose jobs are the object at a place of it; `None` unless the start
+    /// contains one job and the beginning of the next, or all jobs.
+    pub(super) fn detect(start: &str, jobs: usize) -> Option<Self> {
         let mut scanner = Scanner::new(start);
-        scanner.space();
-        scanner.take(b'{')?;
-        scanner.space();
-        loop {
-            match &*scanner.key()? {
-                "Jobs" => break,
-                "jobs" => return None,
-                _ => {}
-            }
-            scanner.skip_value()?;
-            scanner.space();
-            scanner.take(b',')?;
-            scanner.space();
-        }
+        scanner.at = jobs;
         scanner.take(b'{')?;
         let first_job = scanner.at;
         scanner.space();

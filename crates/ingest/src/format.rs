@@ -1,11 +1,12 @@
 //! Detects the format of a job document by its content.
 
-use std::borrow::Cow;
+use jsf_json::{clipped, decode_utf8};
 
-use jsf_json::{Entry, ObjectReader, clipped, read_object};
-use serde::de::Error;
-
+use crate::chunked_reader::DocumentLayout;
 use crate::error::ReadErrorKind;
+use crate::json_reader::json_error;
+use crate::json_scanner::Scanner;
+use crate::object_keys::{Next, ObjectKeys};
 
 pub(super) const EXPECTED: &str =
     "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
@@ -39,7 +40,11 @@ impl DocumentFormat {
         if let Some(format) = Self::from_job_line(text.trim_start()) {
             return Ok(format);
         }
-        let keys = TopLevelKeys::read(text);
+        Self::of_keys(text, TopLevelKeys::read(text))
+    }
+
+    /// The format of a document with these keys.
+    fn of_keys(text: &str, keys: TopLevelKeys) -> Result<Self, ReadErrorKind> {
         match keys.decisive {
             Some(DecisiveKey::Jobs(format)) => Ok(format),
             None if keys.is_from_pbs => Ok(Self::QstatJson),
@@ -55,19 +60,15 @@ impl DocumentFormat {
         }
     }
 
-    /// The format of a document by its head, if the head decides. `is_complete` says that it is the whole document.
-    pub(super) fn detect_by_head(head: &str, is_complete: bool) -> Option<Self> {
-        if is_complete {
-            return Self::detect(head).ok();
-        }
+    /// The format of a document that begins with this head, if the head decides.
+    fn of_head(head: &str, keys: &TopLevelKeys) -> Option<Self> {
         if let Some(format) = Self::from_job_line(head.trim_start()) {
             return Some(format);
         }
-        let keys = TopLevelKeys::read(head);
         let complete_lines = head.rfind('\n').map_or("", |end| &head[..end]);
         match keys.decisive {
             Some(DecisiveKey::Jobs(format)) => Some(format),
-            None if keys.is_from_pbs || keys.error.is_none_or(|error| error.is_eof()) => None,
+            None if keys.is_from_pbs || keys.error.as_ref().is_none_or(serde_json::Error::is_eof) => None,
             _ => Self::has_a_job_line(complete_lines).then_some(Self::Ndjson),
         }
     }
@@ -119,6 +120,8 @@ enum DecisiveKey {
 #[derive(Debug, Default)]
 struct TopLevelKeys {
     decisive: Option<DecisiveKey>,
+    /// Where the value of the decisive key begins.
+    value: usize,
     is_from_pbs: bool,
     error: Option<serde_json::Error>,
 }
@@ -126,24 +129,74 @@ struct TopLevelKeys {
 impl TopLevelKeys {
     fn read(text: &str) -> Self {
         let mut keys = Self::default();
-        let error = read_object(text, &mut keys).err();
-        Self { error: error.filter(|_| keys.decisive.is_none()), ..keys }
+        if keys.walk(text).is_none() {
+            keys.error = json_error(text);
+        }
+        keys
+    }
+
+    /// `None` if the text is not an object, or not valid JSON up to the decisive key.
+    fn walk(&mut self, text: &str) -> Option<()> {
+        let mut scanner = Scanner::new(text);
+        let mut keys = ObjectKeys::new();
+        scanner.space();
+        scanner.take(b'{')?;
+        let mut is_first = true;
+        while let Next::Value((), key) = keys.next(&mut scanner, is_first, |_| ())? {
+            is_first = false;
+            let key = keys.name(key);
+            self.decisive = DecisiveKey::from_name(key);
+            if self.decisive.is_some() {
+                self.value = scanner.at;
+                return Some(());
+            }
+            self.is_from_pbs |= matches!(key, "pbs_version" | "pbs_server");
+            scanner.skip_value()?;
+        }
+        scanner.space();
+        scanner.is_at_end().then_some(())
     }
 }
 
-impl<'d> ObjectReader<'d> for TopLevelKeys {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        self.decisive = match &*key {
-            "Jobs" => Some(DecisiveKey::Jobs(DocumentFormat::QstatJson)),
-            "jobs" => Some(DecisiveKey::Jobs(DocumentFormat::NativeJson)),
-            "id" | "resources" | "inputs" => Some(DecisiveKey::Jobs(DocumentFormat::Ndjson)),
-            "Queue" => Some(DecisiveKey::Other("a document of queues, as `qstat -Qf -F json` prints it")),
-            "Server" => Some(DecisiveKey::Other("a document of servers, as `qstat -Bf -F json` prints it")),
-            "nodes" => Some(DecisiveKey::Other("a document of nodes, as `pbsnodes -F json` prints it")),
-            _ => None,
+impl DecisiveKey {
+    fn from_name(key: &str) -> Option<Self> {
+        Some(match key {
+            "Jobs" => Self::Jobs(DocumentFormat::QstatJson),
+            "jobs" => Self::Jobs(DocumentFormat::NativeJson),
+            "id" | "resources" | "inputs" => Self::Jobs(DocumentFormat::Ndjson),
+            "Queue" => Self::Other("a document of queues, as `qstat -Qf -F json` prints it"),
+            "Server" => Self::Other("a document of servers, as `qstat -Bf -F json` prints it"),
+            "nodes" => Self::Other("a document of nodes, as `pbsnodes -F json` prints it"),
+            _ => return None,
+        })
+    }
+}
+
+/// What the head of a document shows: it is looked at once.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// `None` if the rest of the document decides.
+    pub format: Option<DocumentFormat>,
+    /// Where the jobs of qstat begin and what separates them, if the head shows that.
+    pub layout: Option<DocumentLayout>,
+}
+
+impl Head {
+    /// Looks at a head. `is_complete` says that it is the whole document.
+    pub(super) fn new(head: &[u8], is_complete: bool) -> Self {
+        let text = decode_utf8(head);
+        let keys = TopLevelKeys::read(&text);
+        // places in a text with replaced bytes are not those in the document
+        let is_qstat = matches!(keys.decisive, Some(DecisiveKey::Jobs(DocumentFormat::QstatJson)));
+        let valid = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let layout = if is_qstat { DocumentLayout::detect(valid, keys.value) } else { None };
+        let format = match is_complete {
+            true if text.trim().is_empty() => None,
+            true => {
+                DocumentFormat::from_job_line(text.trim_start()).or_else(|| DocumentFormat::of_keys(&text, keys).ok())
+            }
+            false => DocumentFormat::of_head(&text, &keys),
         };
-        self.is_from_pbs |= matches!(&*key, "pbs_version" | "pbs_server");
-        // Any error ends the walk through the document.
-        if self.decisive.is_some() { Err(E::Error::custom("decided")) } else { value.skip() }
+        Self { format, layout }
     }
 }

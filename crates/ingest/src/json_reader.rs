@@ -211,6 +211,11 @@ impl<'d> ObjectReader<'d> for Check {
     }
 }
 
+/// The first error in a document that is not valid JSON.
+pub(super) fn json_error(text: &str) -> Option<serde_json::Error> {
+    read_object(text, Check::Document).err()
+}
+
 /// The most notes on a document.
 const MAX_NOTES: usize = 10;
 /// The note on a document without `Jobs`.

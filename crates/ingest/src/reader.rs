@@ -7,17 +7,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 use job_sort_formula::jobs::MAX_COLUMNS;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
 
-use crate::chunked_reader::{self, DocumentLayout, last_line_end};
+use crate::chunked_reader::{self, last_line_end};
 use crate::chunks::Chunks;
 use crate::error::{ReadError, ReadErrorKind};
-use crate::format::{DocumentFormat, EXPECTED};
+use crate::format::{DocumentFormat, EXPECTED, Head};
 use crate::json_reader::{read_native_json, read_ndjson, read_qstat_json};
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::qstat_recovery::read_damaged_qstat_json;
 use crate::qstat_text::{read_qstat_dsv, read_qstat_text};
 
 /// How many bytes of a document are read to detect its format.
-const HEAD: usize = 256 << 10;
+const HEAD_BYTES: usize = 256 << 10;
 /// The largest document that is held in memory as a whole, in bytes.
 const MAX_WHOLE: u64 = 4 << 30;
 /// About how many bytes are parsed at a time.
@@ -99,37 +99,38 @@ impl<'a> JobReader<'a> {
     /// Reads a document in the way that its first bytes suggest: in chunks, or as a whole.
     fn read_by_head(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let mut head = Vec::new();
-        source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
-        let is_complete = head.len() < HEAD;
+        source.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+        let is_complete = head.len() < HEAD_BYTES;
         if is_binary(&head) {
             let found = "binary data".to_owned();
             return Ok(Err(ReadErrorKind::Unrecognised { found, expected: EXPECTED }));
         }
-        if self.options.cycle_jobs {
-            return self.read_whole(source);
-        }
-        let format = DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_complete);
         head.drain(..head.len() - strip_byte_order_mark(&head).len());
-        if format == Some(DocumentFormat::Ndjson) {
+        let Head { format, layout } = Head::new(&head, is_complete);
+        if format == Some(DocumentFormat::Ndjson) && !self.options.cycle_jobs {
             source.discard_copy();
             let chunks = Chunks::new(head, Box::new(source), self.chunk_size, Box::new(last_line_end));
             return chunked_reader::read_ndjson(chunks, self.options);
         }
-        if format == Some(DocumentFormat::QstatJson)
-            && let Some(layout) = DocumentLayout::detect(&head)
-        {
+        if let Some(layout) = layout.filter(|_| !self.options.cycle_jobs) {
             let chunks = Chunks::new(head, Box::new(&mut source), self.chunk_size, layout.find_cut());
             if let Some(read) = chunked_reader::read_qstat_json(chunks, &layout, self.options)? {
                 return Ok(read);
             }
         }
-        self.read_whole(source)
+        self.read_whole(source, format)
     }
 
-    fn read_whole(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    /// Reads a document whose head has shown its format, or has not.
+    fn read_whole(
+        &self,
+        mut source: Source<'_>,
+        format: Option<DocumentFormat>,
+    ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let bytes = source.read_all()?;
         let text = decode_utf8(strip_byte_order_mark(&bytes));
-        Ok(DocumentFormat::detect(&text).and_then(|format| match format {
+        let format = format.map_or_else(|| DocumentFormat::detect(&text), Ok);
+        Ok(format.and_then(|format| match format {
             DocumentFormat::QstatJson => self.read_qstat_json(&text),
             DocumentFormat::QstatText => read_qstat_text(&text, self.options),
             DocumentFormat::QstatDsv => read_qstat_dsv(&text, self.options),
@@ -153,7 +154,7 @@ impl<'a> JobReader<'a> {
 fn is_binary(head: &[u8]) -> bool {
     let start = strip_byte_order_mark(head).trim_ascii_start();
     let is_text = start.starts_with(b"{") || start.starts_with(b"[") || start.starts_with(b"Job Id");
-    !is_text && head.len() == HEAD && memchr::memchr(0, head).is_some()
+    !is_text && head.len() == HEAD_BYTES && memchr::memchr(0, head).is_some()
 }
 
 /// A document that is read once, or twice.

@@ -1,5 +1,6 @@
 //! The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 
+mod error;
 pub mod formula_source;
 pub mod limits;
 pub mod nodes;
@@ -15,3 +16,5 @@ pub mod scheduler_settings;
 pub mod schedulers;
 pub mod server;
 pub mod usage;
+
+pub use error::{DocumentError, DocumentFault};

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
-use thiserror::Error;
 
 use crate::files::limits::whole_amount;
 use crate::files::objects::{Attribute, DamagedLine, ObjectKind, Objects, last, read_damaged};
 use crate::files::server::boolean;
+use crate::files::{DocumentError, DocumentFault};
 
 /// The nodes (vnodes) of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,49 +55,6 @@ pub struct Node {
     pub jobs: Vec<Box<str>>,
 }
 
-/// A document of nodes that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NodesError {
-    /// It contains no node.
-    #[error(
-        "`{source_name}` contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`"
-    )]
-    NoNode {
-        /// The document's name.
-        source_name: String,
-    },
-    /// It is invalid JSON, and not one attribute per line either.
-    #[error("`{source_name}` is not valid JSON: {reason}")]
-    Json {
-        /// The document's name.
-        source_name: String,
-        /// What is wrong, and where.
-        reason: String,
-    },
-    /// It is invalid JSON, and an attribute that counts is damaged.
-    #[error("`{source_name}` is not valid JSON, and line {line} cannot be read: `{text}`")]
-    DamagedLine {
-        /// The document's name.
-        source_name: String,
-        /// The line, from 1.
-        line: usize,
-        /// What it contains.
-        text: String,
-    },
-    /// An amount is not a number.
-    #[error("`{source_name}`: the node `{node}` has the amount `{found}` of {resource}, expected a whole number")]
-    Amount {
-        /// The document's name.
-        source_name: String,
-        /// The node.
-        node: String,
-        /// The resource.
-        resource: String,
-        /// What was found.
-        found: String,
-    },
-}
-
 /// The attributes that limit which jobs run on a node, and that are found and not read.
 const OTHER_ATTRIBUTES: [&str; 5] =
     ["max_running", "max_user_run", "max_group_run", "no_multinode_jobs", "provision_enable"];
@@ -117,25 +74,26 @@ impl Nodes {
     /// let text = "vn1\n     state = free\n     resources_available.ncpus = 4\n     resources_available.mem = 1gb\n";
     /// let nodes = Nodes::read("pbsnodes.txt", &Objects::read(text))?;
     /// assert_eq!((nodes.total("ncpus"), nodes.total("mem")), (4, 1_048_576));
-    /// # Ok::<(), jsf_openpbs::files::nodes::NodesError>(())
+    /// # Ok::<(), jsf_openpbs::files::DocumentError>(())
     /// ```
-    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, NodesError> {
-        let mut reader = Reader::new(source_name);
+    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, DocumentError> {
+        Self::of(objects).map_err(|fault| fault.of(source_name))
+    }
+
+    fn of(objects: &Objects<'_>) -> Result<Self, DocumentFault> {
+        let mut reader = Reader { nodes: Nodes::default(), schema: Schema::openpbs() };
         match &objects.json_error {
             None => reader.add(objects)?,
             Some(reason) => match read_damaged(objects.text, |attribute| reader.is_needed(attribute)) {
                 Ok(Some(whole)) if whole.has(ObjectKind::Node) => reader.add(&whole)?,
-                Ok(_) => {
-                    return Err(NodesError::Json { source_name: source_name.to_owned(), reason: reason.clone() });
-                }
+                Ok(_) => return Err(DocumentFault::Json(reason.clone())),
                 Err(DamagedLine { line, text }) => {
-                    let text = clipped(text).into_owned();
-                    return Err(NodesError::DamagedLine { source_name: source_name.to_owned(), line, text });
+                    return Err(DocumentFault::DamagedLine { line, text: clipped(text).into_owned() });
                 }
             },
         }
         if reader.nodes.is_empty() {
-            return Err(NodesError::NoNode { source_name: source_name.to_owned() });
+            return Err(DocumentFault::NoNode);
         }
         Ok(reader.nodes)
     }
@@ -172,18 +130,13 @@ impl Nodes {
     }
 }
 
-struct Reader<'a> {
-    source_name: &'a str,
+struct Reader {
     nodes: Nodes,
     schema: Schema,
 }
 
-impl<'a> Reader<'a> {
-    fn new(source_name: &'a str) -> Self {
-        Self { source_name, nodes: Nodes::default(), schema: Schema::openpbs() }
-    }
-
-    fn add(&mut self, objects: &Objects<'_>) -> Result<(), NodesError> {
+impl Reader {
+    fn add(&mut self, objects: &Objects<'_>) -> Result<(), DocumentFault> {
         let timestamp = last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text());
         self.nodes.timestamp = timestamp.and_then(|seconds| seconds.parse().ok());
         let mut positions: HashMap<&str, usize> = HashMap::new();
@@ -211,7 +164,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn set(&mut self, node: usize, attribute: &Attribute<'_>, value: &str) -> Result<(), NodesError> {
+    fn set(&mut self, node: usize, attribute: &Attribute<'_>, value: &str) -> Result<(), DocumentFault> {
         if let Some(resource) = &attribute.resource {
             return self.set_resource(node, &attribute.name, resource, value);
         }
@@ -234,7 +187,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) -> Result<(), NodesError> {
+    fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) -> Result<(), DocumentFault> {
         let amount = self.amount(node, list, resource, value)?.map(|amount| (Box::from(resource), amount));
         let node = &mut self.nodes.nodes[node];
         match list {
@@ -252,13 +205,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one of them has.
-    fn amount(&self, node: usize, list: &str, resource: &str, value: &str) -> Result<Option<i64>, NodesError> {
+    fn amount(&self, node: usize, list: &str, resource: &str, value: &str) -> Result<Option<i64>, DocumentFault> {
         let kind = self.kind(resource);
         let amount = whole_amount(value, kind);
         let is_number = matches!(kind, Some(InputType::Count | InputType::Size | InputType::Duration));
         if amount.is_none() && is_number && !value.starts_with('@') {
-            return Err(NodesError::Amount {
-                source_name: self.source_name.to_owned(),
+            return Err(DocumentFault::Amount {
                 node: self.nodes.nodes[node].name.to_string(),
                 resource: resource.to_owned(),
                 found: clipped(value).into_owned(),

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
-use thiserror::Error;
 
 use crate::files::limits::{self, LimitsByQueue, RunLimits};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::schedulers;
 use crate::files::server::boolean;
+use crate::files::{DocumentError, DocumentFault};
 use crate::resource_amount;
 
 /// The queues with their priorities, and the resources in the attributes of the queues and the server.
@@ -41,37 +41,18 @@ pub struct Queues {
 /// A queue, a list of resources and a resource.
 type AmountKey = (Box<str>, Box<str>, Box<str>);
 
-/// A document of queues that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum QueuesError {
-    /// It is invalid JSON.
-    #[error("`{source_name}` is not valid JSON: {reason}")]
-    Json {
-        /// The document's name.
-        source_name: String,
-        /// What is wrong, and where.
-        reason: String,
-    },
-    /// A priority is not a whole number.
-    #[error("`{source_name}`: the `Priority` of queue `{queue}` is {found}, expected a whole number")]
-    Priority {
-        /// The document's name.
-        source_name: String,
-        /// The queue.
-        queue: String,
-        /// What was found.
-        found: String,
-    },
-}
-
 impl Queues {
     /// The queues of a document, and the attributes of its server.
     ///
     /// # Errors
     /// The document is invalid JSON, or has a priority that is not a whole number.
-    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, QueuesError> {
+    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, DocumentError> {
+        Self::of(objects).map_err(|fault| fault.of(source_name))
+    }
+
+    fn of(objects: &Objects<'_>) -> Result<Self, DocumentFault> {
         if let Some(reason) = &objects.json_error {
-            return Err(QueuesError::Json { source_name: source_name.to_owned(), reason: reason.clone() });
+            return Err(DocumentFault::Json(reason.clone()));
         }
         let mut queues = Self::default();
         for object in &objects.objects {
@@ -82,7 +63,7 @@ impl Queues {
             };
             queues.add_queue(queue);
             for attribute in &object.attributes {
-                queues.set(source_name, queue, attribute)?;
+                queues.set(queue, attribute)?;
             }
         }
         Ok(queues)
@@ -264,14 +245,13 @@ impl Queues {
         }
     }
 
-    fn set(&mut self, source_name: &str, queue: &str, attribute: &Attribute<'_>) -> Result<(), QueuesError> {
+    fn set(&mut self, queue: &str, attribute: &Attribute<'_>) -> Result<(), DocumentFault> {
         let Attribute { name, resource, value, .. } = attribute;
         match (&**name, resource.as_deref()) {
             ("Priority", None) if !queue.is_empty() => {
                 let priority = value.text().and_then(|text| text.parse().ok());
                 if priority.is_none() && !value.is_null() {
-                    let (source_name, queue) = (source_name.to_owned(), queue.to_owned());
-                    return Err(QueuesError::Priority { source_name, queue, found: value.found() });
+                    return Err(DocumentFault::Priority { queue: queue.to_owned(), found: value.found() });
                 }
                 self.priorities.insert(queue.into(), priority);
             }

@@ -5,10 +5,10 @@
 //! Source: the attributes in `pbs_resv_attributes(7B)`, and the reservations recorded in `tests/golden/cycles`.
 
 use job_sort_formula::schema::Schema;
-use thiserror::Error;
 
 use super::limits::whole_amount;
 use super::objects::{Object, ObjectKind, Objects};
+use super::{DocumentError, DocumentFault};
 use crate::wall_clock::seconds_of_ctime;
 
 /// A reservation.
@@ -44,21 +44,6 @@ pub struct ReservedNode {
     pub amounts: Vec<(Box<str>, i64)>,
 }
 
-/// A document of reservations that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ReservationsError {
-    /// A reservation with nodes does not say when it starts and ends.
-    #[error("`{source_name}`: the reservation `{id}` has no `{attribute}` that is a time")]
-    Time {
-        /// The document's name.
-        source_name: String,
-        /// The reservation.
-        id: String,
-        /// `reserve_start` or `reserve_end`.
-        attribute: &'static str,
-    },
-}
-
 /// The reservations that are not over. Nothing at all is what `pbs_rstat` prints if there is none.
 ///
 /// # Errors
@@ -72,11 +57,13 @@ pub enum ReservationsError {
 ///     reserve_end = Fri Nov 27 13:00:00 2026\nqueue = R1\nresv_nodes = (a:ncpus=4)+(b:ncpus=8)\n";
 /// let reservations = read("rstat.txt", &Objects::read(text))?;
 /// assert_eq!((&*reservations[0].queue, reservations[0].nodes.len()), ("R1", 2));
-/// # Ok::<(), jsf_openpbs::files::reservations::ReservationsError>(())
+/// # Ok::<(), jsf_openpbs::files::DocumentError>(())
 /// ```
-pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Vec<ListedReservation>, ReservationsError> {
+pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Vec<ListedReservation>, DocumentError> {
     let described = objects.of(ObjectKind::Reservation).map(Described);
-    described.filter(|reservation| !reservation.is_over()).map(|listed| listed.reservation(source_name)).collect()
+    let listed: Result<_, _> =
+        described.filter(|listed| !listed.is_over()).map(|listed| listed.reservation()).collect();
+    listed.map_err(|fault: DocumentFault| fault.of(source_name))
 }
 
 /// A reservation with its attributes.
@@ -88,13 +75,9 @@ impl Described<'_, '_> {
         state.strip_prefix("RESV_").unwrap_or(state)
     }
 
-    fn time(&self, attribute: &'static str, source_name: &str) -> Result<i64, ReservationsError> {
+    fn time(&self, attribute: &'static str) -> Result<i64, DocumentFault> {
         let time = self.0.get(attribute).and_then(seconds_of_ctime);
-        time.ok_or_else(|| ReservationsError::Time {
-            source_name: source_name.to_owned(),
-            id: self.0.name.to_string(),
-            attribute,
-        })
+        time.ok_or_else(|| DocumentFault::Time { id: self.0.name.to_string(), attribute })
     }
 
     fn number(&self, attribute: &str) -> u32 {
@@ -105,11 +88,11 @@ impl Described<'_, '_> {
         matches!(self.state(), "FINISHED" | "BEING_DELETED" | "DELETED")
     }
 
-    fn reservation(&self, source_name: &str) -> Result<ListedReservation, ReservationsError> {
+    fn reservation(&self) -> Result<ListedReservation, DocumentFault> {
         let nodes = self.0.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
         // one without nodes holds nothing, whenever it is
-        let time = |attribute| match self.time(attribute, source_name) {
+        let time = |attribute| match self.time(attribute) {
             Err(_) if !is_confirmed => Ok(0),
             time => time,
         };
