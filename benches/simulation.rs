@@ -19,7 +19,7 @@ use jsf::view::csv_writer::Cells;
 use jsf_ingest::native_tree::read_tree;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics, Workload,
-    WorkloadBuilder, WorkloadModel, follows_submission, generate, simulate,
+    WorkloadBuilder, WorkloadModel, generate, simulate,
 };
 use jsf_site::ProcessorsSource;
 use serde_json::json;
@@ -75,10 +75,8 @@ const LONG_QUEUE_FORMULAS: [&str; 5] = [
 
 /// The time for a workload under a formula, and a hash of the starts, by which two builds are compared.
 fn measure_starts(name: &str, formula: &str, workload: &Workload) {
-    let parsed = Formula::parse(formula).expect("a formula");
-    let program = parsed.compile(&Schema::openpbs()).expect("a program");
-    let mut rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
-    rules.order.follows_submission = follows_submission(parsed.expr());
+    let program = Formula::parse(formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+    let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule = simulate(&program, workload, rules, None, &mut ()).expect("a schedule");
     let seconds = start.elapsed().as_secs_f64();

@@ -313,12 +313,11 @@ impl Difference {
 
 /// The jobs that start in both schedules, without those of the first `warm_up` seconds.
 fn paired_jobs(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Vec<PairedJob> {
-    let jobs = workload.jobs();
-    let begin = jobs.first().map_or(0, |job| job.submit).saturating_add(warm_up);
     let user = user_of(workload);
-    let paired = jobs.iter().enumerate().filter(|(_, job)| job.submit >= begin).filter_map(|(index, job)| {
+    let paired = workload.after_warm_up(warm_up).filter_map(|index| {
+        let job = workload.jobs()[index];
         let waits = [wait_of(workload, old, index)?, wait_of(workload, new, index)?];
-        Some(PairedJob { job: *job, block: 0, user: user(index as u32, job), waits })
+        Some(PairedJob { job, block: 0, user: user(index as u32, &job), waits })
     });
     paired.collect()
 }

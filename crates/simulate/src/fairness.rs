@@ -76,7 +76,8 @@ impl Fairness {
         let mut has_jobs = vec![false; workload.entities().len()];
         let mut of_entity: Vec<Vec<(WorkloadJob, i64)>> = vec![Vec::new(); workload.entities().len()];
         let mut last_end = begin;
-        for (index, job) in workload.jobs().iter().enumerate().filter(|(_, job)| job.submit >= begin) {
+        for index in workload.after_warm_up(warm_up) {
+            let job = &workload.jobs()[index];
             has_jobs[job.entity as usize] = true;
             let Some(start) = schedule.start(index) else { continue };
             last_end = last_end.max(start + job.duration());

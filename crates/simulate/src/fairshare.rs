@@ -100,11 +100,6 @@ pub struct Fairshare {
     usage_of_tree: Vec<f64>,
     /// The usage of each node and of all nodes below it.
     usage: Vec<f64>,
-    /// The parent of each node, or one that no node has.
-    parents: Vec<usize>,
-    /// The children of each node are those of `children` from its start to that of the next node.
-    children: Vec<usize>,
-    children_starts: Vec<usize>,
     /// The fraction of its siblings' shares that each node has, and of the whole machine.
     fractions: Vec<f64>,
     percs: Vec<f64>,
@@ -139,14 +134,9 @@ impl Fairshare {
             factor: vec![0.0; nodes.len()],
         };
         let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
-        let (usage, tree_usages) = (vec![0.0; tree.len()], vec![0.0; tree.len()]);
-        let parents = tree.nodes().map(|node| tree.parent(node).map_or(usize::MAX, |parent| parent.index())).collect();
-        let (mut children, mut children_starts) = (Vec::new(), vec![0]);
-        for node in tree.nodes() {
-            children.extend(tree.children(node).iter().map(|child| child.index()));
-            children_starts.push(children.len());
-        }
         Self {
+            usage: vec![0.0; tree.len()],
+            tree_usages: vec![0.0; tree.len()],
             tree,
             policy,
             decay,
@@ -154,13 +144,8 @@ impl Fairshare {
             nodes,
             own_usage,
             usage_of_tree,
-            usage,
-            parents,
-            children,
-            children_starts,
             fractions,
             percs,
-            tree_usages,
             is_floored,
             time: 0,
             is_printed: false,
@@ -203,27 +188,22 @@ impl Fairshare {
     /// The path of each entity of the workload from the root, as OpenPBS compares two of them.
     pub(super) fn paths(&self) -> Vec<SharePath> {
         let mut usage = self.own_usage.clone();
-        for node in (0..usage.len()).rev() {
-            let below: f64 = self.children_of(node).iter().map(|&child| usage[child]).sum();
-            usage[node] += below;
+        for node in self.tree.nodes().rev() {
+            let below: f64 = self.tree.children(node).iter().map(|child| usage[child.index()]).sum();
+            usage[node.index()] += below;
         }
-        let path = |node: &Option<NodeId>| {
-            let Some(node) = *node else { return SharePath::default() };
-            let nodes = std::iter::once(node).chain(self.tree.ancestors(node)).filter(|&node| node != self.tree.root());
-            let mut nodes: Vec<NodeId> = nodes.collect();
-            nodes.reverse();
-            SharePath::new(nodes.into_iter().map(|node| (node, self.percs[node.index()], usage[node.index()])))
-        };
-        self.nodes.iter().map(path).collect()
+        let mut paths = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            paths.push(node.map_or_else(SharePath::default, |node| {
+                SharePath::from_root(&self.tree, node, |node| (self.percs[node.index()], usage[node.index()]))
+            }));
+        }
+        paths
     }
 
     /// What a job is charged in a cycle in which it starts or is promised a start.
     pub(super) fn requested_usage(&self, job: &WorkloadJob) -> f64 {
         self.measure.requested(job)
-    }
-
-    fn children_of(&self, node: usize) -> &[usize] {
-        &self.children[self.children_starts[node]..self.children_starts[node + 1]]
     }
 
     /// Begins at a time before which nothing ran.
@@ -316,20 +296,20 @@ impl Fairshare {
 
     /// What [`DocumentedOpenPbs`] computes, without the factors that nobody asks for.
     fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
-        let root = self.tree.root().index();
-        for node in (0..self.usage.len()).rev() {
-            let below = self.children_of(node).iter().map(|&child| self.usage[child]);
-            self.usage[node] = below.fold(self.own_usage[node], |sum, usage| sum + usage);
+        let root = self.tree.root();
+        for node in self.tree.nodes().rev() {
+            let below = self.tree.children(node).iter().map(|child| self.usage[child.index()]);
+            self.usage[node.index()] = below.fold(self.own_usage[node.index()], |sum, usage| sum + usage);
         }
-        let total = self.usage[root];
+        let total = self.usage[root.index()];
         let actual = |usage: f64| if total == 0.0 { 0.0 } else { usage / total };
-        self.tree_usages[root] = actual(total);
-        for node in 0..self.usage.len() {
-            let parent = self.parents[node];
-            let Some(&above) = self.tree_usages.get(parent) else { continue };
-            let actual = actual(self.usage[node]);
-            self.tree_usages[node] =
-                if parent == root { actual } else { actual + (above - actual) * self.fractions[node] };
+        for node in self.tree.nodes() {
+            let index = node.index();
+            let actual = actual(self.usage[index]);
+            self.tree_usages[index] = match self.tree.parent(node).filter(|parent| *parent != root) {
+                Some(parent) => actual + (self.tree_usages[parent.index()] - actual) * self.fractions[index],
+                None => actual,
+            };
         }
         for (entity, node) in self.nodes.iter().enumerate() {
             let Some(node) = node else { continue };
@@ -345,10 +325,7 @@ impl Fairshare {
 
 /// The usage of a node itself. OpenPBS's scheduler keeps that of a leaf as a running total.
 fn recorded_usage(tree: &ShareTree, node: NodeId) -> f64 {
-    match tree.children(node).is_empty() {
-        true => tree.usage(node),
-        false => tree.own_usage(node),
-    }
+    if tree.children(node).is_empty() { tree.usage(node) } else { tree.own_usage(node) }
 }
 
 /// A tree whose usage is the sum of what is charged to its nodes: running totals would not decay.

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use thiserror::Error;
 use toml::Spanned;
 
-use super::fairness::Fairness;
+use super::results::Results;
 use super::schedule::Schedule;
-use super::statistics::{Distribution, Statistics, bounded_slowdown, wait_of};
+use super::statistics::{Distribution, bounded_slowdown, wait_of};
 use super::workload::{Workload, WorkloadJob};
 
 /// The longest file of goals, in bytes.
@@ -88,8 +88,7 @@ pub enum Measure {
 }
 
 /// A number that each job has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobMeasure {
     /// The seconds from submission to start.
     Wait,
@@ -126,6 +125,20 @@ pub enum RunMeasure {
     /// The mean number of waiting jobs.
     MeanQueue,
 }
+
+/// The measures by their names in a file.
+const JOB_MEASURES: [(JobMeasure, &str); 3] = [
+    (JobMeasure::Wait, "wait"),
+    (JobMeasure::BoundedSlowdown, "bounded_slowdown"),
+    (JobMeasure::Turnaround, "turnaround"),
+];
+const RUN_MEASURES: [(RunMeasure, &str); 5] = [
+    (RunMeasure::Utilisation, "utilisation"),
+    (RunMeasure::Jain, "jain"),
+    (RunMeasure::Hoover, "hoover"),
+    (RunMeasure::Makespan, "makespan"),
+    (RunMeasure::MeanQueue, "mean_queue"),
+];
 
 /// The limit of a goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -319,12 +332,8 @@ pub struct JudgedRun<'a> {
     pub workload: &'a Workload,
     /// When they start.
     pub schedule: &'a Schedule,
-    /// The statistics of the whole run.
-    pub statistics: &'a Statistics,
-    /// How the use compares with the shares, where there are any.
-    pub fairness: Option<&'a Fairness>,
-    /// The seconds after the first submission in which jobs do not count.
-    pub warm_up: i64,
+    /// What the schedule says of the whole run.
+    pub results: &'a Results,
 }
 
 /// The value of a measure.
@@ -340,18 +349,15 @@ impl JudgedRun<'_> {
     /// The value of a measure, and of how many jobs it is.
     fn measured(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> Measured {
         let jobs = self.workload.jobs();
-        let begin = jobs.first().map_or(0, |job| job.submit.saturating_add(self.warm_up));
-        let is_counted = |job: &usize| jobs[*job].submit >= begin && is_concerned(&jobs[*job]);
+        let counted = self.workload.after_warm_up(self.results.warm_up);
+        let is_counted = |job: &usize| counted.contains(job) && is_concerned(&jobs[*job]);
         let never_start = self.schedule.never_start().filter(is_counted).count();
         match measure {
-            // the queue never empties, and the last job never ends
-            Measure::OfRun(RunMeasure::Makespan | RunMeasure::MeanQueue) if never_start > 0 => {
-                let jobs = self.statistics.summary.jobs + never_start;
-                Measured { jobs, never_start, value: Some(f64::INFINITY) }
-            }
             Measure::OfRun(measure) => {
-                let jobs = self.statistics.summary.jobs + never_start;
-                Measured { jobs, never_start, value: self.of_run(measure) }
+                let is_of_end = matches!(measure, RunMeasure::Makespan | RunMeasure::MeanQueue);
+                // the queue never empties, and the last job never ends
+                let value = if is_of_end && never_start > 0 { Some(f64::INFINITY) } else { self.of_run(measure) };
+                Measured { jobs: self.results.statistics.summary.jobs + never_start, never_start, value }
             }
             Measure::OfJobs(measure, statistic) => {
                 let counted = (0..jobs.len()).filter(is_counted);
@@ -364,14 +370,15 @@ impl JudgedRun<'_> {
     }
 
     fn of_run(&self, measure: RunMeasure) -> Option<f64> {
-        let summary = &self.statistics.summary;
+        let Results { statistics, fairness, .. } = self.results;
+        let summary = &statistics.summary;
         match measure {
             RunMeasure::Utilisation => Some(summary.utilisation),
             RunMeasure::Makespan => Some(summary.makespan as f64),
             RunMeasure::MeanQueue => Some(summary.mean_queue),
-            RunMeasure::Jain => self.fairness.and_then(|fairness| fairness.jain),
+            RunMeasure::Jain => fairness.as_ref()?.jain,
             // where nothing is used, nothing is used by others
-            RunMeasure::Hoover => self.fairness.filter(|_| summary.jobs > 0).map(|fairness| fairness.hoover),
+            RunMeasure::Hoover => fairness.as_ref().filter(|_| summary.jobs > 0).map(|fairness| fairness.hoover),
         }
     }
 
@@ -446,12 +453,7 @@ impl Goal {
     fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
         let member = self.member.as_ref().map(|(member, name)| (*member, member.index(name, workload)));
         move |job| {
-            let is_member = match member {
-                None => true,
-                Some((Member::Queue, index)) => index == Some(job.queue as usize),
-                Some((Member::Entity, index)) => index == Some(job.entity as usize),
-                Some((Member::Group, index)) => index == Some(job.group as usize),
-            };
+            let is_member = member.is_none_or(|(member, index)| index == Some(member.index_of(job)));
             is_member && self.condition.as_ref().is_none_or(|condition| condition.holds(workload, job))
         }
     }
@@ -461,6 +463,15 @@ impl Member {
     /// The place of a name among those of the log; `None` if no job has it.
     pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
         self.names(workload).iter().position(|other| **other == *name)
+    }
+
+    fn index_of(self, job: &WorkloadJob) -> usize {
+        let index = match self {
+            Self::Queue => job.queue,
+            Self::Entity => job.entity,
+            Self::Group => job.group,
+        };
+        index as usize
     }
 
     /// The names in the log; those of an anonymous log are not to be shown, except those of its queues.
@@ -562,30 +573,21 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
 
 /// The measure of a name and, for one of jobs, a statistic.
 fn measure_of(name: &Spanned<String>, statistic: Option<&Spanned<StatisticValue>>) -> Result<Measure, Fault> {
-    let of_jobs = match name.get_ref().as_str() {
-        "wait" => JobMeasure::Wait,
-        "bounded_slowdown" => JobMeasure::BoundedSlowdown,
-        "turnaround" => JobMeasure::Turnaround,
-        run => {
-            let measure = match run {
-                "utilisation" => RunMeasure::Utilisation,
-                "jain" => RunMeasure::Jain,
-                "hoover" => RunMeasure::Hoover,
-                "makespan" => RunMeasure::Makespan,
-                "mean_queue" => RunMeasure::MeanQueue,
-                _ => {
-                    let expected = "expected wait, bounded_slowdown, turnaround, utilisation, jain, hoover, makespan or mean_queue";
-                    return Err((name.span(), format!("`{run}` is not a measure, {expected}")));
-                }
-            };
-            return match statistic {
-                Some(statistic) => Err((statistic.span(), format!("`{run}` is one number, without a statistic"))),
-                None => Ok(Measure::OfRun(measure)),
-            };
-        }
+    let (span, name) = (name.span(), name.get_ref());
+    if let Some((measure, _)) = RUN_MEASURES.into_iter().find(|(_, known)| known == name) {
+        return match statistic {
+            Some(statistic) => Err((statistic.span(), format!("`{name}` is one number, without a statistic"))),
+            None => Ok(Measure::OfRun(measure)),
+        };
+    }
+    let Some((of_jobs, _)) = JOB_MEASURES.into_iter().find(|(_, known)| known == name) else {
+        let names: Vec<&str> =
+            JOB_MEASURES.map(|(_, name)| name).into_iter().chain(RUN_MEASURES.map(|(_, name)| name)).collect();
+        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        return Err((span, format!("`{name}` is not a measure, expected {} or {last}", others.join(", "))));
     };
     let Some(statistic) = statistic else {
-        return Err((name.span(), format!("`{}` needs a `statistic`, such as \"mean\" or \"p95\"", name.get_ref())));
+        return Err((span, format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\"")));
     };
     let parsed = match statistic.get_ref() {
         StatisticValue::Name(name) => statistic_of(name),
@@ -678,33 +680,25 @@ impl Measure {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (of_jobs, statistic) = match self {
-            Self::OfRun(measure) => {
-                return f.write_str(match measure {
-                    RunMeasure::Utilisation => "utilisation",
-                    RunMeasure::Jain => "jain",
-                    RunMeasure::Hoover => "hoover",
-                    RunMeasure::Makespan => "makespan",
-                    RunMeasure::MeanQueue => "mean queue",
-                });
-            }
-            Self::OfJobs(measure, statistic) => (measure, statistic),
+            Self::OfRun(measure) => return f.write_str(&words_of(*measure, &RUN_MEASURES)),
+            Self::OfJobs(measure, statistic) => (*measure, statistic),
         };
-        let measure = match of_jobs {
-            JobMeasure::Wait => "wait",
-            JobMeasure::BoundedSlowdown => "bounded slowdown",
-            JobMeasure::Turnaround => "turnaround",
-        };
+        let measure = words_of(of_jobs, &JOB_MEASURES);
         match statistic {
             Statistic::Mean => write!(f, "mean {measure}"),
             Statistic::Median => write!(f, "median {measure}"),
             Statistic::Percentile(100) => write!(f, "longest {measure}"),
             Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
-            Statistic::Within(limit) => match of_jobs {
-                JobMeasure::BoundedSlowdown => write!(f, "{measure} within {limit}"),
-                JobMeasure::Wait | JobMeasure::Turnaround => write!(f, "{measure} within {}", time_in_words(*limit)),
-            },
+            Statistic::Within(limit) if of_jobs == JobMeasure::BoundedSlowdown => write!(f, "{measure} within {limit}"),
+            Statistic::Within(limit) => write!(f, "{measure} within {}", time_in_words(*limit)),
         }
     }
+}
+
+/// The name of a measure as it stands in sentences.
+fn words_of<M: PartialEq>(measure: M, names: &[(M, &str)]) -> String {
+    let name = names.iter().find(|(other, _)| *other == measure);
+    name.map_or_else(String::new, |(_, name)| name.replace('_', " "))
 }
 
 /// A time in the largest unit of which it is a multiple.

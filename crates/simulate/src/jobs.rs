@@ -1,7 +1,10 @@
 //! The jobs of a workload as a scheduling cycle sees them.
 
-use jsf_openpbs::cycle::{CycleJob, JobSource, Machine, Request};
+use std::borrow::Cow;
 
+use jsf_openpbs::cycle::{CycleJob, JobSource, Request};
+
+use super::rules::SimulationRules;
 use super::workload::{Workload, WorkloadJob};
 
 /// The jobs of a workload, with what each asks for.
@@ -12,21 +15,22 @@ pub(super) struct RequestedJobs<'w> {
     /// The number of amounts in each request.
     counted: usize,
     /// Job by job.
-    requests: Vec<i64>,
+    requests: Cow<'w, [i64]>,
     /// Job by job; empty if no array has a limit.
-    arrays: Vec<Option<u32>>,
+    arrays: &'w [Option<u32>],
 }
 
 impl<'w> RequestedJobs<'w> {
-    /// If there are no requests, only processors are asked for.
-    pub(super) fn new(workload: &'w Workload, requests: Vec<i64>, arrays: Vec<Option<u32>>, machine: &Machine) -> Self {
+    /// If the rules have no requests, only processors are asked for.
+    pub(super) fn new(workload: &'w Workload, rules: &'w SimulationRules) -> Self {
         let jobs = workload.jobs();
-        let counted = (requests.len() / jobs.len().max(1)).max(1);
-        let requests = match requests.is_empty() {
-            true => jobs.iter().map(|job| job.processors.into()).collect(),
-            false => requests,
+        let counted = (rules.requests.len() / jobs.len().max(1)).max(1);
+        let requests = if rules.requests.is_empty() {
+            jobs.iter().map(|job| job.processors.into()).collect()
+        } else {
+            Cow::Borrowed(&*rules.requests)
         };
-        Self { jobs, placed: machine.amounts().min(counted), counted, requests, arrays }
+        Self { jobs, placed: rules.machine.amounts().min(counted), counted, requests, arrays: &rules.arrays }
     }
 }
 

@@ -59,20 +59,7 @@ impl LeftOutReason {
 
     /// The name in JSON.
     pub fn key(self) -> &'static str {
-        match self {
-            Self::Cancelled => "cancelled",
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Moved => "moved",
-            Self::Unlisted => "unlisted",
-            Self::Incomplete => "incomplete",
-            Self::Outside => "outside",
-            Self::Rerun => "rerun",
-            Self::Reservation => "reservation",
-            Self::Repeated => "repeated",
-            Self::NoProcessors => "no_processors",
-            Self::Damaged => "damaged",
-        }
+        self.texts().0
     }
 
     /// What is said behind a number.
@@ -80,18 +67,25 @@ impl LeftOutReason {
         match self {
             Self::Rerun if number == 1 => "execution before a rerun",
             Self::Reservation if number == 1 => "reservation",
-            Self::Cancelled => "cancelled before they ran",
-            Self::Waiting => "still waiting at the end of the log",
-            Self::Running => "still running at the end of the log",
-            Self::Moved => "moved to another server",
-            Self::Unlisted => "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)",
-            Self::Incomplete => "submitted before the log is complete",
-            Self::Outside => "submitted outside the time that is simulated",
-            Self::Rerun => "executions before a rerun",
-            Self::Reservation => "reservations",
-            Self::Repeated => "with an id of another line",
-            Self::NoProcessors => "without processors",
-            Self::Damaged => "damaged",
+            _ => self.texts().1,
+        }
+    }
+
+    /// The name in JSON, and what is said behind a number.
+    fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Cancelled => ("cancelled", "cancelled before they ran"),
+            Self::Waiting => ("waiting", "still waiting at the end of the log"),
+            Self::Running => ("running", "still running at the end of the log"),
+            Self::Moved => ("moved", "moved to another server"),
+            Self::Unlisted => ("unlisted", "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)"),
+            Self::Incomplete => ("incomplete", "submitted before the log is complete"),
+            Self::Outside => ("outside", "submitted outside the time that is simulated"),
+            Self::Rerun => ("rerun", "executions before a rerun"),
+            Self::Reservation => ("reservation", "reservations"),
+            Self::Repeated => ("repeated", "with an id of another line"),
+            Self::NoProcessors => ("no_processors", "without processors"),
+            Self::Damaged => ("damaged", "damaged"),
         }
     }
 

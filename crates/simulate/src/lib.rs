@@ -25,7 +25,6 @@ mod fairshare;
 mod generate;
 mod goals;
 mod jobs;
-mod keyed_candidates;
 mod left_out;
 mod log_rules;
 mod mentions;
@@ -68,7 +67,6 @@ pub use schedule::{Observer, Schedule, simulate};
 pub use shake::{SHAKE_SECONDS, Shake, Spread};
 pub use start_values::StartValues;
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
-pub use submission_order::follows_submission;
 pub use validate::Validation;
 pub use warm_up::WarmUp;
 pub use workload::{

@@ -36,13 +36,7 @@ impl Results {
 
     /// The run as goals and objectives judge it.
     pub fn run<'a>(&'a self, workload: &'a Workload, schedule: &'a Schedule) -> JudgedRun<'a> {
-        JudgedRun {
-            workload,
-            schedule,
-            statistics: &self.statistics,
-            fairness: self.fairness.as_ref(),
-            warm_up: self.warm_up,
-        }
+        JudgedRun { workload, schedule, results: self }
     }
 
     /// Judges the schedule by goals; without goals, by none. `old` are the values of the old side of a comparison.

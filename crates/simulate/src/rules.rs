@@ -94,12 +94,14 @@ pub struct OrderRules {
     pub by_fair_share: bool,
     /// By queue of the workload: whether its jobs are not started. Empty: all are.
     pub stopped: Vec<bool>,
-    /// Whether the value of a job depends on nothing but the time that it has waited, and never falls with it, so that the
-    /// order of submission is that of the values.
-    pub follows_submission: bool,
 }
 
 impl OrderRules {
+    /// Whether what starts in a cycle can change the order of the jobs that follow.
+    pub(super) fn changes_in_cycle(&self) -> bool {
+        self.takes_turns || self.by_fair_share
+    }
+
     pub(super) fn place(&self, queue: u32) -> u32 {
         self.places.get(queue as usize).copied().unwrap_or(0)
     }

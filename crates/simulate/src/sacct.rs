@@ -12,7 +12,7 @@ use jsf_openpbs::duration::seconds;
 
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::{Cancelled, processor_count};
-use super::workload::{Extent, LoggedJob, WorkloadBuilder};
+use super::workload::{LoggedJob, WorkloadBuilder};
 
 /// The columns whose texts users choose.
 const TEXTS: [&str; 14] = [
@@ -51,29 +51,36 @@ const XDMOD: [&str; 2] = [
      reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
 ];
 
-/// The columns of a log, by their indices.
-#[derive(Debug, Clone, Default)]
+/// The columns that are read, by their names in small letters.
+const COLUMNS: [&str; 16] = [
+    "jobid",
+    "user",
+    "account",
+    "partition",
+    "submit",
+    "eligible",
+    "start",
+    "end",
+    "elapsed",
+    "elapsedraw",
+    "timelimit",
+    "timelimitraw",
+    "state",
+    "reqcpus",
+    "alloccpus",
+    "ncpus",
+];
+/// What stands for `jobid` in a log without it.
+const RAW_ID: &str = "jobidraw";
+
+/// The columns of a log.
+#[derive(Debug, Clone)]
 pub(super) struct SacctColumns {
     separator: String,
-    id: usize,
-    user: Option<usize>,
-    account: Option<usize>,
-    partition: Option<usize>,
-    submit: Option<usize>,
-    eligible: Option<usize>,
-    start: Option<usize>,
-    end: Option<usize>,
-    elapsed: Option<usize>,
-    elapsed_raw: Option<usize>,
-    limit: Option<usize>,
-    limit_raw: Option<usize>,
-    state: Option<usize>,
-    requested: Option<usize>,
-    allocated: Vec<usize>,
+    /// The places in a line, in the order of [`COLUMNS`].
+    places: [Option<usize>; COLUMNS.len()],
     /// The columns whose texts users choose.
     texts: Vec<usize>,
-    /// One more than the last column that is used.
-    used_end: usize,
     count: usize,
 }
 
@@ -84,32 +91,34 @@ impl SacctColumns {
         let separator = separator(line)?;
         let names: Vec<String> = line.trim_end().split(separator).map(str::to_ascii_lowercase).collect();
         let find = |name: &str| names.iter().position(|known| known == name);
-        let mut columns = Self {
+        let mut places = COLUMNS.map(find);
+        places[0] = places[0].or_else(|| find(RAW_ID));
+        let [
+            id,
+            _,
+            _,
+            _,
+            submit,
+            eligible,
+            start,
+            end,
+            elapsed,
+            elapsed_raw,
+            _,
+            _,
+            _,
+            requested,
+            allocated,
+            processors,
+        ] = places.map(|place| place.is_some());
+        let has_length = elapsed || elapsed_raw || (start && end);
+        let is_usable = id && (submit || eligible) && has_length && (requested || allocated || processors);
+        is_usable.then(|| Self {
             separator: separator.to_owned(),
-            id: find("jobid").or_else(|| find("jobidraw"))?,
-            user: find("user"),
-            account: find("account"),
-            partition: find("partition"),
-            submit: find("submit"),
-            eligible: find("eligible"),
-            start: find("start"),
-            end: find("end"),
-            elapsed: find("elapsed"),
-            elapsed_raw: find("elapsedraw"),
-            limit: find("timelimit"),
-            limit_raw: find("timelimitraw"),
-            state: find("state"),
-            requested: find("reqcpus"),
-            allocated: ["alloccpus", "ncpus"].into_iter().filter_map(find).collect(),
+            places,
             texts: (0..names.len()).filter(|&index| TEXTS.contains(&&*names[index])).collect(),
-            used_end: 0,
             count: names.len(),
-        };
-        columns.used_end = columns.used_columns().max().map_or(0, |last| last + 1);
-        let has_length = columns.elapsed_raw.or(columns.elapsed).or(columns.start.and(columns.end)).is_some();
-        let has_processors = columns.requested.is_some() || !columns.allocated.is_empty();
-        let is_usable = columns.submit.or(columns.eligible).is_some() && has_length && has_processors;
-        is_usable.then_some(columns)
+        })
     }
 
     /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of names.
@@ -120,34 +129,27 @@ impl SacctColumns {
     /// Whether a line is that of a job: times, a duration and numbers are where they should be.
     fn fits(&self, line: &str) -> bool {
         let Ok(fields) = self.fields(line.trim_end()) else { return false };
-        let field = |column: Option<usize>| column.map_or("", |column| fields[column]);
+        let [id, _, _, _, submit, eligible, start, end, elapsed, _, _, _, _, requested, ..] = fields;
         let is_time = |text: &str| time(text).is_some() || matches!(text, "Unknown" | "None");
-        fields[self.id].starts_with(|first: char| first.is_ascii_digit())
-            && time(field(self.submit)).is_some()
-            && [self.eligible, self.start, self.end].into_iter().all(|column| is_time(field(column)))
-            && duration(field(self.elapsed)).is_some()
-            && number(field(self.requested)).is_some()
+        id.starts_with(|first: char| first.is_ascii_digit())
+            && time(submit).is_some()
+            && [eligible, start, end].into_iter().all(is_time)
+            && duration(elapsed).is_some()
+            && number(requested).is_some()
     }
 
-    fn used_columns(&self) -> impl Iterator<Item = usize> + '_ {
-        let names = [self.user, self.account, self.partition, self.state, self.requested];
-        let times = [self.submit, self.eligible, self.start, self.end];
-        let lengths = [self.elapsed, self.elapsed_raw, self.limit, self.limit_raw];
-        let optional = names.into_iter().chain(times).chain(lengths).flatten();
-        optional.chain([self.id]).chain(self.allocated.iter().copied())
-    }
-
-    /// The fields of a line, one for each column that is used.
-    fn fields<'l>(&self, line: &'l str) -> Result<Vec<&'l str>, &'static str> {
+    /// The fields of a line in the order of [`COLUMNS`]; empty texts for columns that the log does not have.
+    fn fields<'l>(&self, line: &'l str) -> Result<[&'l str; COLUMNS.len()], &'static str> {
         let mut fields: Vec<&str> = line.split(&*self.separator).collect();
         let surplus = fields.len().checked_sub(self.count).ok_or(TOO_FEW)?;
+        let last_used = self.places.iter().flatten().max();
         match *self.texts {
             _ if surplus == 0 => {}
-            [first, ..] if first >= self.used_end => {}
+            [first, ..] if Some(&first) > last_used => {}
             [text] => _ = fields.drain(text..text + surplus),
             _ => return Err(TOO_MANY),
         }
-        Ok(fields)
+        Ok(self.places.map(|place| place.and_then(|place| fields.get(place)).copied().unwrap_or("")))
     }
 
     /// Adds the job of a line.
@@ -157,57 +159,51 @@ impl SacctColumns {
             return Ok(());
         }
         let fields = self.fields(line)?;
-        let field = |column: Option<usize>| column.and_then(|column| fields.get(column)).copied().unwrap_or("");
-        let id = fields[self.id];
-        if id.contains('.') || ["jobid", "jobidraw"].iter().any(|name| id.eq_ignore_ascii_case(name)) {
+        let [id, user, account, partition, submit, eligible, start, end, elapsed, elapsed_raw, ..] = fields;
+        let [.., limit, limit_raw, state, requested, allocated, processors] = fields;
+        let [_, _, _, _, _, _, has_start, has_end, ..] = self.places.map(|place| place.is_some());
+        if id.contains('.') || [COLUMNS[0], RAW_ID].iter().any(|name| id.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        let [submit, eligible, start, end] =
-            [self.submit, self.eligible, self.start, self.end].map(|column| time(field(column)));
+        let [submit, eligible, start, end] = [submit, eligible, start, end].map(time);
         let submit = eligible.or(submit).ok_or("no time of submission")?;
-        let state = field(self.state);
         if state.starts_with("REVOKED") {
             return Err(Fault::new(LeftOutReason::Moved, "the job was moved to another cluster"));
         }
-        let has_started = self.start.is_none() || start.is_some();
-        if self.end.is_some() && end.is_none() {
-            return Err(match has_started {
-                true => Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"),
-                false => {
-                    Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log").of_jobs(tasks(id))
-                }
-            });
+        let has_started = !has_start || start.is_some();
+        if has_end && end.is_none() {
+            if has_started {
+                return Err(Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"));
+            }
+            let waits = Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log");
+            return Err(waits.of_jobs(tasks(id)));
         }
         if has_started && state.starts_with("REQUEUED") {
             return Err(Fault::new(LeftOutReason::Rerun, "an execution after which the job was queued again"));
         }
         let between = || start.zip(end).map(|(start, end)| end - start);
-        let run = number(field(self.elapsed_raw)).or_else(|| duration(field(self.elapsed))).or_else(between);
+        let run = number(elapsed_raw).or_else(|| duration(elapsed)).or_else(between);
         let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
         if is_cancelled && builder.rules.cancelled == Cancelled::LeaveOut {
             return Err(Fault::CANCELLED.of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
-        let requested = processor_count(field(self.requested), "`ReqCPUS` is not a whole number");
-        let allocated = self.allocated.iter().map(|&column| fields[column]).find(|count| !matches!(*count, "" | "0"));
-        let allocated = processor_count(allocated.unwrap_or(""), "`AllocCPUS` or `NCPUS` is not a whole number");
-        let job = LoggedJob {
+        let requested = processor_count(requested, "`ReqCPUS` is not a whole number");
+        let allocated = if matches!(allocated, "" | "0") { processors } else { allocated };
+        let allocated = processor_count(allocated, "`AllocCPUS` or `NCPUS` is not a whole number");
+        builder.push(&LoggedJob {
             id,
-            entity: field(self.user),
-            user: field(self.user),
-            unix_group: "",
-            project: "",
-            group: field(self.account),
-            queue: field(self.partition),
+            entity: user,
+            user,
+            group: account,
+            queue: partition,
             submit,
             run: run.ok_or("no run time")?,
-            walltime: time_limit(field(self.limit_raw), field(self.limit))?,
+            walltime: time_limit(limit_raw, limit)?,
             processors: builder.rules.processors_of.choose(requested, allocated)?.ok_or(Fault::NO_PROCESSORS)?,
             started: start.filter(|_| !is_cancelled),
-            extent: Extent::Whole,
-            amounts: &[],
-        };
-        builder.push(&job)
+            ..LoggedJob::default()
+        })
     }
 }
 

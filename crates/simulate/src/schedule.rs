@@ -6,13 +6,12 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::ColumnError;
-use jsf_openpbs::cycle::{Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, Reservation};
+use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, JobSource, Limits, Machine, Reservation};
 
 use super::errors::EvaluationErrors;
 use super::fairshare::{Fairshare, RunningJob};
 use super::jobs::RequestedJobs;
-use super::rules::{OrderRules, SimulationRules};
-use super::valued_jobs::ValuedJobs;
+use super::rules::SimulationRules;
 use super::waiting::WaitingJobs;
 use super::workload::{Workload, WorkloadJob};
 
@@ -105,33 +104,20 @@ pub fn simulate(
     fairshare: Option<Fairshare>,
     observer: &mut dyn Observer,
 ) -> Result<Schedule, ColumnError> {
-    let SimulationRules {
-        machine,
-        requests,
-        arrays,
-        cycle,
-        order,
-        limits,
-        threshold,
-        has_accrual,
-        precision,
-        on_error,
-    } = rules;
-    let jobs = RequestedJobs::new(workload, requests, arrays, &machine);
-    let limits = Limits::new(limits);
-    let count = workload.jobs().len() as u32;
-    let is_too_large = |index: &u32| !machine.can_ever_run(&jobs.job(*index).request);
-    let too_large: Vec<usize> = (0..count).filter(is_too_large).map(|job| job as usize).collect();
+    let rules = &rules;
+    let jobs = RequestedJobs::new(workload, rules);
+    let limits = Limits::new(rules.limits.clone());
+    let count = workload.jobs().len();
+    let is_too_large = |&job: &usize| !rules.machine.can_ever_run(&jobs.job(job as u32).request);
+    let too_large: Vec<usize> = (0..count).filter(is_too_large).collect();
     let reads_eligible_time = program.inputs().iter().any(|name| **name == *"eligible_time");
-    let has_accrual = has_accrual && reads_eligible_time && (limits.has_personal() || threshold.is_some());
+    let has_accrual = rules.has_accrual && reads_eligible_time && (limits.has_personal() || rules.threshold.is_some());
     let mut errors = EvaluationErrors::default();
-    let waiting =
-        WaitingJobs::new(program, workload, &order, threshold, has_accrual, (precision, on_error), &mut errors)?;
+    let waiting = WaitingJobs::new(program, workload, rules, has_accrual, &mut errors)?;
     let mut simulation = Simulation {
         now: 0,
-        rules: cycle,
-        order,
-        machine,
+        rules,
+        machine: rules.machine.clone(),
         limits,
         ends: BinaryHeap::new(),
         running: Vec::new(),
@@ -139,8 +125,8 @@ pub fn simulate(
         fairshare,
         started: 0,
         schedule: Schedule {
-            starts: vec![NOT_STARTED; workload.jobs().len()],
-            start_values: vec![f64::NAN; workload.jobs().len()],
+            starts: vec![NOT_STARTED; count],
+            start_values: vec![f64::NAN; count],
             too_large,
             errors,
             is_complete: false,
@@ -150,22 +136,17 @@ pub fn simulate(
         jobs,
     };
     simulation.run(observer)?;
-    let Simulation { waiting, mut schedule, order, .. } = simulation;
-    if !waiting.has_values() {
-        // in an order that never changes nothing was evaluated when a job started
-        let valued = ValuedJobs::new(program, workload, &order, None, false, (precision, on_error));
-        let started = (0..count).filter_map(|job| Some((job, schedule.start(job as usize)?)));
-        for (job, value) in valued.values_at(started.collect())? {
-            schedule.start_values[job as usize] = value;
-        }
+    let Simulation { waiting, mut schedule, .. } = simulation;
+    let starts = (0..count).filter_map(|job| Some((job as u32, schedule.start(job)?)));
+    for (job, value) in waiting.values_at_starts(starts.collect())? {
+        schedule.start_values[job as usize] = value;
     }
     Ok(schedule)
 }
 
 struct Simulation<'a> {
     jobs: RequestedJobs<'a>,
-    rules: CycleRules,
-    order: OrderRules,
+    rules: &'a SimulationRules,
     now: i64,
     machine: Machine,
     limits: Limits,
@@ -198,7 +179,7 @@ impl Simulation<'_> {
                 self.end(job);
             }
             while let Some(job) = self.jobs.jobs.get(submitted).filter(|job| job.submit == now) {
-                if !self.order.is_stopped(job.queue) {
+                if !self.rules.order.is_stopped(job.queue) {
                     self.waiting.push(submitted as u32, job);
                 }
                 submitted = self.next_that_can_run(submitted + 1);
@@ -246,8 +227,8 @@ impl Simulation<'_> {
         let decided = self.waiting.has_accrual().then(Vec::new);
         let mut outcome = Outcome { now: self.now, started: Vec::new(), decided, observer };
         let free = self.machine.free(0);
-        let cycle = Cycle::new(self.now, &self.rules, &mut self.machine, &mut self.limits, &self.jobs);
-        self.waiting.decide(cycle, free, &self.order, self.fairshare.as_ref(), &mut outcome);
+        let cycle = Cycle::new(self.now, &self.rules.cycle, &mut self.machine, &mut self.limits, &self.jobs);
+        self.waiting.decide(cycle, free, self.fairshare.as_ref(), &mut outcome);
         let Outcome { started, decided, .. } = outcome;
         if let Some(decided) = decided {
             self.waiting.set_eligible(self.now, &decided);

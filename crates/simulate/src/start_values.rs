@@ -24,11 +24,9 @@ pub struct StartValues {
 impl StartValues {
     /// The values of the jobs that were submitted at least `warm_up` seconds after the first one, for each class that has some.
     pub fn of_classes(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Vec<Self> {
-        let jobs = workload.jobs();
-        let first = jobs.first().map_or(0, |job| job.submit);
-        let from = workload.count_before(first.saturating_add(warm_up));
         let mut classes: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-        for (index, job) in jobs.iter().enumerate().skip(from) {
+        for index in workload.after_warm_up(warm_up) {
+            let job = &workload.jobs()[index];
             if let Some(value) = schedule.start_value(index) {
                 let class = (size_class(job.processors), length_class(job.walltime));
                 classes.entry(class).or_default().push(value);

@@ -16,16 +16,7 @@ enum Growth {
 
 /// Whether the value of a job depends on nothing but its `eligible_time` and never falls with it. Sums, and products and quotients
 /// with a positive number, never fall in Python's arithmetic either, nor does rounding; of other operations that is not claimed.
-///
-/// ```
-/// use job_sort_formula::Formula;
-/// use jsf_simulate::follows_submission;
-///
-/// let follows = |text: &str| follows_submission(Formula::parse(text).unwrap().expr());
-/// assert!(follows("eligible_time") && follows("2 * (eligible_time - 5) / 3600"));
-/// assert!(!follows("-eligible_time") && !follows("eligible_time + ncpus") && !follows("eligible_time ** 2"));
-/// ```
-pub fn follows_submission(expr: &Expr) -> bool {
+pub(super) fn follows_submission(expr: &Expr) -> bool {
     growth(expr, expr.root()) == Some(Growth::Grows)
 }
 
@@ -41,17 +32,31 @@ fn growth(expr: &Expr, id: ExprId) -> Option<Growth> {
         ExprKind::Binary { op, left, right } => {
             let left = growth(expr, *left)?;
             let right = growth(expr, *right)?;
-            match (op, left, right) {
-                (BinaryOperator::Add, Growth::Grows, _) | (BinaryOperator::Add, _, Growth::Grows) => {
-                    Some(Growth::Grows)
+            let grows = match op {
+                BinaryOperator::Add => left == Growth::Grows || right == Growth::Grows,
+                BinaryOperator::Subtract => left == Growth::Grows && right != Growth::Grows,
+                BinaryOperator::Multiply => {
+                    let factors = [left, right];
+                    factors.contains(&Growth::Grows) && factors.contains(&Growth::Positive)
                 }
-                (BinaryOperator::Subtract, Growth::Grows, Growth::Positive | Growth::Constant) => Some(Growth::Grows),
-                (BinaryOperator::Multiply, Growth::Grows, Growth::Positive)
-                | (BinaryOperator::Multiply, Growth::Positive, Growth::Grows)
-                | (BinaryOperator::Divide, Growth::Grows, Growth::Positive) => Some(Growth::Grows),
-                _ => None,
-            }
+                BinaryOperator::Divide => (left, right) == (Growth::Grows, Growth::Positive),
+                _ => false,
+            };
+            grows.then_some(Growth::Grows)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_sort_formula::Formula;
+
+    #[test]
+    fn sums_and_positive_multiples_of_the_wait_follow_the_submission() {
+        let follows = |text: &str| follows_submission(Formula::parse(text).expect("a formula").expr());
+        assert!(follows("eligible_time") && follows("2 * (eligible_time - 5) / 3600"));
+        assert!(!follows("-eligible_time") && !follows("eligible_time + ncpus") && !follows("eligible_time ** 2"));
     }
 }

@@ -82,7 +82,6 @@ pub(super) fn read_line(line: &str, columns: usize, builder: &mut WorkloadBuilde
         user,
         group,
         unix_group: group,
-        project: "",
         queue,
         submit: times.submit.unwrap_or(UNKNOWN),
         run,
@@ -90,7 +89,7 @@ pub(super) fn read_line(line: &str, columns: usize, builder: &mut WorkloadBuilde
         processors,
         started: times.started.filter(|_| !is_cancelled),
         extent,
-        amounts: &[],
+        ..LoggedJob::default()
     };
     builder.push(&job)
 }

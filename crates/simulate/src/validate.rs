@@ -53,10 +53,10 @@ impl Validation {
     /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds;
     /// `None` if the log records no wait.
     pub fn new(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<Self> {
-        let begin = workload.jobs().first()?.submit.saturating_add(warm_up);
         let (mut recorded, mut simulated) = (Vec::new(), Vec::new());
         let mut started_before_submission = 0;
-        for (index, job) in workload.jobs().iter().enumerate().filter(|(_, job)| job.submit >= begin) {
+        for index in workload.after_warm_up(warm_up) {
+            let job = &workload.jobs()[index];
             if let (Some(started), Some(wait)) = (job.started(), wait_of(workload, schedule, index)) {
                 if started < job.submit {
                     started_before_submission += 1;

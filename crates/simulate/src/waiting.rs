@@ -1,26 +1,36 @@
-//! The waiting jobs: in an order that never changes where the formula allows it, else with values that are computed in each
-//! cycle.
+//! The waiting jobs, in the order in which a cycle considers them: one that never changes where the formula allows it, else that
+//! of the values, which are computed in each cycle.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision};
-use jsf_openpbs::cycle::Cycle;
+use job_sort_formula::rank::{ColumnError, double_key};
+use jsf_openpbs::cycle::{Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, Wanted};
+use jsf_openpbs::share_tree::SharePath;
 
 use super::errors::EvaluationErrors;
 use super::fairshare::Fairshare;
 use super::jobs::RequestedJobs;
-use super::keyed_candidates::tie;
 use super::ordered_jobs::OrderedJobs;
-use super::rules::OrderRules;
+use super::rules::{OrderRules, SimulationRules};
 use super::schedule::Outcome;
+use super::submission_order::follows_submission;
 use super::valued_jobs::ValuedJobs;
 use super::workload::{Workload, WorkloadJob};
 
 /// The waiting jobs.
-pub(super) enum WaitingJobs<'p> {
-    /// In an order that never changes.
-    Ordered(OrderedJobs),
-    /// With values that are computed in each cycle.
-    Valued(Box<ValuedJobs<'p>>),
+pub(super) struct WaitingJobs<'p> {
+    workload: &'p Workload,
+    order: &'p OrderRules,
+    /// A job whose value is at most this is not considered.
+    threshold: Option<f64>,
+    /// The job at each place among equal ones; empty if they are in the order of submission.
+    jobs_of_ties: Vec<u32>,
+    /// The jobs, if their order never changes; nothing is evaluated then.
+    ordered: Option<OrderedJobs>,
+    /// The jobs, if it does.
+    valued: ValuedJobs<'p>,
 }
 
 impl<'p> WaitingJobs<'p> {
@@ -28,52 +38,72 @@ impl<'p> WaitingJobs<'p> {
     pub(super) fn new(
         program: &'p Program,
         workload: &'p Workload,
-        order: &OrderRules,
-        threshold: Option<f64>,
+        rules: &'p SimulationRules,
         has_accrual: bool,
-        (precision, on_error): (ScorePrecision, OnError),
         errors: &mut EvaluationErrors,
     ) -> Result<Self, ColumnError> {
-        let mut valued = ValuedJobs::new(program, workload, order, threshold, has_accrual, (precision, on_error));
-        if order.takes_turns || order.by_fair_share {
-            return Ok(Self::Valued(Box::new(valued)));
+        let order = &rules.order;
+        let mut jobs_of_ties = vec![0; order.ties.len()];
+        for (&tie, job) in order.ties.iter().zip(0..) {
+            jobs_of_ties[tie as usize] = job;
         }
-        let jobs = workload.jobs();
-        let keeps_order = order.follows_submission && threshold.is_none() && !has_accrual && order.ties.is_empty();
-        if keeps_order {
+        let valued = ValuedJobs::new(program, workload, rules, has_accrual);
+        let mut waiting = Self { workload, order, threshold: rules.threshold, jobs_of_ties, ordered: None, valued };
+        waiting.ordered =
+            waiting.fixed_order(program, errors)?.map(|jobs| OrderedJobs::new(jobs, workload.jobs().len()));
+        Ok(waiting)
+    }
+
+    /// The jobs of the workload in their order, if that never changes, without those that are not considered.
+    fn fixed_order(
+        &mut self,
+        program: &Program,
+        errors: &mut EvaluationErrors,
+    ) -> Result<Option<Vec<u32>>, ColumnError> {
+        let jobs = self.workload.jobs();
+        let is_by_submission = self.threshold.is_none()
+            && !self.valued.has_accrual()
+            && self.order.ties.is_empty()
+            && follows_submission(program.expr());
+        if self.order.changes_in_cycle() || (self.valued.is_dynamic() && !is_by_submission) {
+            return Ok(None);
+        }
+        if is_by_submission {
             let mut in_order: Vec<u32> = (0..jobs.len() as u32).collect();
-            in_order.sort_by_key(|&job| order.place(jobs[job as usize].queue));
-            return Ok(Self::Ordered(OrderedJobs::new(in_order, jobs.len())));
+            in_order.sort_by_key(|&job| self.order.place(jobs[job as usize].queue));
+            return Ok(Some(in_order));
         }
-        if valued.is_dynamic() {
-            return Ok(Self::Valued(Box::new(valued)));
-        }
-        jobs.iter().zip(0..).for_each(|(of, job)| valued.push(job, of));
-        valued.evaluate(0, None, errors)?;
-        let mut keys: Vec<_> = valued.keys(order).map(|(key, _)| key).collect();
+        jobs.iter().zip(0..).for_each(|(of, job)| self.valued.push(job, of));
+        self.evaluate(0, None, errors)?;
+        let mut keys: Vec<Key> = self.keys().collect();
         keys.sort_unstable();
-        let in_order = keys.into_iter().map(|key| valued.job_of_tie(tie(key))).collect();
-        Ok(Self::Ordered(OrderedJobs::new(in_order, jobs.len())))
+        self.valued.clear();
+        Ok(Some(keys.into_iter().map(|key| self.job_of(key)).collect()))
     }
 
     pub(super) fn push(&mut self, job: u32, of: &WorkloadJob) {
-        match self {
-            Self::Ordered(jobs) => jobs.push(job, of),
-            Self::Valued(jobs) => jobs.push(job, of),
+        match &mut self.ordered {
+            Some(ordered) => ordered.push(job, of),
+            None => self.valued.push(job, of),
+        }
+    }
+
+    /// Removes the jobs that have started.
+    pub(super) fn remove(&mut self, started: &[u32]) {
+        match &mut self.ordered {
+            Some(ordered) => started.iter().for_each(|&job| ordered.remove(job)),
+            None => self.valued.remove(started),
         }
     }
 
     /// The fewest processors that a waiting job asks for; as many as possible if none waits.
     pub(super) fn least_processors(&self) -> i64 {
-        match self {
-            Self::Ordered(jobs) => jobs.least_processors(),
-            Self::Valued(jobs) => jobs.least_processors(),
-        }
+        self.ordered.as_ref().map_or(self.valued.least_processors(), OrderedJobs::least_processors)
     }
 
     /// Whether some waiting jobs may not be eligible.
     pub(super) fn has_accrual(&self) -> bool {
-        matches!(self, Self::Valued(jobs) if jobs.has_accrual())
+        self.valued.has_accrual()
     }
 
     /// Computes the values that can have changed. Returns their number.
@@ -83,52 +113,224 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
     ) -> Result<usize, ColumnError> {
-        match self {
-            Self::Ordered(_) => Ok(0),
-            Self::Valued(jobs) => jobs.evaluate(now, fairshare, errors),
+        if self.ordered.is_some() {
+            return Ok(0);
+        }
+        self.valued.evaluate(now, fairshare, errors)
+    }
+
+    /// The value of a waiting job of the last evaluation; `None` where nothing is evaluated.
+    pub(super) fn value(&self, job: u32) -> Option<f64> {
+        self.valued.value(job)
+    }
+
+    /// The values of jobs when they start, if nothing was evaluated then because the order never changes.
+    pub(super) fn values_at_starts(self, starts: Vec<(u32, i64)>) -> Result<Vec<(u32, f64)>, ColumnError> {
+        if self.ordered.is_none() {
+            return Ok(Vec::new());
+        }
+        self.valued.values_at(starts)
+    }
+
+    /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
+    pub(super) fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
+        for row in 0..self.valued.len() {
+            if self.key(row) == NOT_CONSIDERED {
+                self.valued.set_eligible(row, false, now);
+            }
+        }
+        for &(job, is_eligible) in decided {
+            if let Some(row) = self.valued.row(job) {
+                self.valued.set_eligible(row, is_eligible, now);
+            }
         }
     }
 
     /// Lets a cycle decide the jobs, of which `free` processors can be given to one.
     pub(super) fn decide(
-        &mut self,
+        &self,
         mut cycle: Cycle<'_, RequestedJobs<'_>>,
         free: i64,
-        order: &OrderRules,
         fairshare: Option<&Fairshare>,
         outcome: &mut Outcome<'_>,
     ) {
-        match self {
-            Self::Ordered(jobs) => cycle.run(&mut jobs.candidates(), outcome),
-            Self::Valued(jobs) => jobs.decide(cycle, free, order, fairshare, outcome),
+        if let Some(ordered) = &self.ordered {
+            return cycle.run(&mut ordered.candidates(), outcome);
         }
+        if self.order.changes_in_cycle() {
+            return cycle.run(&mut self.sorted_candidates(fairshare), outcome);
+        }
+        // where eligibility is noted, it matters how each job is decided
+        let most = if self.has_accrual() { i64::MAX } else { free };
+        cycle.run(&mut ValuedCandidates::new(self, most), outcome);
     }
 
-    /// Whether the jobs have values, which orders that never change do without.
-    pub(super) fn has_values(&self) -> bool {
-        matches!(self, Self::Valued(_))
+    /// The jobs of queues that take turns, or that fair share orders again after each start.
+    fn sorted_candidates<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SortedCandidates<SimulatedOrder<'c>> {
+        let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+        for key in self.keys() {
+            let job = self.job_of(key);
+            let queue = self.workload.jobs()[job as usize].queue;
+            let turn = self.order.turn(queue);
+            groups.entry(self.order.place(queue)).or_default().entry(turn).or_default().push(job);
+        }
+        let groups = groups.into_values().map(|queues| queues.into_values().collect()).collect();
+        let fairshare = fairshare.filter(|_| self.order.by_fair_share);
+        let paths = fairshare.map(Fairshare::paths).unwrap_or_default();
+        SortedCandidates::new(SimulatedOrder { waiting: self, paths, fairshare }, groups, self.order.takes_turns)
     }
 
-    /// The value of a waiting job of the last evaluation, if it has one.
-    pub(super) fn value(&self, job: u32) -> Option<f64> {
-        match self {
-            Self::Ordered(_) => None,
-            Self::Valued(jobs) => jobs.value(job),
-        }
+    /// What orders the jobs that are considered.
+    fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        (0..self.valued.len()).map(|row| self.key(row)).filter(|key| *key != NOT_CONSIDERED)
     }
 
-    /// Removes the jobs that have started.
-    pub(super) fn remove(&mut self, started: &[u32]) {
-        match self {
-            Self::Ordered(jobs) => started.iter().for_each(|&job| jobs.remove(job)),
-            Self::Valued(jobs) => jobs.remove(started),
+    /// What orders the job of a row.
+    fn key(&self, row: usize) -> Key {
+        let value = self.valued.values()[row];
+        if self.threshold.is_some_and(|threshold| value <= threshold) {
+            return NOT_CONSIDERED;
         }
+        let job = self.valued.jobs()[row];
+        let places = &self.order.places;
+        let place = if places.is_empty() { 0 } else { self.order.place(self.workload.jobs()[job as usize].queue) };
+        Key::from(place) << 96 | Key::from(double_key(value)) << 32 | Key::from(self.order.tie(job))
     }
 
-    /// Notes which jobs were found eligible or not.
-    pub(super) fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
-        if let Self::Valued(jobs) = self {
-            jobs.set_eligible(now, decided);
+    fn job_of(&self, key: Key) -> u32 {
+        let tie = key as u32;
+        self.jobs_of_ties.get(tie as usize).copied().unwrap_or(tie)
+    }
+}
+
+/// What orders a waiting job, in one number: the place of its queue, its value, and its place among equal ones, which identifies
+/// it. The one that comes first is the smallest.
+type Key = u128;
+/// The key of a job that is not considered, which comes last.
+const NOT_CONSIDERED: Key = Key::MAX;
+
+/// The jobs by their values as candidates of one cycle. What is free only gets less in a cycle, so that few of the jobs can start;
+/// of all others the first is found when it is asked for, as the scheduler may promise it a start.
+struct ValuedCandidates<'c, 'p> {
+    waiting: &'c WaitingJobs<'p>,
+    /// The most processors of a job that can start.
+    most: i64,
+    /// The keys and the rows of the jobs that ask for no more.
+    fitting: BinaryHeap<Reverse<(Key, usize)>>,
+    /// Whether those are left out that would delay a start which is promised.
+    is_filtered: bool,
+    /// The first of the others that were not returned, if it was looked for.
+    other: Option<Key>,
+    is_other_known: bool,
+    /// The last of them that was returned.
+    last_other: Key,
+}
+
+impl<'c, 'p> ValuedCandidates<'c, 'p> {
+    fn new(waiting: &'c WaitingJobs<'p>, most: i64) -> Self {
+        let rows = waiting.valued.processors().iter().enumerate().filter(|(_, processors)| **processors <= most);
+        let keys = rows.map(|(row, _)| (waiting.key(row), row)).filter(|(key, _)| *key != NOT_CONSIDERED);
+        let fitting = keys.map(Reverse).collect();
+        Self { waiting, most, fitting, is_filtered: false, other: None, is_other_known: false, last_other: 0 }
+    }
+
+    /// The first of the jobs, whether it fits or not.
+    fn next_of_all(&mut self) -> Option<Key> {
+        if !self.is_other_known {
+            self.other = self.find_other();
+            self.is_other_known = true;
         }
+        let fitting = self.fitting.peek().map(|Reverse((key, _))| *key);
+        let Some(other) = self.other.filter(|other| fitting.is_none_or(|key| *other < key)) else {
+            return self.fitting.pop().map(|Reverse((key, _))| key);
+        };
+        self.is_other_known = false;
+        self.last_other = other;
+        Some(other)
+    }
+
+    fn find_other(&self) -> Option<Key> {
+        let mut first = NOT_CONSIDERED;
+        for (row, &processors) in self.waiting.valued.processors().iter().enumerate() {
+            if processors > self.most {
+                let key = self.waiting.key(row);
+                if key < first && key > self.last_other {
+                    first = key;
+                }
+            }
+        }
+        (first != NOT_CONSIDERED).then_some(first)
+    }
+
+    /// The first of the jobs that fit which asks for no more than this.
+    fn next_that_may_start(&mut self, most: MostProcessors) -> Option<Key> {
+        let waiting = self.waiting;
+        let may_start = |row: usize| waiting.valued.asks_for_at_most(row, most);
+        if !self.is_filtered {
+            // all at once, as most of them would delay the start that is promised
+            self.fitting.retain(|Reverse((_, row))| may_start(*row));
+            self.is_filtered = true;
+        }
+        while let Some(Reverse((key, row))) = self.fitting.pop() {
+            if may_start(row) {
+                return Some(key);
+            }
+        }
+        None
+    }
+}
+
+impl Candidates for ValuedCandidates<'_, '_> {
+    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+        let key = if wanted.is_any() || self.waiting.has_accrual() {
+            self.next_of_all()
+        } else {
+            self.next_that_may_start(wanted.most())
+        };
+        key.map(|key| self.waiting.job_of(key))
+    }
+
+    fn started(&mut self, _job: u32) {}
+}
+
+/// The order of the waiting jobs of a queue, which fair share changes in a cycle.
+struct SimulatedOrder<'c> {
+    waiting: &'c WaitingJobs<'c>,
+    /// By entity; none if fair share does not order jobs.
+    paths: Vec<SharePath>,
+    fairshare: Option<&'c Fairshare>,
+}
+
+impl SimulatedOrder<'_> {
+    fn job(&self, job: u32) -> &WorkloadJob {
+        &self.waiting.workload.jobs()[job as usize]
+    }
+
+    fn compare_fair_share(&self, left: u32, right: u32) -> Ordering {
+        let path = |job: u32| self.paths.get(self.job(job).entity as usize);
+        match (path(left), path(right)) {
+            (Some(left), Some(right)) => left.compare(right),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl JobOrder for SimulatedOrder<'_> {
+    fn compare(&mut self, left: u32, right: u32) -> Ordering {
+        let value = |job: u32| self.waiting.value(job).map(double_key);
+        let tie = |job: u32| self.waiting.order.tie(job);
+        value(left)
+            .cmp(&value(right))
+            .then_with(|| self.compare_fair_share(left, right))
+            .then_with(|| tie(left).cmp(&tie(right)))
+    }
+
+    fn charge(&mut self, job: u32) -> bool {
+        let Some(fairshare) = self.fairshare else { return false };
+        let charge = fairshare.requested_usage(self.job(job));
+        let charged = self.paths.get(self.job(job).entity as usize).cloned();
+        let Some(charged) = charged.filter(|_| charge != 0.0) else { return false };
+        self.paths.iter_mut().for_each(|path| path.charge(&charged, charge));
+        true
     }
 }

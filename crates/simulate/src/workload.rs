@@ -437,6 +437,12 @@ impl Workload {
         self.jobs.partition_point(|job| job.submit < time)
     }
 
+    /// The jobs that are submitted at least so many seconds after the first one.
+    pub fn after_warm_up(&self, warm_up: i64) -> std::ops::Range<usize> {
+        let begin = self.jobs.first().map_or(0, |job| job.submit.saturating_add(warm_up));
+        self.count_before(begin)..self.jobs.len()
+    }
+
     /// The same jobs, each submitted at another time.
     pub(super) fn resubmitted(&self, mut submit: impl FnMut(&WorkloadJob) -> i64) -> Self {
         let mut moved = self.clone();
@@ -461,32 +467,32 @@ fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {
     ids.get(start..start + job.id_length as usize).unwrap_or("")
 }
 
+/// The names of a job, by what they name.
+type IndexOf = fn(&mut WorkloadJob) -> &mut u32;
+const NAMES_OF_JOB: [IndexOf; 6] = [
+    |job| &mut job.entity,
+    |job| &mut job.user,
+    |job| &mut job.group,
+    |job| &mut job.unix_group,
+    |job| &mut job.project,
+    |job| &mut job.queue,
+];
+
 /// Collects the jobs of one or more logs.
 #[derive(Debug, Default)]
 pub struct WorkloadBuilder {
+    /// What was read. Its jobs are in the order of their lines, and it has no names yet.
+    read: Workload,
     /// What the logs say of jobs besides their ends.
     mentions: Mentions,
-    jobs: Vec<WorkloadJob>,
-    ids: String,
-    entities: Names,
-    users: Names,
-    groups: Names,
-    unix_groups: Names,
-    projects: Names,
-    queues: Names,
+    /// In the order of [`NAMES_OF_JOB`].
+    names: [Names; NAMES_OF_JOB.len()],
     numbers: NumberMode,
-    inputs: Vec<Input>,
-    amounts: Vec<Amount>,
     /// Which attribute names the fair-share entity.
     pub(super) entity: FairshareEntity,
     queue_priorities: BTreeMap<String, i64>,
     default_walltimes: BTreeMap<String, i64>,
     pub(super) rules: LogRules,
-    machine_processors: Option<u32>,
-    clock: Vec<Box<str>>,
-    assumed: AssumedWalltimes,
-    notes: Vec<String>,
-    faults: Faults,
 }
 
 impl WorkloadBuilder {
@@ -500,39 +506,40 @@ impl WorkloadBuilder {
         let LogInputs { numbers, names, entity, queue_priorities, default_walltimes, rules } = inputs;
         let inputs = names.into_iter().map(|(name, kind)| Input { name, kind, is_set: false }).collect();
         let faults = if rules.anonymise { Faults::without_texts() } else { Faults::default() };
-        Self { numbers, inputs, entity, queue_priorities, default_walltimes, rules, faults, ..Self::default() }
+        let read = Workload { inputs, faults, ..Workload::default() };
+        Self { read, numbers, entity, queue_priorities, default_walltimes, rules, ..Self::default() }
     }
 
     /// Whether an input is taken from the logs.
     pub(super) fn takes(&self, name: &str) -> bool {
-        self.inputs.iter().any(|input| &*input.name == name)
+        self.read.input(name).is_some()
     }
 
     /// The number of jobs.
     pub fn len(&self) -> usize {
-        self.jobs.len()
+        self.read.jobs.len()
     }
 
     /// Whether there is no job.
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty()
+        self.read.jobs.is_empty()
     }
 
     /// What of the logs could not be read.
     pub fn faults(&mut self) -> &mut Faults {
-        &mut self.faults
+        &mut self.read.faults
     }
 
     /// Notes the number of processors of the machine that wrote the log.
     pub(super) fn note_machine(&mut self, processors: u32) {
-        self.machine_processors = self.machine_processors.max(Some(processors));
+        self.read.machine_processors = self.read.machine_processors.max(Some(processors));
     }
 
     /// Notes what the header of the log says of its clock: a key and a value.
     pub(super) fn note_clock(&mut self, (key, value): (&str, &str)) {
-        let is_known = self.clock.iter().any(|line| line.split_once(':').is_some_and(|(known, _)| known == key));
-        if !is_known {
-            self.clock.push(format!("{key}: {value}").into());
+        let clock = &mut self.read.clock;
+        if !clock.iter().any(|line| line.split_once(':').is_some_and(|(known, _)| known == key)) {
+            clock.push(format!("{key}: {value}").into());
         }
     }
 
@@ -548,7 +555,7 @@ impl WorkloadBuilder {
 
     /// Adds a remark on a log.
     pub(super) fn note(&mut self, note: String) {
-        self.notes.push(note);
+        self.read.notes.push(note);
     }
 
     /// Adds a job.
@@ -559,45 +566,50 @@ impl WorkloadBuilder {
         let is_time = |seconds: i64| (0..=MAX_SECONDS).contains(&seconds);
         let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
         if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
-            let fault = match job.submit > MAX_SECONDS {
-                true => "the time of submission is out of range (milliseconds in place of seconds?)",
-                false => "the time of submission is out of range",
+            let fault = if job.submit > MAX_SECONDS {
+                "the time of submission is out of range (milliseconds in place of seconds?)"
+            } else {
+                "the time of submission is out of range"
             };
             return Err(Fault::from(fault).found(&job.submit.to_string()));
         }
-        if let Some(seconds) = [Some(job.run), job.walltime].into_iter().flatten().find(|seconds| !is_time(*seconds)) {
+        if let Some(seconds) = [job.run].into_iter().chain(job.walltime).find(|seconds| !is_time(*seconds)) {
             return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
         }
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
             return Err(Fault::from("the number of processors is out of range").found(&job.processors.to_string()));
         }
-        if [job.id, job.entity, job.user, job.group, job.unix_group, job.project, job.queue]
-            .iter()
-            .any(|name| name.len() > MAX_NAME)
-        {
+        let names = [job.entity, job.user, job.group, job.unix_group, job.project, job.queue];
+        if names.iter().chain([&job.id]).any(|name| name.len() > MAX_NAME) {
             return Err("a name is too long".into());
         }
-        let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
+        let id_start = u32::try_from(self.read.ids.len()).ok().filter(|_| self.len() < MAX_JOBS);
         let id_start = id_start.ok_or("the workload has too many jobs")?;
         self.push_amounts(job)?;
         if job.extent != Extent::Queued {
             self.mentions.end(job.id);
         }
-        self.ids.push_str(job.id);
-        self.jobs.push(WorkloadJob {
+        let mut indices = [0; NAMES_OF_JOB.len()];
+        for (index, (known, name)) in indices.iter_mut().zip(self.names.iter_mut().zip(names)) {
+            *index = known.index(name);
+        }
+        let [entity, user, group, unix_group, project, queue] = indices;
+        let row = self.len() as u32;
+        self.read.ids.push_str(job.id);
+        self.read.jobs.push(WorkloadJob {
             submit: job.submit,
             run: job.run,
             walltime: job.walltime.unwrap_or(UNKNOWN),
             processors: job.processors as u32,
-            entity: self.entities.index(job.entity),
-            user: self.users.index(job.user),
-            group: self.groups.index(job.group),
-            unix_group: self.unix_groups.index(job.unix_group),
-            project: self.projects.index(job.project),
-            queue: self.queues.index(job.queue),
+            entity,
+            user,
+            group,
+            unix_group,
+            project,
+            queue,
             id_start,
             id_length: job.id.len() as u32,
-            row: self.jobs.len() as u32,
+            row,
             started: job.started.unwrap_or(UNKNOWN),
             extent: job.extent,
             may_overrun: self.rules.overrun == Overrun::Keep,
@@ -607,25 +619,18 @@ impl WorkloadBuilder {
 
     /// Adds what a job has of each input.
     fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
-        let before = self.amounts.len();
-        for index in 0..self.inputs.len() {
-            match self.amount(index, job) {
-                Ok(amount) => {
-                    self.inputs[index].is_set |= amount.is_some();
-                    self.amounts.push(amount.unwrap_or(Amount::NONE));
-                }
-                Err(reason) => {
-                    self.amounts.truncate(before);
-                    return Err(reason);
-                }
-            }
+        let inputs = 0..self.read.inputs.len();
+        let amounts = inputs.map(|index| self.amount(index, job)).collect::<Result<Vec<Option<Amount>>, Fault>>()?;
+        for (input, amount) in self.read.inputs.iter_mut().zip(amounts) {
+            input.is_set |= amount.is_some();
+            self.read.amounts.push(amount.unwrap_or(Amount::NONE));
         }
         Ok(())
     }
 
     /// What a job has of an input; `None` if neither the log nor the job's queue says.
     fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
-        let Input { name, kind, .. } = &self.inputs[index];
+        let Input { name, kind, .. } = &self.read.inputs[index];
         let Some(logged) = job.amounts.iter().rfind(|amount| *amount.name == **name) else {
             let priority = self.queue_priorities.get(job.queue).filter(|_| **name == *QUEUE_PRIORITY);
             return Ok(priority.and_then(|priority| Amount::new(&Value::Int(*priority))));
@@ -647,127 +652,73 @@ impl WorkloadBuilder {
     /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
     /// the jobs were added. Of several jobs with the same id the one that was submitted first is kept, and of those the one
     /// that started first.
-    pub fn finish(mut self) -> Workload {
-        let ids = std::mem::take(&mut self.ids);
-        let all = [
-            &mut self.entities,
-            &mut self.users,
-            &mut self.groups,
-            &mut self.unix_groups,
-            &mut self.projects,
-            &mut self.queues,
-        ];
-        let [entities, users, groups, unix_groups, projects, queues] =
-            all.map(|names| std::mem::take(&mut names.names));
-        let mut jobs = std::mem::take(&mut self.jobs);
-        complete(&mut jobs, &ids, &self.mentions, &mut self.faults);
+    pub fn finish(self) -> Workload {
+        let Self { mut read, mentions, names, default_walltimes, rules, .. } = self;
+        let Workload { jobs, ids, faults, assumed, complete_from: is_complete_from, .. } = &mut read;
+        let names = names.map(|names| names.names);
+        complete(jobs, ids, &mentions, faults);
+        let [.., queues] = &names;
         for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
-            let default = self.default_walltimes.get(&*queues[job.queue as usize]);
-            let default = default.or_else(|| self.default_walltimes.get("")).copied();
-            job.assume_walltime(default, &mut self.assumed);
+            let default = default_walltimes.get(&*queues[job.queue as usize]);
+            job.assume_walltime(default.or_else(|| default_walltimes.get("")).copied(), assumed);
         }
         jobs.sort_by(|one, other| {
-            let by_id = || compare_ids(id_in(&ids, one), id_in(&ids, other));
+            let by_id = || compare_ids(id_in(ids, one), id_in(ids, other));
             one.submit.cmp(&other.submit).then_with(by_id).then_with(|| one.course().cmp(&other.course()))
         });
-        remove_duplicates(&mut jobs, &ids, &mut self.faults);
-        if !self.mentions.is_empty() {
-            let ended: HashSet<&str> = jobs.iter().map(|job| id_in(&ids, job)).collect();
-            for (id, fate) in self.mentions.fates().filter(|(id, _)| !ended.contains(id)) {
-                self.faults.add(fate, || format!("job `{id}`"));
+        remove_duplicates(jobs, ids, faults);
+        if !mentions.is_empty() {
+            let ended: HashSet<&str> = jobs.iter().map(|job| id_in(ids, job)).collect();
+            for (id, fate) in mentions.fates().filter(|(id, _)| !ended.contains(id)) {
+                faults.add(fate, || format!("job `{id}`"));
             }
         }
-        let complete_from = self.leave_out_other_times(&mut jobs);
-        let mut order =
-            [&entities, &users, &groups, &unix_groups, &projects, &queues].map(|names| FirstUse::new(names.len()));
-        for job in &mut jobs {
-            job.entity = order[0].renumber(job.entity);
-            job.user = order[1].renumber(job.user);
-            job.group = order[2].renumber(job.group);
-            job.unix_group = order[3].renumber(job.unix_group);
-            job.project = order[4].renumber(job.project);
-            job.queue = order[5].renumber(job.queue);
+        let LogRules { from, to, anonymise, .. } = rules;
+        if from.is_none() {
+            *is_complete_from = complete_from(jobs);
+            keep_submitted(jobs, *is_complete_from, None, LeftOutReason::Incomplete, faults);
         }
-        let [of_entities, of_users, of_groups, of_unix_groups, of_projects, of_queues] = order;
-        let names = NameLists {
-            entities: of_entities.names(&entities),
-            users: of_users.names(&users),
-            groups: of_groups.names(&groups),
-            unix_groups: of_unix_groups.names(&unix_groups),
-            projects: of_projects.names(&projects),
-        };
-        let mut workload = Workload {
-            jobs,
-            ids,
-            names,
-            hidden: None,
-            queues: of_queues.names(&queues),
-            inputs: self.inputs,
-            amounts: self.amounts,
-            complete_from,
-            machine_processors: self.machine_processors,
-            clock: self.clock,
-            assumed: self.assumed,
-            notes: self.notes,
-            faults: self.faults,
-        };
-        if self.rules.anonymise {
-            workload.anonymise();
+        keep_submitted(jobs, from, to, LeftOutReason::Outside, faults);
+        let used = std::array::from_fn(|kind| numbered_by_first_use(jobs, NAMES_OF_JOB[kind], &names[kind]));
+        let [entities, users, groups, unix_groups, projects, queues] = used;
+        read.queues = queues;
+        read.names = NameLists { entities, users, groups, unix_groups, projects };
+        if anonymise {
+            read.anonymise();
         }
-        workload
-    }
-
-    /// Leaves out the jobs that are submitted outside the time that is simulated, and returns from when on the logs are complete if
-    /// that begins it.
-    fn leave_out_other_times(&mut self, jobs: &mut Vec<WorkloadJob>) -> Option<i64> {
-        let LogRules { from, to, .. } = self.rules;
-        let complete_from = if from.is_some() { None } else { complete_from(jobs) };
-        self.keep_submitted(jobs, complete_from, None, LeftOutReason::Incomplete);
-        self.keep_submitted(jobs, from, to, LeftOutReason::Outside);
-        complete_from
-    }
-
-    /// Leaves out the jobs that are not submitted in this time.
-    fn keep_submitted(
-        &mut self,
-        jobs: &mut Vec<WorkloadJob>,
-        from: Option<i64>,
-        to: Option<i64>,
-        reason: LeftOutReason,
-    ) {
-        let all = jobs.len();
-        jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
-        if jobs.len() < all {
-            let left_out = all - jobs.len();
-            self.faults.add(Fault::new(reason, reason.words(left_out)).of_jobs(left_out), String::new);
-        }
+        read
     }
 }
 
-/// Numbers names in the order of their first use.
-struct FirstUse {
-    /// The new number of each name, 0 for none, else one more than it.
-    numbers: Vec<u32>,
-    used: Vec<u32>,
+/// Leaves out the jobs that are not submitted in this time.
+fn keep_submitted(
+    jobs: &mut Vec<WorkloadJob>,
+    from: Option<i64>,
+    to: Option<i64>,
+    reason: LeftOutReason,
+    faults: &mut Faults,
+) {
+    let all = jobs.len();
+    jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
+    let left_out = all - jobs.len();
+    if left_out > 0 {
+        faults.add(Fault::new(reason, reason.words(left_out)).of_jobs(left_out), String::new);
+    }
 }
 
-impl FirstUse {
-    fn new(names: usize) -> Self {
-        Self { numbers: vec![0; names], used: Vec::new() }
+/// Numbers the names of jobs in the order of their first use, and returns those that are used.
+fn numbered_by_first_use(jobs: &mut [WorkloadJob], index_of: IndexOf, names: &[Box<str>]) -> Vec<Box<str>> {
+    let mut numbers: Vec<Option<u32>> = vec![None; names.len()];
+    let mut used: Vec<Box<str>> = Vec::new();
+    for job in jobs {
+        let index = index_of(job);
+        let name = *index as usize;
+        *index = *numbers[name].get_or_insert_with(|| {
+            used.push(names[name].clone());
+            used.len() as u32 - 1
+        });
     }
-
-    fn renumber(&mut self, name: u32) -> u32 {
-        let number = &mut self.numbers[name as usize];
-        if *number == 0 {
-            self.used.push(name);
-            *number = self.used.len() as u32;
-        }
-        *number - 1
-    }
-
-    fn names(self, names: &[Box<str>]) -> Vec<Box<str>> {
-        self.used.iter().map(|&name| names[name as usize].clone()).collect()
-    }
+    used
 }
 
 /// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of its job, or dropped if a line

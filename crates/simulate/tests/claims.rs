@@ -11,7 +11,7 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema};
 use jsf_simulate::{
     Backfill, Difference, LogInputs, LoggedAmount, LoggedJob, MeanChange, Random, Schedule, SimulationRules, Workload,
-    WorkloadBuilder, WorkloadModel, follows_submission, generate, simulate,
+    WorkloadBuilder, WorkloadModel, generate, simulate,
 };
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
@@ -56,10 +56,8 @@ fn run(workload: &Workload, formula: &str, processors: u32) -> Schedule {
     for name in RANDOM {
         schema.add_listed(name, InputType::Float);
     }
-    let formula = Formula::parse(formula).expect("a formula");
-    let program = formula.compile(&schema).expect("arithmetic");
-    let mut rules = SimulationRules::new(processors, Backfill::Easy);
-    rules.order.follows_submission = follows_submission(formula.expr());
+    let program = Formula::parse(formula).expect("a formula").compile(&schema).expect("arithmetic");
+    let rules = SimulationRules::new(processors, Backfill::Easy);
     simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
 }
 

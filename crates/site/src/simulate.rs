@@ -15,7 +15,7 @@ use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Observer, Results,
-    Schedule, UsageMeasure, Workload, WorkloadBuilder, follows_submission, read_workload, sacct_advice, simulate,
+    Schedule, UsageMeasure, Workload, WorkloadBuilder, read_workload, sacct_advice, simulate,
 };
 
 use super::compression::decompressed;
@@ -216,8 +216,7 @@ impl Site {
         }
         let counted = self.counted(workload, processors)?;
         let processors_source = counted.source;
-        let mut rules = self.simulation_rules(workload, counted, backfill);
-        rules.order.follows_submission = follows_submission(formula.expr());
+        let rules = self.simulation_rules(workload, counted, backfill);
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
         let processors = rules.processors();
         let backfilling = self.backfilling(backfill, &rules.cycle);

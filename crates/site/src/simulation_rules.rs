@@ -180,7 +180,6 @@ impl Site {
             ties: self.ties(workload),
             by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
             stopped: if stopped.contains(&true) { stopped } else { Vec::new() },
-            follows_submission: false,
         }
     }
 

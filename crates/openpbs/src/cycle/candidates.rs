@@ -9,19 +9,16 @@ use super::reservations::Reservations;
 /// Which candidates a cycle still asks for. A source may return others too, which do not start; it may leave out those that
 /// are not wanted where nobody needs to know why they wait.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted<'a> {
-    /// The next one, whether it can start or not.
-    Any,
-    /// Those that may start.
-    #[doc(hidden)]
-    ThatMayStart {
-        /// The moment of the cycle.
-        now: i64,
-        /// The machine.
-        machine: &'a Machine,
-        /// The jobs that are promised a start.
-        reservations: &'a Reservations,
-    },
+pub struct Wanted<'a> {
+    /// What those leave that run or are promised a start, if only jobs are wanted that may start now.
+    room: Option<Room<'a>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Room<'a> {
+    now: i64,
+    machine: &'a Machine,
+    reservations: &'a Reservations,
 }
 
 /// The most processors with which a job can start on a machine that is one count of processors.
@@ -35,6 +32,9 @@ pub struct MostProcessors {
 }
 
 impl MostProcessors {
+    /// As many as a job may ask for.
+    const UNBOUNDED: Self = Self { free: i64::MAX, overlapping: i64::MAX, least_overlapping_walltime: i64::MAX };
+
     /// The most processors of a job of a walltime; more than these are too many, and these may be if several starts are
     /// promised.
     pub fn of(&self, walltime: i64) -> i64 {
@@ -42,22 +42,29 @@ impl MostProcessors {
     }
 }
 
-impl Wanted<'_> {
-    /// The most processors with which jobs can start, on a machine that is one count of processors; on another one no more than
-    /// a bound.
+impl<'a> Wanted<'a> {
+    /// The next candidate, whether it can start or not.
+    pub(super) const ANY: Self = Self { room: None };
+
+    /// The candidates that may start at a moment.
+    pub(super) fn that_may_start(now: i64, machine: &'a Machine, reservations: &'a Reservations) -> Self {
+        Self { room: Some(Room { now, machine, reservations }) }
+    }
+
+    /// Whether the next candidate is wanted even if it cannot start.
+    pub fn is_any(&self) -> bool {
+        self.room.is_none()
+    }
+
+    /// The most processors with which jobs are wanted: on a machine that is one count of processors exactly those that can start,
+    /// on another one no more than a bound.
     pub fn most(&self) -> MostProcessors {
-        match self {
-            Self::Any => MostProcessors { free: i64::MAX, overlapping: i64::MAX, least_overlapping_walltime: i64::MAX },
-            Self::ThatMayStart { now, machine, reservations } => {
-                let free = machine.free(0);
-                match reservations.first().filter(|_| machine.is_one_count()) {
-                    None => MostProcessors { free, overlapping: free, least_overlapping_walltime: i64::MAX },
-                    Some((start, beside)) => MostProcessors {
-                        free,
-                        overlapping: free.min(beside),
-                        least_overlapping_walltime: start - now + 1,
-                    },
-                }
+        let Some(Room { now, machine, reservations }) = self.room else { return MostProcessors::UNBOUNDED };
+        let free = machine.free(0);
+        match reservations.first().filter(|_| machine.is_one_count()) {
+            None => MostProcessors { free, overlapping: free, least_overlapping_walltime: i64::MAX },
+            Some((start, beside)) => {
+                MostProcessors { free, overlapping: free.min(beside), least_overlapping_walltime: start - now + 1 }
             }
         }
     }
@@ -76,12 +83,11 @@ pub trait Candidates {
 }
 
 /// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
-pub struct SortedCandidates<'a, O> {
+pub struct SortedCandidates<O> {
     order: O,
     groups: VecDeque<QueueGroup>,
-    round_robin: bool,
-    /// The subjobs that are left of each job by its index.
-    subjobs: &'a mut [u32],
+    /// Whether the queues of a group take turns (`round_robin`).
+    takes_turns: bool,
     /// The place of the job that was returned last: the index of its queue in the first group.
     last: usize,
     is_sorted: bool,
@@ -96,24 +102,39 @@ pub trait JobOrder {
     fn charge(&mut self, _job: u32) -> bool {
         false
     }
+
+    /// Counts a start of a job. Returns whether another subjob of it waits.
+    fn start(&mut self, _job: u32) -> bool {
+        false
+    }
 }
 
 /// The queues with the same priority.
 #[derive(Debug)]
 struct QueueGroup {
     queues: Vec<VecDeque<u32>>,
-    /// The queue whose turn it is.
+    /// The queue whose turn it is, where queues take turns.
     turn: usize,
 }
 
-impl<'a, O: JobOrder> SortedCandidates<'a, O> {
+impl QueueGroup {
+    /// The queue whose job comes next; `None` if all are empty.
+    fn next_queue(&self, takes_turns: bool) -> Option<usize> {
+        let first = if takes_turns { self.turn } else { 0 };
+        let count = self.queues.len();
+        (first..first + count).map(|queue| queue % count).find(|&queue| !self.queues[queue].is_empty())
+    }
+}
+
+impl<O: JobOrder> SortedCandidates<O> {
     /// The jobs of each queue, in groups of queues with the same priority, the highest first: under `by_queue` a queue of its
     /// own each, in turn under `round_robin`. Without both there is one group of one list.
-    pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, round_robin: bool, subjobs: &'a mut [u32]) -> Self {
-        let groups = groups
-            .into_iter()
-            .map(|queues| QueueGroup { queues: queues.into_iter().map(VecDeque::from).collect(), turn: 0 });
-        Self { order, groups: groups.collect(), round_robin, subjobs, last: 0, is_sorted: false }
+    pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, takes_turns: bool) -> Self {
+        let mut filled = VecDeque::with_capacity(groups.len());
+        for queues in groups {
+            filled.push_back(QueueGroup { queues: queues.into_iter().map(VecDeque::from).collect(), turn: 0 });
+        }
+        Self { order, groups: filled, takes_turns, last: 0, is_sorted: false }
     }
 
     fn sort(&mut self) {
@@ -125,17 +146,13 @@ impl<'a, O: JobOrder> SortedCandidates<'a, O> {
     }
 }
 
-impl<O: JobOrder> Candidates for SortedCandidates<'_, O> {
+impl<O: JobOrder> Candidates for SortedCandidates<O> {
     fn next(&mut self, _wanted: &Wanted<'_>) -> Option<u32> {
         if !self.is_sorted {
             self.sort();
         }
         while let Some(group) = self.groups.front_mut() {
-            let queues = group.queues.len();
-            let from = if self.round_robin { group.turn } else { 0 };
-            let in_turn = (0..queues).map(|step| (from + step) % queues);
-            let filled = in_turn.into_iter().find(|&queue| !group.queues[queue].is_empty());
-            let Some(queue) = filled else {
+            let Some(queue) = group.next_queue(self.takes_turns) else {
                 self.groups.pop_front();
                 continue;
             };
@@ -147,9 +164,7 @@ impl<O: JobOrder> Candidates for SortedCandidates<'_, O> {
     }
 
     fn started(&mut self, job: u32) {
-        let left = &mut self.subjobs[job as usize];
-        *left -= 1;
-        if *left > 0
+        if self.order.start(job)
             && let Some(group) = self.groups.front_mut()
         {
             group.queues[self.last].push_front(job);

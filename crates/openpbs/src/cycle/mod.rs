@@ -210,10 +210,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// Which candidates can still change anything.
     fn wanted(&self) -> Wanted<'_> {
         let decides_others = self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve();
-        match decides_others {
-            true => Wanted::Any,
-            false => Wanted::ThatMayStart { now: self.now, machine: self.machine, reservations: &self.reservations },
+        if decides_others {
+            return Wanted::ANY;
         }
+        Wanted::that_may_start(self.now, self.machine, &self.reservations)
     }
 
     /// Whether a further job may be promised a start, or may hold back others.

@@ -6,7 +6,7 @@ use super::{Cycle, CycleJob, JobSource};
 
 /// The jobs that are promised a start.
 #[derive(Debug, Default)]
-pub struct Reservations {
+pub(super) struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
     /// Their starts and ends, in order.
@@ -193,21 +193,20 @@ impl Reservations {
 
     /// The job of an event, and where it is placed.
     fn subject<'c, S: JobSource>(&'c self, cycle: &'c Cycle<'_, S>, event: Event) -> (CycleJob<'c>, &'c Placement) {
-        let (job, placement) = match event.is_reserved {
-            true => (self.jobs[event.index].job, &self.jobs[event.index].placement),
-            false => {
-                let end = &cycle.machine.ends()[event.index];
-                (end.job, &end.placement)
-            }
-        };
-        (cycle.jobs.job(job), placement)
+        if event.is_reserved {
+            let reserved = &self.jobs[event.index];
+            return (cycle.jobs.job(reserved.job), &reserved.placement);
+        }
+        let end = &cycle.machine.ends()[event.index];
+        (cycle.jobs.job(end.job), &end.placement)
     }
 
     fn apply<S: JobSource>(&self, cycle: &Cycle<'_, S>, free: &mut [i64], event: Event) {
         let (job, placement) = self.subject(cycle, event);
-        match event.is_start {
-            true => cycle.machine.take(free, placement, &job.request),
-            false => cycle.machine.give_back(free, placement, &job.request),
+        if event.is_start {
+            cycle.machine.take(free, placement, &job.request);
+        } else {
+            cycle.machine.give_back(free, placement, &job.request);
         }
     }
 

@@ -15,6 +15,8 @@ pub struct CycleOrder<'t> {
     sort_keys: SortKeys<'t>,
     /// What each row is charged when it starts or is promised a start: its amount of `fairshare_usage_res`.
     charges: Vec<f64>,
+    /// How often each row can start.
+    subjobs: &'t mut [u32],
 }
 
 impl Order<'_> {
@@ -27,15 +29,16 @@ impl Order<'_> {
         rows: impl Iterator<Item = usize>,
         charges: Vec<f64>,
         subjobs: &'t mut [u32],
-    ) -> SortedCandidates<'t, CycleOrder<'t>> {
+    ) -> SortedCandidates<CycleOrder<'t>> {
         let mut lists = vec![Vec::new(); table.queues().len()];
         rows.for_each(|row| lists[table.queue_index(row)].push(row as u32));
-        let groups = match self.chooses_queue_first() {
-            true => self.queue_groups(table).iter().map(|group| taken(&mut lists, group)).collect(),
-            false => vec![vec![lists.concat()]],
+        let groups = if self.chooses_queue_first() {
+            self.queue_groups(table).iter().map(|group| taken(&mut lists, group)).collect()
+        } else {
+            vec![vec![lists.concat()]]
         };
-        let order = CycleOrder { table, sort_keys: SortKeys::new(self, scores, table), charges };
-        SortedCandidates::new(order, groups, self.at(&self.config.round_robin), subjobs)
+        let order = CycleOrder { table, sort_keys: SortKeys::new(self, scores, table), charges, subjobs };
+        SortedCandidates::new(order, groups, self.at(&self.config.round_robin))
     }
 }
 
@@ -53,5 +56,11 @@ impl JobOrder for CycleOrder<'_> {
         let row = job as usize;
         let charge = self.charges.get(row).copied().unwrap_or(0.0);
         charge != 0.0 && self.sort_keys.charge(self.table.entity_index(row), charge)
+    }
+
+    fn start(&mut self, job: u32) -> bool {
+        let left = &mut self.subjobs[job as usize];
+        *left -= 1;
+        *left > 0
     }
 }

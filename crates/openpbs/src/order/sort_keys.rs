@@ -76,10 +76,7 @@ impl<'t> SortKeys<'t> {
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
             self.table.sort_by_submit_order(&mut rows);
-            let (express, others) = match self.express.contains(&true) {
-                true => rows.into_iter().partition(|&row| self.is_express(row)),
-                false => (Vec::new(), rows),
-            };
+            let (express, others): (Vec<usize>, Vec<usize>) = rows.into_iter().partition(|&row| self.is_express(row));
             let mut sorted = sort_listed_by_value(&express, &self.values, limit);
             sorted.extend(sort_listed_by_value(&others, &self.values, limit - sorted.len()));
             return sorted;
@@ -178,7 +175,7 @@ fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
 fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
     let Some(tree) = rules.active_tree() else { return Vec::new() };
     let nodes = table.entities().iter().map(|entity| tree.tree().find(entity));
-    nodes.map(|node| node.map_or_else(SharePath::default, |node| SharePath::from_root(tree, node))).collect()
+    nodes.map(|node| node.map_or_else(SharePath::default, |node| tree.path(node))).collect()
 }
 
 /// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler

@@ -78,7 +78,13 @@ impl PbsTree {
     /// Compares two nodes as `pbsfs -c` does. `Less` means that `left` has the higher priority, that is, less usage for
     /// its percentage.
     pub fn compare(&self, left: NodeId, right: NodeId) -> Ordering {
-        SharePath::from_root(self, left).compare(&SharePath::from_root(self, right))
+        self.path(left).compare(&self.path(right))
+    }
+
+    /// The path to a node.
+    pub(super) fn path(&self, node: NodeId) -> SharePath {
+        let perc = |node: NodeId| self.shares().get(node).map_or(0.0, |shares| shares.fairshare_perc);
+        SharePath::from_root(self.tree(), node, |node| (perc(node), self.tree().usage(node)))
     }
 }
 
@@ -100,19 +106,13 @@ struct Step {
 }
 
 impl SharePath {
-    /// A path of nodes from just below the root downwards, each with its percentage and its usage.
-    pub fn new(nodes: impl Iterator<Item = (NodeId, f64, f64)>) -> Self {
-        Self(nodes.map(|(node, perc, usage)| Step { node, perc, usage }).collect())
-    }
-
-    pub(super) fn from_root(tree: &PbsTree, node: NodeId) -> Self {
-        let share_tree = tree.tree();
-        let path = std::iter::once(node).chain(share_tree.ancestors(node)).filter(|&node| node != share_tree.root());
-        let steps = path.map(|node| {
-            let perc = tree.shares().get(node).map_or(0.0, |entity_shares| entity_shares.fairshare_perc);
-            Step { node, perc, usage: share_tree.usage(node) }
-        });
-        let mut steps: Vec<_> = steps.collect();
+    /// The path to a node of a tree. `numbers` are the percentage and the usage of a node.
+    pub fn from_root(tree: &ShareTree, node: NodeId, numbers: impl Fn(NodeId) -> (f64, f64)) -> Self {
+        let mut steps = Vec::new();
+        for node in std::iter::once(node).chain(tree.ancestors(node)).filter(|&node| node != tree.root()) {
+            let (perc, usage) = numbers(node);
+            steps.push(Step { node, perc, usage });
+        }
         steps.reverse();
         Self(steps)
     }

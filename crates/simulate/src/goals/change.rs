@@ -63,10 +63,9 @@ fn change(
 /// The first submission that a comparison counts, at which its first block begins.
 fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
     let workload = runs[0].workload;
-    let begin = workload.jobs().first()?.submit.saturating_add(runs[0].warm_up);
-    let starts_in_both = |job: usize| runs.iter().all(|run| run.schedule.start(job).is_some());
-    let mut jobs = workload.jobs().iter().enumerate();
-    jobs.find(|(index, job)| job.submit >= begin && starts_in_both(*index)).map(|(_, job)| job.submit)
+    let starts_in_both = |job: &usize| runs.iter().all(|run| run.schedule.start(*job).is_some());
+    let first = workload.after_warm_up(runs[0].results.warm_up).find(starts_in_both)?;
+    Some(workload.jobs()[first].submit)
 }
 
 /// The change of a statistic over jobs.
@@ -140,7 +139,7 @@ fn of_run(measure: RunMeasure, runs: [&JudgedRun<'_>; 2], begin: i64, block_seco
     let changes: Vec<f64> = old_sums.iter().zip(&new_sums).map(|(old, new)| (new - old) * unit).collect();
     let sum: f64 = changes.iter().sum();
     let without: Vec<f64> = changes.iter().map(|change| (sum - change) / (count - 1) as f64).collect();
-    let jobs = runs[0].statistics.summary.jobs;
+    let jobs = runs[0].results.statistics.summary.jobs;
     Some(MeanChange::new([old, new], standard_error(&without), jobs, count))
 }
 
@@ -174,8 +173,8 @@ mod tests {
     use super::super::JobMeasure;
     use super::*;
     use crate::generate::{WorkloadModel, generate};
+    use crate::results::Results;
     use crate::rules::{Backfill, SimulationRules};
-    use crate::statistics::Statistics;
     use crate::{Difference, simulate};
     use job_sort_formula::{Formula, Schema};
 
@@ -195,14 +194,8 @@ mod tests {
         // the first block begins with the first job that counts
         let warm_up = 1;
         let difference = Difference::new(&workload, &schedules[0], &schedules[1], warm_up);
-        let statistics = schedules.each_ref().map(|schedule| Statistics::new(&workload, schedule, PROCESSORS, warm_up));
-        let run = |side: usize| JudgedRun {
-            workload: &workload,
-            schedule: &schedules[side],
-            statistics: &statistics[side],
-            fairness: None,
-            warm_up,
-        };
+        let results = schedules.each_ref().map(|schedule| Results::new(&workload, schedule, PROCESSORS, None, warm_up));
+        let run = |side: usize| results[side].run(&workload, &schedules[side]);
         let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
         let change_of = |measure| change(measure, |_| true, [&run(0), &run(1)], difference.block_seconds);
         let expected = difference.bounded_slowdown;

@@ -15,9 +15,8 @@ fn judged(goals: &str) -> Vec<(usize, Option<f64>, Option<bool>)> {
     let workload = builder.finish();
     let program = Formula::parse("eligible_time").unwrap().compile(&Schema::openpbs()).unwrap();
     let schedule = simulate(&program, &workload, SimulationRules::new(1, Backfill::Easy), None, &mut ()).unwrap();
-    let statistics = Statistics::new(&workload, &schedule, 1, 0);
-    let run =
-        JudgedRun { workload: &workload, schedule: &schedule, statistics: &statistics, fairness: None, warm_up: 0 };
+    let results = Results::new(&workload, &schedule, 1, None, 0);
+    let run = results.run(&workload, &schedule);
     let goals = parse(goals).unwrap();
     let judged = goals.judge(&run, None);
     // against the same run, every limit that refers to it is met or missed by its factor alone
