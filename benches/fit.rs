@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use job_sort_formula::Formula;
 use job_sort_formula::formula::Template;
-use jsf_fit::goals::{COPIES, FitOptions, GoalFit, fit_goals};
+use jsf_fit::goals::{FitOptions, GoalFit, fit_goals};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
 use jsf_simulate::{Goals, Workload, WorkloadModel, generate};
@@ -62,11 +62,9 @@ fn processor_seconds() -> f64 {
 /// are as many as are missing among the points, and those of the whole log under the formula in force, the fitted one and the baselines.
 fn simulations(site: &Site, workload: &Workload, fitted: &GoalFit) -> f64 {
     let searched = workload.submitted_before(fitted.split.searched_until);
-    let copies: Vec<Workload> = (0..COPIES).map(|copy| searched.shaken(copy)).collect();
-    let of_points: f64 =
-        fitted.points.iter().flat_map(|point| copies.iter().map(|copy| simulation(site, copy, &point.formula))).sum();
+    let of_points: f64 = fitted.points.iter().map(|point| simulation(site, &searched, &point.formula)).sum();
     let of_searched = of_points / fitted.points.len() as f64 * fitted.evaluations as f64;
-    let in_force: f64 = copies.iter().map(|copy| simulation(site, copy, &fitted.current.formula)).sum();
+    let in_force = simulation(site, &searched, &fitted.current.formula);
     let others = fitted.baselines.iter().chain([&fitted.current]).map(|formula| &*formula.formula);
     let of_whole: f64 = others.chain([&*fitted.formula]).map(|formula| simulation(site, workload, formula)).sum();
     of_searched + in_force + of_whole
@@ -129,7 +127,7 @@ fn main() {
     let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
     for template in TEMPLATES {
         let (fitted, [seconds, _]) = fit(&site, template, &workload, evaluations);
-        println!("{jobs} jobs, {} formulas on {COPIES} copies: {seconds:.1} s; {}", fitted.evaluations, fitted.formula);
+        println!("{jobs} jobs, {} formulas: {seconds:.1} s; {}", fitted.evaluations, fitted.formula);
     }
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let few = evaluations / 4;

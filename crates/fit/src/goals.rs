@@ -22,7 +22,7 @@ use thiserror::Error;
 
 pub use exclusions::Exclusion;
 pub use held_out::HeldOutFormula;
-pub use objective::{COPIES, Objective};
+pub use objective::Objective;
 pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
 pub use split::Split;
@@ -31,9 +31,9 @@ use crate::search::Range;
 use exclusions::{best_value, exclusions};
 use held_out::{FIRST_COME_FIRST_SERVED, HeldOut, reason};
 use objective::Searched;
-use search::{Ended, Search};
+use search::Search;
 use sensitivity::reserve;
-use simulator::{Part, Runs, Simulator};
+use simulator::{Part, Run, Simulator};
 use split::{MIN_JOBS, MIN_WEEKS};
 
 /// The least number of blocks of the searched part, from which errors are estimated.
@@ -343,29 +343,30 @@ pub fn fit_goals(
     let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
     let in_force_text = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
     let Searched { space, split, part: searched, in_force } = Searched::new(&simulator, template, workload)?;
-    let is_judged = in_force.goals().iter().any(|goal| goal.state != GoalState::NoJobs);
+    let is_judged = in_force.goals.iter().any(|goal| goal.state != GoalState::NoJobs);
     if goals.objective.is_none() && !is_judged {
         return Err(FitError::NothingToJudge);
     }
     let mut search = Search::new(&simulator, template, &space, &searched, &in_force, options.evaluations);
     let kept = reserve(options.evaluations, template.constants().len());
     match search.run(options.evaluations.saturating_sub(kept), options.seed) {
-        ControlFlow::Break(Ended::Failed(error)) => return Err(error),
-        ControlFlow::Break(Ended::Interrupted) | ControlFlow::Continue(()) => {}
+        Err(FitError::Interrupted) => {}
+        ended => ended?,
     }
     let best = search.best().ok_or(FitError::Interrupted)?;
     let block_seconds = block_seconds(&searched, &split, &in_force);
-    let (fitted, constants) = match search.round_best(best, block_seconds)? {
-        Some(fitted) => {
+    let (fitted, constants) = match search.round_best(best, block_seconds) {
+        Err(FitError::Interrupted) => (best.clone(), unknown_ranges(template, &best.values)),
+        fitted => {
+            let fitted = fitted?;
             let constants = search.constants(&fitted, options.evaluations, block_seconds)?;
             (fitted.point, constants)
         }
-        None => (best.clone(), unknown_ranges(template, &best.values)),
     };
-    let whole = Part { copies: vec![workload.clone()], warm_up: split.before_held_out(), is_interruptible: false };
-    let held_out = HeldOut::new(&simulator, &split, &whole, [in_force_text, &fitted.formula])?;
+    let whole = Part { workload: workload.clone(), warm_up: split.before_held_out(), is_interruptible: false };
+    let held_out = HeldOut::new(&simulator, &split, &whole, in_force_text, &fitted.formula)?;
     Ok(GoalFit {
-        reason: reason(&simulator, &in_force.goals(), &fitted, &held_out),
+        reason: reason(&simulator, &in_force.goals, &fitted, &held_out),
         constants,
         goals: fitted_goals(goals, &in_force, &fitted, &held_out, &search.points),
         objective: fitted_objective(goals, &in_force, &fitted, &held_out),
@@ -389,10 +390,9 @@ pub fn fit_goals(
 }
 
 /// The length of the blocks by which errors on the searched part are estimated: that of a comparison, but a short part has six too.
-fn block_seconds(part: &Part, split: &Split, in_force: &Runs) -> i64 {
-    let workload = &part.copies[0];
-    let schedule = &in_force.0[0].simulated.schedule;
-    let compared = Difference::new(workload, schedule, schedule, part.warm_up).block_seconds;
+fn block_seconds(part: &Part, split: &Split, in_force: &Run) -> i64 {
+    let schedule = &in_force.simulated.schedule;
+    let compared = Difference::new(&part.workload, schedule, schedule, part.warm_up).block_seconds;
     compared.min((split.searched_until - split.counted_from) / MIN_BLOCKS).max(1)
 }
 
@@ -410,17 +410,16 @@ fn unknown_ranges(template: &Template, values: &[f64]) -> Vec<FittedConstant> {
 
 fn fitted_goals(
     goals: &Goals,
-    in_force: &Runs,
+    in_force: &Run,
     fitted: &EvaluatedPoint,
     held_out: &HeldOut,
     points: &[EvaluatedPoint],
 ) -> Vec<FittedGoal> {
-    let current = in_force.goals();
     let fitted_goal = |(index, goal): (usize, &jsf_simulate::Goal)| FittedGoal {
         name: goal.name.clone(),
         measure: goal.measure,
         is_most: goal.limit.is_most,
-        current: current[index],
+        current: in_force.goals[index],
         train: fitted.goals[index],
         held_out_current: held_out.current.goals[index],
         held_out: held_out.fitted.goals[index],
@@ -432,7 +431,7 @@ fn fitted_goals(
 
 fn fitted_objective(
     goals: &Goals,
-    in_force: &Runs,
+    in_force: &Run,
     fitted: &EvaluatedPoint,
     held_out: &HeldOut,
 ) -> Option<FittedObjective> {
@@ -441,7 +440,7 @@ fn fitted_objective(
         name: objective.name.clone(),
         measure: objective.measure,
         is_minimised: objective.is_minimised,
-        current: in_force.objective(),
+        current: in_force.objective,
         fitted: fitted.objective,
         held_out_current: held_out.current.objective,
         held_out: held_out.fitted.objective,

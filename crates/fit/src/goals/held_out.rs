@@ -1,12 +1,12 @@
 //! What a formula does on the part of a log that the search did not see.
 
 use job_sort_formula::parallel;
-use jsf_simulate::{Difference, Goal, MeanChange, Objective, Schedule, Validation, Workload, wait_of};
+use jsf_simulate::{Difference, Goal, MeanChange, Schedule, Validation, Workload, wait_of};
 use jsf_site::SimulatedQueue;
 
 use super::score::GoalValue;
 use super::search::EvaluatedPoint;
-use super::simulator::{Part, Runs, Simulator};
+use super::simulator::{Part, Run, Simulator};
 use super::split::Split;
 use super::{FitError, Reason};
 
@@ -55,61 +55,44 @@ impl HeldOut {
         simulator: &Simulator<'_>,
         split: &Split,
         part: &Part,
-        [in_force, fitted]: [&str; 2],
+        in_force: &str,
+        fitted: &str,
     ) -> Result<Self, FitError> {
-        let run = |formula: &str, old: Option<&Runs>| {
-            simulator.run(formula, part, old).and_then(|runs| runs.ok_or(FitError::Interrupted))
-        };
-        let mut current = run(in_force, None)?;
-        let named = [(fitted, "fitted")].into_iter().chain(BASELINES);
-        let others: Vec<(&str, &str)> =
-            named.filter(|(formula, name)| *name == "fitted" || *formula != in_force).collect();
-        let runs = parallel::map(others.clone(), |(formula, _)| run(formula, Some(&current)));
-        let runs: Vec<Runs> = runs.into_iter().collect::<Result<_, _>>()?;
-        let mut described = others.iter().zip(&runs).map(|((formula, name), runs)| described(formula, name, runs));
-        let fitted_formula = described.next().ok_or(FitError::Interrupted)?;
-        let baselines = described.collect();
-        let workload = &part.copies[0];
-        let schedule = &current.0[0].simulated.schedule;
-        let new = &runs[0].0[0];
-        let difference = Difference::new(workload, schedule, &new.simulated.schedule, part.warm_up);
-        let longest_waits =
-            [schedule, &new.simulated.schedule].map(|schedule| longest_wait(workload, schedule, part.warm_up));
-        let judged = [current.0[0].judged(workload), new.judged(workload)];
+        let current = simulator.run(in_force, part, None)?;
+        let mut named = vec![(fitted, "fitted")];
+        named.extend(BASELINES.iter().filter(|(formula, _)| *formula != in_force));
+        let runs = parallel::map(named.clone(), |(formula, _)| simulator.run(formula, part, Some(&current)));
+        let mut runs = runs.into_iter().collect::<Result<Vec<Run>, _>>()?;
+        let baselines = named.iter().zip(&runs).skip(1).map(|((formula, name), run)| described(formula, name, run));
+        let baselines = baselines.collect();
+        let new = runs.swap_remove(0);
+        let (workload, warm_up) = (&part.workload, part.warm_up);
+        let schedules = [&current.simulated.schedule, &new.simulated.schedule];
+        let difference = Difference::new(workload, schedules[0], schedules[1], warm_up);
+        let [old_run, new_run] = [current.of(workload), new.of(workload)];
         let block_seconds = difference.block_seconds;
         let goals = simulator.goals.goals.iter();
         Ok(Self {
-            current: described_current(in_force, &current),
-            fitted: fitted_formula,
+            current: described(in_force, "in force", &current),
+            fitted: described(fitted, "fitted", &new),
             baselines,
-            goals: goals.map(|goal| goal.change(&judged[0], &judged[1], block_seconds)).collect(),
-            objective: simulator
-                .goals
-                .objective
-                .as_ref()
-                .and_then(|objective| objective.change(&judged[0], &judged[1], block_seconds)),
-            validation: Validation::new(workload, schedule, split.counted_from - split.begin),
+            goals: goals.map(|goal| goal.change(&old_run, &new_run, block_seconds)).collect(),
+            objective: part.objective_change(simulator.goals, &current, &new, block_seconds),
+            longest_waits: schedules.map(|schedule| longest_wait(workload, schedule, warm_up)),
+            validation: Validation::new(workload, schedules[0], split.counted_from - split.begin),
             difference,
-            longest_waits,
-            simulated: current.0.swap_remove(0).simulated,
+            simulated: current.simulated,
         })
     }
 }
 
 /// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up` seconds after the first one.
 fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<i64> {
-    let jobs = workload.jobs();
-    let begin = jobs.first()?.submit.saturating_add(warm_up);
-    let counted = (0..jobs.len()).filter(|&job| jobs[job].submit >= begin);
-    counted.filter_map(|job| wait_of(workload, schedule, job)).max()
+    workload.after_warm_up(warm_up).filter_map(|job| wait_of(workload, schedule, job)).max()
 }
 
-fn described_current(formula: &str, runs: &Runs) -> HeldOutFormula {
-    described(formula, "in force", runs)
-}
-
-fn described(formula: &str, name: &'static str, runs: &Runs) -> HeldOutFormula {
-    HeldOutFormula { formula: formula.to_owned(), name, goals: runs.goals(), objective: runs.objective() }
+fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
+    HeldOutFormula { formula: formula.to_owned(), name, goals: run.goals.clone(), objective: run.objective }
 }
 
 /// What is advised, and why. `current` are the values of the goals under the formula in force on the searched part.
@@ -130,48 +113,49 @@ pub(super) fn reason(
     }
     let goals = &simulator.goals.goals;
     let objective = simulator.goals.objective.as_ref();
-    let gains = (0..goals.len()).any(|goal| is_gained(goal, goals, current, held_out));
     let missed: Vec<usize> = (0..goals.len()).filter(|&goal| current[goal].missed > 0.0).collect();
-    let level_of_goals = LEVEL / missed.len().max(1) as f64;
-    let of_goals = missed.iter().map(|&goal| (held_out.goals[goal], goals[goal].limit.is_most, level_of_goals));
-    let of_objective = objective.map(|objective| (held_out.objective, objective.is_minimised, LEVEL));
-    let tested: Vec<(Option<MeanChange>, bool, f64)> = of_goals.chain(of_objective).collect();
-    if tested.is_empty() && !gains {
+    let gains = (0..goals.len()).any(|goal| is_gained(&goals[goal], goal, current, held_out));
+    if missed.is_empty() && objective.is_none() && !gains {
         return Reason::GoalsMetInForce;
     }
-    let is_better = |(change, is_less, level): &(Option<MeanChange>, bool, f64)| {
-        is_beyond_chance(change.as_ref(), *is_less, *level)
-    };
     // a goal that few jobs decide has no interval; it is not given up either
-    let is_lost = |(fitted, current): (&GoalValue, &GoalValue)| !fitted.is_met() && current.is_met();
     let of_held_out = held_out.fitted.goals.iter().zip(&held_out.current.goals);
-    let is_worse =
-        |objective: &Objective| is_beyond_chance(held_out.objective.as_ref(), !objective.is_minimised, LEVEL);
-    if of_held_out.into_iter().any(is_lost) || objective.is_some_and(is_worse) {
+    let is_goal_lost = of_held_out.into_iter().any(|(fitted, current)| !fitted.is_met() && current.is_met());
+    let of_objective = objective.and_then(|objective| Some((held_out.objective?, objective.is_minimised)));
+    if is_goal_lost || of_objective.is_some_and(|(change, is_minimised)| is_beyond_chance(change, !is_minimised, LEVEL))
+    {
         return Reason::GoalLost;
     }
-    if tested.iter().any(is_better) {
+    let level_of_goals = LEVEL / missed.len().max(1) as f64;
+    let mut is_better =
+        of_objective.is_some_and(|(change, is_minimised)| is_beyond_chance(change, is_minimised, LEVEL));
+    let mut is_judged = of_objective.is_some_and(|(change, _)| change.interval().is_some());
+    for &goal in &missed {
+        let Some(change) = held_out.goals[goal] else { continue };
+        is_better |= is_beyond_chance(change, goals[goal].limit.is_most, level_of_goals);
+        is_judged |= change.interval().is_some();
+    }
+    if is_better {
         return Reason::Better;
     }
     if gains {
         return Reason::GoalGained;
     }
-    let is_judged = tested.iter().any(|(change, ..)| change.and_then(|change| change.interval()).is_some());
     if is_judged { Reason::WithinChance } else { Reason::TooShortToJudge }
 }
 
 /// Whether the fitted formula meets a goal about each job which the formula in force misses on a part of the log. Such a goal is met
 /// or missed by the log itself, so that it needs no interval. That the fitted formula meets it on the searched part is known.
-fn is_gained(goal: usize, goals: &[Goal], current: &[GoalValue], held_out: &HeldOut) -> bool {
-    let was_missed = current[goal].is_missed() || held_out.current.goals[goal].is_missed();
-    goals[goal].measure.is_of_each_job() && was_missed && held_out.fitted.goals[goal].is_met()
+fn is_gained(goal: &Goal, place: usize, current: &[GoalValue], held_out: &HeldOut) -> bool {
+    let was_missed = current[place].is_missed() || held_out.current.goals[place].is_missed();
+    goal.measure.is_of_each_job() && was_missed && held_out.fitted.goals[place].is_met()
 }
 
 /// What is left of the confidence of an interval of `simulate`.
 const LEVEL: f64 = 0.05;
 
 /// Whether a value falls, or grows, by more than chance would explain.
-fn is_beyond_chance(change: Option<&MeanChange>, is_fall: bool, level: f64) -> bool {
-    let change = change.map(|change| MeanChange { level, ..*change });
-    change.is_some_and(|change| if is_fall { change.is_decrease() } else { change.is_increase() })
+fn is_beyond_chance(change: MeanChange, is_fall: bool, level: f64) -> bool {
+    let change = MeanChange { level, ..change };
+    if is_fall { change.is_decrease() } else { change.is_increase() }
 }

@@ -4,21 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use job_sort_formula::formula::Template;
-use job_sort_formula::parallel;
 use jsf_simulate::{Goals, Workload};
 use jsf_site::Site;
 
 use super::held_out::FIRST_COME_FIRST_SERVED;
 use super::search::Search;
-use super::simulator::{Part, Runs, Simulator};
+use super::simulator::{Part, Run, Simulator};
 use super::{EvaluatedPoint, FitError, FitObserver, FitOptions, Split};
 use crate::search::{Range, Space};
-
-/// The copies of the searched part on which each formula is simulated: the log itself, and others with moved submissions. The mean over
-/// copies is smoother, but what the search found was no better for it: of 16 generated logs of 30 weeks, 40 formulas each, the mean
-/// slowdown of the held-out part fell to exp(-1.520) of that in force with 1 copy, exp(-1.513) with 2 and exp(-1.518) with 4. That is
-/// one template and one objective.
-pub const COPIES: u64 = 1;
 
 /// The searched part of a log, for searches of other programs: formulas are simulated and scored on it as
 /// [`fit_goals`](super::fit_goals) does.
@@ -67,8 +60,7 @@ impl Objective {
         let Self { site, template, goals, options, searched } = self;
         let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
         let search = Search::new(&simulator, template, &searched.space, &searched.part, &searched.in_force, 1);
-        let evaluated = search.evaluate(&template.fill(values), values)?;
-        evaluated.map(|(point, _)| point).ok_or(FitError::Interrupted)
+        Ok(search.evaluate(&template.fill(values), values)?.point)
     }
 }
 
@@ -77,7 +69,7 @@ pub(super) struct Searched {
     pub(super) space: Space,
     pub(super) split: Split,
     pub(super) part: Part,
-    pub(super) in_force: Runs,
+    pub(super) in_force: Run,
 }
 
 impl Searched {
@@ -87,8 +79,12 @@ impl Searched {
         let space = Space::new(template.constants().iter().map(Range::from).collect(), options.is_scale_free);
         let warm_up = warm_up(simulator, workload)?;
         let split = Split::new(workload, options.held_out, warm_up, options.force)?;
-        let part = searched_part(workload, &split);
-        let in_force = simulator.run(in_force, &part, None)?.ok_or(FitError::Interrupted)?;
+        let part = Part {
+            workload: workload.submitted_before(split.searched_until),
+            warm_up: split.counted_from - split.begin,
+            is_interruptible: true,
+        };
+        let in_force = simulator.run(in_force, &part, None)?;
         Ok(Self { space, split, part, in_force })
     }
 }
@@ -100,11 +96,4 @@ fn warm_up(simulator: &Simulator<'_>, workload: &Workload) -> Result<i64, FitErr
         return Ok(seconds);
     }
     Ok(simulator.site.warm_up(workload, usage, decay_period)?.seconds())
-}
-
-/// The jobs that are searched, and the same jobs with moved submissions.
-fn searched_part(workload: &Workload, split: &Split) -> Part {
-    let own = workload.submitted_before(split.searched_until);
-    let copies = parallel::map((0..COPIES).collect(), |copy| if copy == 0 { own.clone() } else { own.shaken(copy) });
-    Part { copies, warm_up: split.counted_from - split.begin, is_interruptible: true }
 }

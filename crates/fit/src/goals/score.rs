@@ -50,22 +50,6 @@ pub struct GoalValue {
 }
 
 impl GoalValue {
-    /// The mean over the same goal judged by several runs.
-    pub(super) fn mean(runs: &[&JudgedGoal]) -> Self {
-        let value = mean(runs.iter().filter_map(|goal| goal.value));
-        let limit = mean(runs.iter().filter_map(|goal| goal.limit));
-        let is_most = runs.iter().all(|goal| goal.is_most);
-        let margin = value.zip(limit).map(|(value, limit)| relative_margin(value, limit, is_most));
-        let missed = margin.map_or(0.0, |margin| (-margin).max(0.0));
-        let jobs = runs.iter().map(|goal| goal.jobs).max().unwrap_or(0);
-        let state = match value {
-            _ if jobs == 0 => GoalState::NoJobs,
-            Some(_) if missed == 0.0 => GoalState::Met,
-            _ => GoalState::Missed,
-        };
-        Self { value, limit, jobs, state, missed, margin }
-    }
-
     /// Whether the goal is met, which one about no job is not.
     pub fn is_met(&self) -> bool {
         self.state == GoalState::Met
@@ -77,16 +61,24 @@ impl GoalValue {
     }
 }
 
+impl From<&JudgedGoal> for GoalValue {
+    fn from(&JudgedGoal { value, limit, is_most, jobs, .. }: &JudgedGoal) -> Self {
+        let margin = value.zip(limit).map(|(value, limit)| relative_margin(value, limit, is_most));
+        let missed = margin.map_or(0.0, |margin| (-margin).max(0.0));
+        let state = match value {
+            _ if jobs == 0 => GoalState::NoJobs,
+            Some(_) if missed == 0.0 => GoalState::Met,
+            _ => GoalState::Missed,
+        };
+        Self { value, limit, jobs, state, missed, margin }
+    }
+}
+
 /// By how much a limit is met, as a fraction of it.
 fn relative_margin(value: f64, limit: f64, is_most: bool) -> f64 {
     let within = if is_most { limit - value } else { value - limit };
     let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
     within / unit
-}
-
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 #[cfg(test)]

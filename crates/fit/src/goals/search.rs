@@ -9,7 +9,7 @@ use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
 
 use super::score::{GoalValue, Score};
-use super::simulator::{Part, Runs, Simulator};
+use super::simulator::{Part, Run, Simulator};
 use super::{FitError, FitProgress};
 use crate::search::{Space, cma_es};
 
@@ -33,10 +33,10 @@ pub struct EvaluatedPoint {
     pub score: Score,
 }
 
-/// Why a search ends early.
-pub(super) enum Ended {
-    Interrupted,
-    Failed(FitError),
+/// Constants with their run on the searched part.
+pub(super) struct Evaluated {
+    pub(super) point: EvaluatedPoint,
+    pub(super) run: Run,
 }
 
 /// A search, and what it has found so far.
@@ -45,8 +45,8 @@ pub(super) struct Search<'a> {
     pub(super) template: &'a Template,
     pub(super) space: &'a Space,
     pub(super) part: &'a Part,
-    /// The runs under the formula in force.
-    pub(super) in_force: &'a Runs,
+    /// The run under the formula in force.
+    pub(super) in_force: &'a Run,
     /// The number of formulas that are to be simulated.
     pub(super) planned: usize,
     pub(super) points: Vec<EvaluatedPoint>,
@@ -62,29 +62,48 @@ impl<'a> Search<'a> {
         template: &'a Template,
         space: &'a Space,
         part: &'a Part,
-        in_force: &'a Runs,
+        in_force: &'a Run,
         planned: usize,
     ) -> Self {
-        let (points, places) = (Vec::new(), HashMap::new());
-        let (evaluated, best) = (AtomicUsize::new(0), Mutex::new(None));
-        Self { simulator, template, space, part, in_force, planned, points, places, evaluated, best }
+        Self {
+            simulator,
+            template,
+            space,
+            part,
+            in_force,
+            planned,
+            points: Vec::new(),
+            places: HashMap::new(),
+            evaluated: AtomicUsize::new(0),
+            best: Mutex::new(None),
+        }
     }
 
     /// Evaluates so many points: the constants to begin with first.
-    pub(super) fn run(&mut self, evaluations: usize, seed: u64) -> ControlFlow<Ended> {
-        let start = self.space.start();
-        self.evaluate_values(vec![start.clone()])?;
+    ///
+    /// # Errors
+    /// A formula cannot be simulated, or the observer ends the search; what was found until then is kept.
+    pub(super) fn run(&mut self, evaluations: usize, seed: u64) -> Result<(), FitError> {
         let space = self.space;
-        let start = space.point(&start);
+        let start = space.start();
+        self.evaluate_values(vec![start.clone()])?;
         if start.is_empty() {
-            return ControlFlow::Continue(());
+            return Ok(());
         }
-        let left = evaluations.saturating_sub(1);
-        let settings = cma_es::Settings { evaluations: left, tolerance: TOLERANCE, seed, sigma: cma_es::FIRST_SIGMA };
-        cma_es::search(&start, &settings, &mut |points| {
+        let settings = cma_es::Settings {
+            evaluations: evaluations.saturating_sub(1),
+            tolerance: TOLERANCE,
+            seed,
+            sigma: cma_es::FIRST_SIGMA,
+        };
+        let ended = cma_es::search(&space.point(&start), &settings, &mut |points| {
             let values = points.iter().map(|point| rounded(&space.values(point), DIGITS)).collect();
-            self.evaluate_values(values)
-        })
+            match self.evaluate_values(values) {
+                Ok(scores) => ControlFlow::Continue(scores),
+                Err(error) => ControlFlow::Break(error),
+            }
+        });
+        ended.break_value().map_or(Ok(()), Err)
     }
 
     /// The best point; of equal ones the first.
@@ -98,7 +117,7 @@ impl<'a> Search<'a> {
     }
 
     /// The scores of the formulas with these constants. Those that are new are simulated in parallel, and kept in their order.
-    fn evaluate_values(&mut self, values: Vec<Vec<f64>>) -> ControlFlow<Ended, Vec<Score>> {
+    fn evaluate_values(&mut self, values: Vec<Vec<f64>>) -> Result<Vec<Score>, FitError> {
         let formulas: Vec<String> = values.iter().map(|values| self.template.fill(values)).collect();
         let mut new: Vec<(&String, &Vec<f64>)> = Vec::new();
         for (formula, values) in formulas.iter().zip(&values) {
@@ -106,40 +125,35 @@ impl<'a> Search<'a> {
                 new.push((formula, values));
             }
         }
-        let evaluated: Vec<Result<Option<EvaluatedPoint>, FitError>> =
-            parallel::map(new, |(formula, values)| Ok(self.evaluate(formula, values)?.map(|(point, _)| point)));
         let mut is_complete = true;
-        for point in evaluated {
-            match point {
-                Err(error) => return ControlFlow::Break(Ended::Failed(error)),
-                Ok(None) => is_complete = false,
-                Ok(Some(point)) => {
+        for evaluated in parallel::map(new, |(formula, values)| self.evaluate(formula, values)) {
+            match unless_interrupted(evaluated)? {
+                None => is_complete = false,
+                Some(Evaluated { point, .. }) => {
                     self.places.insert(point.formula.clone(), self.points.len());
                     self.points.push(point);
                 }
             }
         }
-        match is_complete {
-            true => {
-                ControlFlow::Continue(formulas.iter().map(|formula| self.points[self.places[formula]].score).collect())
-            }
-            false => ControlFlow::Break(Ended::Interrupted),
+        if !is_complete {
+            return Err(FitError::Interrupted);
         }
+        Ok(formulas.iter().map(|formula| self.points[self.places[formula]].score).collect())
     }
 
-    /// Simulates one formula. `None` after an interruption.
-    pub(super) fn evaluate(&self, formula: &str, values: &[f64]) -> Result<Option<(EvaluatedPoint, Runs)>, FitError> {
-        let Some(runs) = self.simulator.run(formula, self.part, Some(self.in_force))? else { return Ok(None) };
-        let goals = runs.goals();
-        let objective = runs.objective();
+    /// Simulates one formula.
+    pub(super) fn evaluate(&self, formula: &str, values: &[f64]) -> Result<Evaluated, FitError> {
+        let run = self.simulator.run(formula, self.part, Some(self.in_force))?;
+        let goals = run.goals.clone();
         let score = Score {
             missed: goals.iter().map(|goal| goal.missed).sum(),
-            objective: self.objective_score(objective, &goals),
+            objective: self.objective_score(run.objective, &goals),
             distance: self.space.distance_to_start(values),
         };
-        let point = EvaluatedPoint { values: values.to_vec(), formula: formula.to_owned(), goals, objective, score };
+        let (values, formula) = (values.to_vec(), formula.to_owned());
+        let point = EvaluatedPoint { values, formula, goals, objective: run.objective, score };
         self.note(&point);
-        Ok(Some((point, runs)))
+        Ok(Evaluated { point, run })
     }
 
     fn objective_score(&self, value: Option<f64>, goals: &[GoalValue]) -> f64 {
@@ -162,6 +176,14 @@ impl<'a> Search<'a> {
         if self.simulator.observer.progress(&progress).is_break() {
             self.simulator.is_interrupted.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// What was evaluated; `None` after an interruption.
+pub(super) fn unless_interrupted(evaluated: Result<Evaluated, FitError>) -> Result<Option<Evaluated>, FitError> {
+    match evaluated {
+        Err(FitError::Interrupted) => Ok(None),
+        evaluated => evaluated.map(Some),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use job_sort_formula::parallel;
 
-use super::search::{EvaluatedPoint, Search, rounded};
-use super::simulator::Runs;
+use super::search::{Evaluated, EvaluatedPoint, Search, rounded, unless_interrupted};
 use super::{FitError, FittedConstant};
 
 /// The digits to which constants are rounded, the fewest first; the last ones are those that were searched.
@@ -14,19 +13,21 @@ const MIN_PLACES: usize = 4;
 /// The part of all evaluations that shows how exactly constants matter.
 const PART: f64 = 0.25;
 
-/// Constants with their runs on the searched part.
-pub(super) struct Fitted {
-    pub(super) point: EvaluatedPoint,
-    pub(super) runs: Runs,
-}
-
 /// What other constants are compared with.
 struct Reference<'f> {
-    fitted: &'f Fitted,
+    fitted: &'f Evaluated,
     /// The blocks by which errors are estimated, in seconds.
     block_seconds: i64,
     /// The standard error of what is gained over the formula in force; 0 where that is not known.
     error_of_gain: f64,
+}
+
+/// A value of a constant that was tried.
+#[derive(Clone)]
+struct Tried {
+    value: f64,
+    /// Whether it does as well as the fitted one; `None` after an interruption.
+    is_as_good: Option<bool>,
 }
 
 /// The number of evaluations that are kept for the best constants again, for roundings and for ranges.
@@ -41,49 +42,59 @@ fn places(evaluations: usize, constants: usize) -> usize {
 }
 
 impl Search<'_> {
-    /// The best constants with as few digits as cost less than one standard error. A value to begin with keeps its digits. `None`
-    /// after an interruption.
-    pub(super) fn round_best(&self, best: &EvaluatedPoint, block_seconds: i64) -> Result<Option<Fitted>, FitError> {
-        let Some(exact) = self.fitted(best.formula.clone(), &best.values)? else { return Ok(None) };
+    /// The best constants with as few digits as cost less than one standard error. A value to begin with keeps its digits.
+    pub(super) fn round_best(&self, best: &EvaluatedPoint, block_seconds: i64) -> Result<Evaluated, FitError> {
+        let exact = self.evaluate(&best.formula, &best.values)?;
         let start = self.space.start();
         if best.values == start {
-            return Ok(Some(exact));
+            return Ok(exact);
         }
         let rescaled = self.space.rescaled_to_start(&best.values);
         let candidates = DIGITS.map(|digits| {
-            let values = self.space.clamped(&rounded(&rescaled, digits));
-            let own = values.into_iter().zip(rescaled.iter().zip(&start));
-            own.map(|(rounded, (value, start))| if value == start { *value } else { rounded }).collect::<Vec<f64>>()
+            let mut values = self.space.clamped(&rounded(&rescaled, digits));
+            for (index, value) in values.iter_mut().enumerate() {
+                if rescaled[index] == start[index] {
+                    *value = start[index];
+                }
+            }
+            values
         });
-        let evaluated: Result<Vec<Option<Fitted>>, FitError> =
-            parallel::map(candidates.to_vec(), |values| self.fitted(self.template.fill(&values), &values))
-                .into_iter()
-                .collect();
+        let evaluated =
+            parallel::map(candidates.to_vec(), |values| self.evaluate(&self.template.fill(&values), &values));
         let reference = self.reference(&exact, block_seconds);
-        let found = evaluated?.into_iter().flatten().find(|rounded| self.is_as_good(&reference, rounded));
-        Ok(Some(found.unwrap_or(exact)))
+        for rounded in evaluated {
+            if let Some(rounded) = unless_interrupted(rounded)?
+                && self.is_as_good(&reference, &rounded)
+            {
+                return Ok(rounded);
+            }
+        }
+        Ok(exact)
     }
 
     /// For each constant the range in which the result stays within one standard error, all others being fixed. Where there are too
     /// few evaluations for it, or after an interruption, the range is not known.
     pub(super) fn constants(
         &self,
-        fitted: &Fitted,
+        fitted: &Evaluated,
         evaluations: usize,
         block_seconds: i64,
     ) -> Result<Vec<FittedConstant>, FitError> {
         let count = self.space.ranges().len();
         let places = places(evaluations, count);
-        let tried: Vec<(usize, f64)> = (0..count).flat_map(|index| self.tried(index, places)).collect();
         let reference = self.reference(fitted, block_seconds);
-        let is_as_good = parallel::map(tried.clone(), |(index, value)| self.is_as_good_with(&reference, index, value));
-        let is_as_good: Vec<Option<bool>> = is_as_good.into_iter().collect::<Result<_, _>>()?;
-        let of_constant = |index: usize| {
-            let own = tried.iter().zip(&is_as_good).filter(|((other, _), _)| *other == index);
-            let own: Vec<(f64, Option<bool>)> = own.map(|((_, value), is_as_good)| (*value, *is_as_good)).collect();
-            self.constant(fitted, index, &own)
-        };
-        Ok((0..count).map(of_constant).collect())
+        let tried: Vec<(usize, f64)> = (0..count).flat_map(|index| self.tried(index, places)).collect();
+        let evaluated: Vec<Result<Option<bool>, FitError>> = parallel::map(tried.clone(), |(index, value)| {
+            let mut values = fitted.point.values.clone();
+            values[index] = value;
+            let other = unless_interrupted(self.evaluate(&self.template.fill(&values), &values))?;
+            Ok(other.map(|other| self.is_as_good(&reference, &other)))
+        });
+        let mut of_constants: Vec<Vec<Tried>> = vec![Vec::new(); count];
+        for ((index, value), is_as_good) in tried.into_iter().zip(evaluated) {
+            of_constants[index].push(Tried { value, is_as_good: is_as_good? });
+        }
+        Ok(of_constants.iter().enumerate().map(|(index, tried)| self.constant(fitted, index, tried)).collect())
     }
 
     /// The values of a constant that are tried: equally far apart from one end of its range to the other.
@@ -95,54 +106,44 @@ impl Search<'_> {
         rounded(&values, DIGITS[DIGITS.len() - 1]).into_iter().map(|value| (index, value)).collect()
     }
 
-    fn constant(&self, fitted: &Fitted, index: usize, tried: &[(f64, Option<bool>)]) -> FittedConstant {
+    fn constant(&self, fitted: &Evaluated, index: usize, tried: &[Tried]) -> FittedConstant {
         let value = fitted.point.values[index];
-        let is_known = !tried.is_empty() && tried.iter().all(|(_, is_as_good)| is_as_good.is_some());
-        let is_good = |entry: &&(f64, Option<bool>)| entry.1 == Some(true);
-        let low = tried.iter().rev().filter(|(other, _)| *other <= value).take_while(is_good).last();
-        let high = tried.iter().filter(|(other, _)| *other >= value).take_while(is_good).last();
+        let is_known = !tried.is_empty() && tried.iter().all(|tried| tried.is_as_good.is_some());
+        let is_good = |tried: &&Tried| tried.is_as_good == Some(true);
+        let low = tried.iter().rev().filter(|tried| tried.value <= value).take_while(is_good).last();
+        let high = tried.iter().filter(|tried| tried.value >= value).take_while(is_good).last();
         FittedConstant {
             name: self.template.constants()[index].name.to_string(),
             value,
             range: self.space.ranges()[index],
-            within: is_known.then(|| [low.map_or(value, |low| low.0), high.map_or(value, |high| high.0)]),
-            hardly_matters: is_known && tried.iter().all(|(_, is_as_good)| *is_as_good == Some(true)),
+            within: is_known.then(|| [low, high].map(|end| end.map_or(value, |end| end.value))),
+            hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
         }
     }
 
-    /// Whether the fitted constants with another value of one of them do as well. `None` after an interruption.
-    fn is_as_good_with(&self, reference: &Reference<'_>, index: usize, value: f64) -> Result<Option<bool>, FitError> {
-        let mut values = reference.fitted.point.values.clone();
-        values[index] = value;
-        let other = self.fitted(self.template.fill(&values), &values)?;
-        Ok(other.map(|other| self.is_as_good(reference, &other)))
-    }
-
-    fn reference<'f>(&self, fitted: &'f Fitted, block_seconds: i64) -> Reference<'f> {
-        let runs = [self.in_force, &fitted.runs];
-        let gain = self.part.objective_difference(self.simulator.goals, runs, block_seconds);
-        Reference { fitted, block_seconds, error_of_gain: gain.map_or(0.0, |gain| gain.standard_error) }
-    }
-
-    fn fitted(&self, formula: String, values: &[f64]) -> Result<Option<Fitted>, FitError> {
-        let evaluated = self.evaluate(&formula, values)?;
-        Ok(evaluated.map(|(point, runs)| Fitted { point, runs }))
+    fn reference<'f>(&self, fitted: &'f Evaluated, block_seconds: i64) -> Reference<'f> {
+        let goals = self.simulator.goals;
+        let gain = self.part.objective_change(goals, self.in_force, &fitted.run, block_seconds);
+        let error_of_gain = gain.and_then(|gain| gain.standard_error()).unwrap_or(0.0);
+        Reference { fitted, block_seconds, error_of_gain }
     }
 
     /// Whether other constants miss the goals by no more, and lose less of the objective than one standard error of what is gained
     /// over the formula in force. The error of the loss alone would be too small a measure: the fitted constants are the best of many,
     /// so that others look worse by about as much as chance makes of them.
-    fn is_as_good(&self, reference: &Reference<'_>, other: &Fitted) -> bool {
+    fn is_as_good(&self, reference: &Reference<'_>, other: &Evaluated) -> bool {
         let Reference { fitted, block_seconds, error_of_gain } = *reference;
         if other.point.score.missed > fitted.point.score.missed {
             return false;
         }
         let goals = self.simulator.goals;
-        if goals.objective.is_none() {
-            return true;
-        }
-        match self.part.objective_difference(goals, [&fitted.runs, &other.runs], block_seconds) {
-            Some(loss) => loss.difference <= error_of_gain.max(loss.standard_error),
+        let Some(objective) = &goals.objective else { return true };
+        let change = self.part.objective_change(goals, &fitted.run, &other.run, block_seconds);
+        match change.and_then(|change| Some((change.difference(), change.standard_error()?))) {
+            Some((growth, error)) => {
+                let loss = if objective.is_minimised { growth } else { -growth };
+                loss <= error_of_gain.max(error)
+            }
             None => other.point.score.objective <= fitted.point.score.objective,
         }
     }

@@ -51,10 +51,10 @@ impl Split {
         let gap = longest.min(((end - searched_until) as f64 * MAX_GAP) as i64);
         let counted_from = begin.saturating_add(warm_up).min(end);
         let split = Self { begin, counted_from, searched_until, held_out_from: searched_until + gap, end };
-        match split.counted_from < searched_until {
-            true => Ok(split),
-            false => Err(FitError::NothingToSearch),
+        if split.counted_from >= searched_until {
+            return Err(FitError::NothingToSearch);
         }
+        Ok(split)
     }
 
     /// How many days are searched.

@@ -136,11 +136,11 @@ impl Search<'_, '_> {
         }
         let has_scores = !self.queue.wished.scores.is_empty();
         let is_done = if has_scores { loss == 0.0 } else { unmet == 0 };
-        match is_done || self.queue.is_interrupted {
-            true => ControlFlow::Break(()),
-            // losses are not negative, so that their bits are ordered as they are
-            false => ControlFlow::Continue(loss.to_bits()),
+        if is_done || self.queue.is_interrupted {
+            return ControlFlow::Break(());
         }
+        // losses are not negative, so that their bits are ordered as they are
+        ControlFlow::Continue(loss.to_bits())
     }
 }
 
