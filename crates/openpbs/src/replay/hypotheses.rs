@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{EntityShares, NodeId, ShareTree};
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, fairshare_number};
 use job_sort_formula::schema::FairshareInput;
 
-use super::{NotCaptured, OtherFormula, ReplayedQueue};
+use super::{Explanation, NotCaptured, OtherFormula, ReplayedQueue};
 use crate::number_format::logged;
 use crate::resource_amount::NumberMode;
 use crate::share_tree::PbsTree;
@@ -46,7 +45,6 @@ pub(super) type Digits<'l> = (usize, &'l str);
 /// Tries what may explain the values of a log.
 pub(super) struct Hypotheses<'a> {
     queue: ReplayedQueue<'a>,
-    program: &'a Program,
     scorer: RowScorer<'a>,
     /// The number of decays, and the shares of the entities after them; filled when first needed.
     decayed: Vec<(i32, HashMap<NodeId, EntityShares>)>,
@@ -56,9 +54,9 @@ pub(super) struct Hypotheses<'a> {
 }
 
 impl<'a> Hypotheses<'a> {
-    pub(super) fn new(queue: &ReplayedQueue<'a>, program: &'a Program) -> Self {
-        let scorer = RowScorer::with_work(program, ScorePrecision::Float32, OnError::ZeroLikePbs, WORK);
-        Self { queue: *queue, program, scorer, decayed: Vec::new(), same_moment: None, unexplained: 0 }
+    pub(super) fn new(queue: &ReplayedQueue<'a>) -> Self {
+        let scorer = RowScorer::with_work(queue.program, ScorePrecision::Float32, OnError::ZeroLikePbs, WORK);
+        Self { queue: *queue, scorer, decayed: Vec::new(), same_moment: None, unexplained: 0 }
     }
 
     /// What explains more than half of the lines of a cycle that differ, the best first. `time` is that of the cycle; all
@@ -85,44 +83,43 @@ impl<'a> Hypotheses<'a> {
             found.push((given, Hypothesis::EligibleTime(seconds)));
         }
         self.fill_decayed();
-        let decays = (0..self.decayed.len()).map(Hypothesis::Decayed).collect::<Vec<_>>();
-        found.extend(self.best_of(&decays, sample));
+        if let Some((given, index)) = self.best_of(0..self.decayed.len(), sample, Hypothesis::Decayed) {
+            found.push((given, Hypothesis::Decayed(index)));
+        }
         self.unexplained += usize::from(found.is_empty());
         found.sort_by_key(|(given, _)| std::cmp::Reverse(*given));
         found.into_iter().map(|(_, hypothesis)| hypothesis).collect()
     }
 
-    /// Whether a hypothesis gives the digits of a job; for `eligible_time`, the exact number of seconds with which it does, as
-    /// the server computes the times of a cycle's jobs one after the other.
-    pub(super) fn gives(&mut self, hypothesis: Hypothesis<'a>, (row, digits): Digits<'_>) -> Option<Hypothesis<'a>> {
+    /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For `eligible_time`, the exact number of
+    /// seconds with which it does, as the server computes the times of a cycle's jobs one after the other.
+    pub(super) fn explain(&mut self, hypothesis: Hypothesis<'a>, (row, digits): Digits<'_>) -> Option<Explanation> {
         match hypothesis {
-            Hypothesis::Formula(other) => other.gives(row, digits).then_some(hypothesis),
+            Hypothesis::Formula(other) => other
+                .gives(row, digits)
+                .then(|| Explanation::Formula { origin: other.origin.clone(), text: other.text.clone() }),
             Hypothesis::EligibleTime(seconds) => [0, 1, -1].into_iter().find_map(|more| {
                 let seconds = seconds.saturating_add(more);
                 let value = self.value_after(row, seconds)?;
-                (logged(value) == digits).then_some(Hypothesis::EligibleTime(seconds))
+                (logged(value) == digits).then_some(Explanation::EligibleTime(seconds))
             }),
             Hypothesis::Decayed(index) => {
                 let entity = self.queue.tree?.tree().find(self.queue.table.entity(row))?;
-                let shares = *self.decayed[index].1.get(&entity)?;
+                let (times, of_entities) = &self.decayed[index];
+                let (times, shares) = (*times, *of_entities.get(&entity)?);
                 let value = self.value_with(row, |name| {
                     let input = FairshareInput::from_name(name)?;
                     Some(NumberMode::OpenPbs.fairshare(fairshare_number(input, &shares)))
                 })?;
-                (logged(value) == digits).then_some(hypothesis)
+                (logged(value) == digits).then_some(Explanation::Decayed(times))
             }
         }
-    }
-
-    /// How many decays a hypothesis about usage adds.
-    pub(super) fn times(&self, index: usize) -> i32 {
-        self.decayed[index].0
     }
 
     /// A file that the site lacks, so that an input of this job is not known.
     pub(super) fn not_captured(&self, row: usize) -> Option<NotCaptured> {
         let is_stated = |name: &str| self.queue.table.column(name).is_some_and(|column| column.is_set(row));
-        let names = self.program.inputs();
+        let names = self.queue.program.inputs();
         if self.queue.tree.is_some() && !self.queue.has_usage && self.uses_fairshare() {
             return Some(NotCaptured::Usage);
         }
@@ -143,7 +140,7 @@ impl<'a> Hypotheses<'a> {
 
     /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
     fn shift(&mut self, time: Option<i64>, different: &[Digits<'_>]) -> Option<(usize, i64)> {
-        self.program.inputs().iter().find(|name| ***name == *ELIGIBLE_TIME)?;
+        self.queue.program.inputs().iter().find(|name| ***name == *ELIGIBLE_TIME)?;
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
         let expected = time.zip(self.same_moment).map(|(time, same)| time.saturating_sub(same));
         let mut found = self.best_shift(expected.into_iter().collect(), &counted);
@@ -155,7 +152,7 @@ impl<'a> Hypotheses<'a> {
         let (_, seconds) = found?;
         let mut candidates = vec![seconds];
         for &line in different {
-            if candidates.len() <= SAMPLE && self.gives(Hypothesis::EligibleTime(seconds), line).is_none() {
+            if candidates.len() <= SAMPLE && self.explain(Hypothesis::EligibleTime(seconds), line).is_none() {
                 counted.push(line);
                 candidates.extend(self.nearest_shift(line));
             }
@@ -166,18 +163,19 @@ impl<'a> Hypotheses<'a> {
     fn best_shift(&mut self, mut candidates: Vec<i64>, lines: &[Digits<'_>]) -> Option<(usize, i64)> {
         candidates.sort_unstable_by_key(|seconds| (seconds.unsigned_abs(), *seconds));
         candidates.dedup();
-        let candidates: Vec<Hypothesis<'a>> = candidates.into_iter().map(Hypothesis::EligibleTime).collect();
-        match self.best_of(&candidates, lines)? {
-            (given, Hypothesis::EligibleTime(seconds)) => Some((given, seconds)),
-            _ => None,
-        }
+        self.best_of(candidates, lines, Hypothesis::EligibleTime)
     }
 
-    /// The first candidate that gives the most lines, if those are more than half, and their number.
-    fn best_of(&mut self, candidates: &[Hypothesis<'a>], lines: &[Digits<'_>]) -> Option<(usize, Hypothesis<'a>)> {
-        let mut best: Option<(usize, Hypothesis<'a>)> = None;
-        for &candidate in candidates {
-            let given = lines.iter().filter(|line| self.gives(candidate, **line).is_some()).count();
+    /// The first candidate whose hypothesis gives the most lines, if those are more than half, and their number.
+    fn best_of<T: Copy>(
+        &mut self,
+        candidates: impl IntoIterator<Item = T>,
+        lines: &[Digits<'_>],
+        hypothesis: fn(T) -> Hypothesis<'a>,
+    ) -> Option<(usize, T)> {
+        let mut best: Option<(usize, T)> = None;
+        for candidate in candidates {
+            let given = lines.iter().filter(|line| self.explain(hypothesis(candidate), **line).is_some()).count();
             if 2 * given > lines.len() && best.is_none_or(|(most, _)| given > most) {
                 best = Some((given, candidate));
             }
@@ -224,14 +222,14 @@ impl<'a> Hypotheses<'a> {
     /// The value of a job of which some inputs are replaced; `None` if the work is spent.
     fn value_with(&mut self, row: usize, replaced: impl Fn(&str) -> Option<Value>) -> Option<f64> {
         let own = |name: &str| self.queue.table.column(name).map_or(Value::Int(0), |column| column.value(row));
-        let names = self.program.inputs().iter();
+        let names = self.queue.program.inputs().iter();
         let inputs: Vec<Value> = names.map(|name| replaced(name).unwrap_or_else(|| own(name))).collect();
         let value = self.scorer.score(&inputs);
         self.scorer.left().map(|_| value)
     }
 
     fn uses_fairshare(&self) -> bool {
-        self.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
+        self.queue.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
     }
 
     /// Computes the shares of the entities of jobs after each number of decays: in a daemon that has read the decayed usage of

@@ -9,7 +9,6 @@ mod causes;
 mod hypotheses;
 mod log;
 
-use std::borrow::Cow;
 use std::fmt;
 
 use causes::Causes;
@@ -191,12 +190,8 @@ impl Difference {
 
 /// Compares every value of the log with the value of the same job in the queue.
 pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
-    let mut comparison = Comparison {
-        queue: *queue,
-        hypotheses: Hypotheses::new(queue, queue.program),
-        causes: Causes::default(),
-        replay: Replay::default(),
-    };
+    let (causes, replay) = (Causes::default(), Replay::default());
+    let mut comparison = Comparison { queue: *queue, hypotheses: Hypotheses::new(queue), causes, replay };
     let damaged = for_each_cycle(log, |cycle| comparison.add(&cycle));
     let Comparison { replay, causes, .. } = comparison;
     Replay { damaged, causes: causes.into_sorted(), ..replay }
@@ -250,7 +245,7 @@ impl<'a> Comparison<'a> {
         let explanations: Vec<Explanation> = match (&ours, &broken) {
             (_, Some(_)) => Vec::new(),
             (None, None) => self.queue.table.exclusion(row).and_then(explain_exclusion).into_iter().collect(),
-            (Some(_), None) => found.iter().filter_map(|one| self.explain(*one, (row, digits))).collect(),
+            (Some(_), None) => found.iter().filter_map(|one| self.hypotheses.explain(*one, (row, digits))).collect(),
         };
         let not_captured = self.hypotheses.not_captured(row).filter(|_| explanations.is_empty());
         let kind = match (explanations.first(), &broken, not_captured) {
@@ -270,22 +265,12 @@ impl<'a> Comparison<'a> {
         let remark = broken.or_else(|| not_captured.map(|missing| format!("not verified, because {missing}")));
         self.replay.different.push(Difference {
             line: *line,
-            job: Cow::clone(job).into_owned(),
-            logged: Cow::clone(digits).into_owned(),
+            job: job.to_string(),
+            logged: digits.to_string(),
             ours,
             explanations,
             remark,
         });
-    }
-
-    fn explain(&mut self, hypothesis: Hypothesis<'a>, digits: Digits<'_>) -> Option<Explanation> {
-        Some(match self.hypotheses.gives(hypothesis, digits)? {
-            Hypothesis::Formula(OtherFormula { origin, text, .. }) => {
-                Explanation::Formula { origin: origin.clone(), text: text.clone() }
-            }
-            Hypothesis::EligibleTime(seconds) => Explanation::EligibleTime(seconds),
-            Hypothesis::Decayed(index) => Explanation::Decayed(self.hypotheses.times(index)),
-        })
     }
 }
 
