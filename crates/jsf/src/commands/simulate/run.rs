@@ -75,15 +75,22 @@ pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     }
     if !is_change(arguments) {
         let source = read_formula(&arguments.formula, Some(&site))?;
-        let log = read_log(arguments, &site, &[&source])?;
-        let Some(side) = simulate(arguments, &site, &log, &source, None)? else { return Ok(Outcome::Findings) };
+        let submitted = source.submitted(arguments.site.numbers);
+        let log = read_log(arguments, &site, &[&submitted])?;
+        let side = simulate(arguments, &site, &log, &source, &submitted, None)?;
+        let Some(side) = side else { return Ok(Outcome::Findings) };
         report_failing(arguments, side.failing.iter().map(|failing| failing.clause("the formula")).collect());
-        return write_side(arguments, &site, &log, &source, &side, out);
+        return write_side(arguments, &site, &log, &source, &submitted, &side, out);
     }
     let sources = formulas(arguments, &site)?;
-    let log = read_log(arguments, &site, &[&sources.old, &sources.new])?;
-    let Some(old) = simulate(arguments, &site, &log, &sources.old, None)? else { return Ok(Outcome::Findings) };
-    let new = simulate(arguments, &site, &log, &sources.new, Some(&old))?;
+    let submitted = OldNew {
+        old: sources.old.submitted(arguments.site.numbers),
+        new: sources.new.submitted(arguments.site.numbers),
+    };
+    let log = read_log(arguments, &site, &[&submitted.old, &submitted.new])?;
+    let old = simulate(arguments, &site, &log, &sources.old, &submitted.old, None)?;
+    let Some(old) = old else { return Ok(Outcome::Findings) };
+    let new = simulate(arguments, &site, &log, &sources.new, &submitted.new, Some(&old))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
     let workload = &log.workload;
     let validation = Validation::new(workload, &old.simulated.schedule, log.warm_up);
@@ -95,7 +102,7 @@ pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     };
     report_failing(arguments, failing_clauses(sides));
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, log.warm_up);
-    let shake = shaken_change(arguments, &site, &log.workload, log.warm_up, &sources)?;
+    let shake = shaken_change(arguments, &site, &log.workload, log.warm_up, &submitted)?;
     let is_same = sources.old.text == sources.new.text;
     let change = SimulatedChangeReport {
         sides: &sides,
@@ -123,7 +130,7 @@ fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<
     }
     let first: Vec<String> = arguments.param.iter().filter_map(|param| param.values.first().cloned()).collect();
     let filled = FormulaText { text: filled(&template.text, &arguments.param, &first), ..template.clone() };
-    let log = read_log(arguments, site, &[&filled])?;
+    let log = read_log(arguments, site, &[&filled.submitted(arguments.site.numbers)])?;
     end_simulation_at_interrupt();
     let sweep = Sweep {
         arguments,
@@ -188,6 +195,7 @@ fn write_side(
     site: &Site,
     log: &Log,
     source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
     side: &Side,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
@@ -199,7 +207,7 @@ fn write_side(
         ));
     }
     let rules = rules(arguments, site, log, source, &side.simulated);
-    let shake = shaken_side(arguments, site, &log.workload, log.warm_up, source)?;
+    let shake = shaken_side(arguments, site, &log.workload, log.warm_up, submitted)?;
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
         shake: shake.as_ref(),
@@ -259,9 +267,9 @@ fn side_formula(
     if given.is_given() { read_formula_of(options, given, None) } else { read_formula(formula, Some(site)) }
 }
 
-fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
+fn read_log(arguments: &SimulateArgs, site: &Site, submitted: &[&FormulaSubmission<'_>]) -> Result<Log, CliError> {
     let goals = arguments.goals.as_deref().map(|path| log::read_goals(path, site)).transpose()?;
-    let workload = read_workload(arguments, site, sources, goals.as_ref())?;
+    let workload = read_workload(arguments, site, submitted, goals.as_ref())?;
     let default = default_warm_up(arguments, site, &workload)?;
     let given = arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
     let warm_up = given.unwrap_or(default.seconds());
@@ -284,7 +292,7 @@ fn default_warm_up(arguments: &SimulateArgs, site: &Site, workload: &Workload) -
 fn read_workload(
     arguments: &SimulateArgs,
     site: &Site,
-    sources: &[&FormulaText],
+    submitted: &[&FormulaSubmission<'_>],
     goals: Option<&Goals>,
 ) -> Result<Workload, CliError> {
     let SimulateArgs { load, seed, .. } = *arguments;
@@ -296,7 +304,6 @@ fn read_workload(
         }
         return Ok(workload);
     }
-    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(arguments.site.numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
     let rules = LogRules { anonymise: arguments.anonymise, ..arguments.log.rules() };
@@ -346,11 +353,11 @@ fn simulate(
     site: &Site,
     log: &Log,
     source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
     before: Option<&Side>,
 ) -> Result<Option<Side>, CliError> {
     let workload = &log.workload;
-    let submitted = source.submitted(arguments.site.numbers);
-    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
+    let Some(formula) = parsed_formula(source, submitted) else { return Ok(None) };
     let interrupted = before.map(|before| &before.simulated).filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
     let found = site.lint(formula, workload);
@@ -360,7 +367,7 @@ fn simulate(
     drop(counter);
     let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
     if is_refused || !arguments.format.is_document() || arguments.text.full {
-        draw_submitted(source, &submitted, found.iter().cloned());
+        draw_submitted(source, submitted, found.iter().cloned());
     }
     let simulated = match simulated {
         Err(SiteError::NotArithmetic) => return Ok(None),
@@ -387,12 +394,12 @@ fn simulate(
     let results = simulated.results(workload, log.warm_up);
     let old = before.map(|before| &*before.goals);
     let goals = results.judge(log.goals.as_ref(), workload, &simulated.schedule, old);
-    let mut checked = check(arguments, site, &submitted)?;
+    let mut checked = check(arguments, site, submitted)?;
     // the old formula of a comparison may be the one that is mended
     let is_judged = before.is_some() || !is_change(arguments);
     let has_error = found.iter().any(|found| found.severity == Severity::Error);
     let is_fine = !(fails || has_error || is_judged && is_unusable(&checked, errors));
-    let mut findings = drawn(source, &submitted, &found);
+    let mut findings = drawn(source, submitted, &found);
     let failures =
         failing.iter().map(|failing| format!("{}: {}", failure_kind(arguments), failing.clause("the formula")));
     let drawn_warnings = others.iter().map(|warning| format!("warning: {warning}"));

@@ -1,8 +1,9 @@
 //! `jsf simulate --shake`: the same jobs again, submitted a little earlier or later.
 
 use job_sort_formula::rank::OldNew;
+use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Difference, Schedule, Shake, Statistics, Workload};
-use jsf_site::{FormulaText, Site};
+use jsf_site::Site;
 
 use crate::cli::CliError;
 use crate::commands::simulate::request::SimulateArgs;
@@ -15,11 +16,11 @@ pub(crate) fn shaken_side(
     site: &Site,
     workload: &Workload,
     warm_up: i64,
-    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<Shake>, CliError> {
     let runs = on_all_cores("shaking", count(arguments), |index| {
         let workload = workload.shaken(index as u64 + 1);
-        let simulated = simulate(arguments, site, &workload, source)?;
+        let simulated = simulate(arguments, site, &workload, submitted)?;
         Ok(simulated.map(|(schedule, processors)| Statistics::new(&workload, &schedule, processors, warm_up).summary))
     });
     Ok(Shake::of_means(&runs?))
@@ -31,12 +32,12 @@ pub(crate) fn shaken_change(
     site: &Site,
     workload: &Workload,
     warm_up: i64,
-    sources: &OldNew<FormulaText>,
+    submitted: &OldNew<FormulaSubmission<'_>>,
 ) -> Result<Option<Shake>, CliError> {
     let runs = on_all_cores("shaking", count(arguments), |index| {
         let workload = workload.shaken(index as u64 + 1);
-        let Some((old, _)) = simulate(arguments, site, &workload, &sources.old)? else { return Ok(None) };
-        let Some((new, _)) = simulate(arguments, site, &workload, &sources.new)? else { return Ok(None) };
+        let Some((old, _)) = simulate(arguments, site, &workload, &submitted.old)? else { return Ok(None) };
+        let Some((new, _)) = simulate(arguments, site, &workload, &submitted.new)? else { return Ok(None) };
         Ok(Some(Difference::new(&workload, &old, &new, warm_up)))
     });
     Ok(Shake::of_changes(&runs?))
@@ -51,9 +52,8 @@ fn simulate(
     arguments: &SimulateArgs,
     site: &Site,
     workload: &Workload,
-    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<(Schedule, u32)>, CliError> {
-    let submitted = source.submitted(arguments.site.numbers);
     let Ok(formula) = submitted.formula() else { return Ok(None) };
     let mut observer = Interruptible;
     let simulated = run_once(arguments, site, formula, workload, &mut observer)?;
