@@ -1,16 +1,14 @@
 //! The verdict on a formula as a sentence, which every command begins with, and its findings in one line each.
 
-use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::check::{Checked, Verdict};
+use jsf_openpbs::check::{CRASH_CODES, Checked, Verdict};
 
 use crate::view::document::Section;
 use crate::view::words::count;
 
 /// The most findings that the first screen lists; the others are counted.
 const MAX_FINDINGS: usize = 3;
-/// The codes of the findings that a verdict of a crash is based on.
-const CRASHES: [Code; 3] = [Code::CrashingJobs, Code::NotANumber, Code::TooLargeForDouble];
 
 /// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
 pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {
@@ -18,7 +16,7 @@ pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
         Verdict::Works => return None,
         Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
         Verdict::Crashes => {
-            let crash = checked.findings.iter().find(|found| CRASHES.contains(&found.code));
+            let crash = checked.findings.iter().find(|found| CRASH_CODES.contains(&found.code));
             let why = crash.map(|found| format!(": {}", found.message)).unwrap_or_default();
             capitalised(&format!("{subject} crashes the scheduler{why}."))
         }

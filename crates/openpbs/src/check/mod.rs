@@ -86,6 +86,9 @@ pub struct SiteFacts<'a> {
 pub const FAILURE_CODES: [Code; 4] =
     [Code::FailingJobs, Code::CrashingJobs, Code::UnknownValues, Code::FirstEvaluation];
 
+/// The codes of the findings about results that crash the scheduler.
+pub const CRASH_CODES: [Code; 3] = [Code::CrashingJobs, Code::NotANumber, Code::TooLargeForDouble];
+
 /// The result of checking a formula.
 #[derive(Debug, Clone)]
 pub struct Checked {
@@ -203,42 +206,58 @@ impl Checked {
     /// assert_eq!(checked.findings.iter().map(|found| found.code).collect::<Vec<_>>(), ["JSF203", "JSF201"]);
     /// ```
     pub fn new(submitted: &FormulaSubmission<'_>, schema: &Schema, site: &SiteFacts<'_>) -> Self {
-        let python = schema.python();
-        let python_source = site.python_source.map(str::to_owned);
-        let formula = match submitted.formula() {
-            Ok(formula) => formula,
-            Err(refusal) => {
-                let is_below_empty_line = submitted.is_below_empty_line();
-                let validation = validate(if is_below_empty_line { "\n" } else { submitted.text() }, schema);
-                let mut findings = vec![(*refusal.finding).clone()];
-                if is_below_empty_line {
-                    findings[0].help = Some(EMPTY_LINE.into());
-                } else if submitted.text().is_empty() {
-                    findings[0].help = Some(EMPTY.into());
-                } else if submitted.text().trim_start().starts_with('#') {
-                    findings[0].help = Some(COMMENT.into());
-                } else if validation.accepted == Some(false) && findings[0].code == Code::BreaksScript {
-                    findings[0].help = Some(REFUSED.into());
-                }
-                findings.extend(not_passed_on(submitted.text(), &findings));
-                findings.extend(submitted.lines_left_out());
-                if python_source.is_none() {
-                    findings.extend(python_versions::findings_on_text(submitted.text(), schema));
-                }
-                return Self {
-                    python,
-                    python_source,
-                    validation,
-                    crashes_scheduler: false,
-                    verdict: Verdict::Refused,
-                    jobs: None,
-                    findings,
-                    warnings: Vec::new(),
-                    guessed_types: Vec::new(),
-                    rates: Vec::new(),
-                };
-            }
-        };
+        match submitted.formula() {
+            Ok(formula) => Self::of_formula(submitted, formula, schema, site),
+            Err(refusal) => Self::of_no_formula(submitted, (*refusal.finding).clone(), schema, site),
+        }
+    }
+
+    /// The result for a text that the server refuses, without findings.
+    fn refused(validation: Validation, schema: &Schema, site: &SiteFacts<'_>) -> Self {
+        Self {
+            python: schema.python(),
+            python_source: site.python_source.map(str::to_owned),
+            validation,
+            crashes_scheduler: false,
+            verdict: Verdict::Refused,
+            jobs: None,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+            guessed_types: Vec::new(),
+            rates: Vec::new(),
+        }
+    }
+
+    /// The result for a text that is no formula, of which `first` says why.
+    fn of_no_formula(
+        submitted: &FormulaSubmission<'_>,
+        mut first: Diagnostic,
+        schema: &Schema,
+        site: &SiteFacts<'_>,
+    ) -> Self {
+        let text = submitted.text();
+        let is_below_empty_line = submitted.is_below_empty_line();
+        let validation = validate(if is_below_empty_line { "\n" } else { text }, schema);
+        let is_refused = validation.accepted == Some(false);
+        if is_below_empty_line {
+            first.help = Some(EMPTY_LINE.into());
+        } else if text.is_empty() {
+            first.help = Some(EMPTY.into());
+        } else if text.trim_start().starts_with('#') {
+            first.help = Some(COMMENT.into());
+        } else if is_refused && first.code == Code::BreaksScript {
+            first.help = Some(REFUSED.into());
+        }
+        let mut findings = vec![first];
+        findings.extend(not_passed_on(text, &findings));
+        findings.extend(submitted.lines_left_out());
+        if site.python_source.is_none() {
+            findings.extend(python_versions::findings_on_text(text, schema));
+        }
+        Self { findings, ..Self::refused(validation, schema, site) }
+    }
+
+    fn of_formula(submitted: &FormulaSubmission<'_>, formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Self {
         let mut findings = lint::lint(formula.expr(), schema);
         let compile_error = formula.compile(schema).ok().and_then(|program| compile_error(&program));
         let queue = site.queue.filter(|_| compile_error.is_none());
@@ -248,7 +267,7 @@ impl Checked {
         let ranges = ranges(schema, site);
         findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
         findings.extend(observed);
-        match &python_source {
+        match site.python_source {
             None => findings.extend(python_versions::findings(submitted.text(), formula, schema, &ranges, queue)),
             Some(source) => {
                 python_versions::explain_newer_functions(&mut findings, formula.expr(), schema, &ranges, source);
@@ -275,16 +294,11 @@ impl Checked {
             crashes_on_queue || findings.iter().any(predicts_crash) || is_always_complex(formula, schema);
         let is_refused = validation.accepted == Some(false);
         Self {
-            python,
-            python_source,
             verdict: Verdict::new(is_refused, crashes_scheduler, &findings, queue.map(|queue| queue.ranking)),
-            validation,
             crashes_scheduler,
             jobs: site.queue.as_ref().map(|queue| JobCounts::new(queue, site.threshold)),
             findings,
-            warnings: Vec::new(),
-            guessed_types: Vec::new(),
-            rates: Vec::new(),
+            ..Self::refused(validation, schema, site)
         }
     }
 
@@ -390,8 +404,7 @@ fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
 
 /// Whether a finding says that the scheduler crashes as soon as the formula is set.
 fn predicts_crash(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error
-        && matches!(found.code, Code::CrashingJobs | Code::NotANumber | Code::TooLargeForDouble)
+    found.severity == Severity::Error && CRASH_CODES.contains(&found.code)
 }
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
