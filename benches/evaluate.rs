@@ -3,15 +3,15 @@
 //! `cargo bench --bench evaluate`
 //!
 //! 65,536 jobs on one thread. `failing` puts an error into one job of a hundred: a division by zero, a logarithm of zero.
-//! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`. The powers of
-//! `large integers` are beyond 2^53.
+//! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`, and so the powers of
+//! `large integers`, which are beyond 2^53.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use job_sort_formula::Program;
-use job_sort_formula::formula::program::LANES;
-use job_sort_formula::jobs::{BLOCK_ROWS, Column};
+use job_sort_formula::formula::program::{ColumnarExecutor, LANES};
+use job_sort_formula::jobs::Column;
 use job_sort_formula::python::{Python, Value};
 use queues::{ALCF, Draws, PP718};
 
@@ -50,15 +50,13 @@ impl Queue {
     }
 
     fn by_columns(&self, program: &Program) -> usize {
-        let (mut columnar, mut evaluator) = (program.columnar(), program.interpreter(Python::new()));
-        let (mut strips, mut row, mut values) = (Vec::new(), Vec::new(), 0);
+        let (mut executor, mut evaluator) = (ColumnarExecutor::default(), program.interpreter(Python::new()));
+        let (mut row, mut values) = (Vec::new(), 0);
         for start in (0..JOBS).step_by(LANES) {
-            strips.clear();
-            let block = self.columns.iter().filter_map(|column| column.block(start / BLOCK_ROWS));
-            strips.extend(block.map(|strip| strip.window(start % BLOCK_ROWS, LANES)));
-            let outcome = black_box(columnar.evaluate(&strips, LANES, &[]));
+            let input = |slot: usize| Some(self.columns.get(slot)?.view(start, LANES));
+            let outcome = black_box(executor.evaluate(program, &input, LANES));
             values += LANES;
-            for lane in (0..LANES).filter(|&lane| outcome.fallback()[lane] != 0) {
+            for lane in outcome.fallback_lanes() {
                 row.clear();
                 row.extend(self.columns.iter().map(|column| column.value(start + lane)));
                 values -= usize::from(black_box(evaluator.evaluate(&row)).is_err());

@@ -3,10 +3,10 @@
 //!
 //! A panic in a piece of work propagates to the caller as soon as the pieces that have started are done.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::{process, thread};
+use std::sync::OnceLock;
+use std::{io, mem, process};
+
+use rayon::prelude::*;
 
 /// A number of threads for work on whole tables. Without it, all processors are used: by threads of the crate, which the first
 /// call with enough work starts, and which stay.
@@ -27,7 +27,7 @@ use std::{process, thread};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Threads(rayon_core::ThreadPool);
+pub struct Threads(rayon::ThreadPool);
 
 impl Threads {
     /// Starts `count` threads, which wait for work; one for each processor if it is 0.
@@ -44,53 +44,49 @@ impl Threads {
     }
 }
 
-/// The number of items of a pipeline in memory, per thread: enough that no thread waits while another one drains.
-const ITEMS_PER_THREAD: usize = 4;
+/// The items of a pipeline that each thread works on while as many others are drained and filled: enough that no thread waits
+/// long for the last one.
+const ITEMS_PER_THREAD: usize = 2;
 
 /// The number of items that the calling thread works on alone; other threads would not speed up so little work.
 const SERIAL_ITEMS: usize = 2;
 
+/// The number of rows of a table from which two threads are faster than one at work that takes nanoseconds per row.
+const PARALLEL_ROWS: usize = 10_000;
+
 /// Threads, and the process that started them.
 struct Pool {
     process: u32,
-    threads: rayon_core::ThreadPool,
+    threads: rayon::ThreadPool,
 }
 
-/// The threads for callers outside a pool of rayon: one for each processor, or half as many as often as the system refuses
-/// them; `None` if it starts fewer than two.
+/// The threads for callers outside a pool of rayon: one for each processor; `None` if the system does not start at least two.
 static POOL: OnceLock<Option<Pool>> = OnceLock::new();
 
 /// The threads of this process; `None` in one that was forked afterwards, where they do not exist.
-fn pool() -> Option<&'static rayon_core::ThreadPool> {
-    let started = POOL.get_or_init(|| start_threads().map(|threads| Pool { process: process::id(), threads }));
+fn pool() -> Option<&'static rayon::ThreadPool> {
+    let started = POOL.get_or_init(|| {
+        let threads = build_pool(0).ok().filter(|threads| threads.current_num_threads() > 1)?;
+        Some(Pool { process: process::id(), threads })
+    });
     started.as_ref().filter(|pool| pool.process == process::id()).map(|pool| &pool.threads)
 }
 
-fn start_threads() -> Option<rayon_core::ThreadPool> {
-    let mut pool = build_pool(0);
-    let mut count = thread::available_parallelism().map_or(1, usize::from);
-    while pool.is_err() && count > 2 {
-        count /= 2;
-        pool = build_pool(count);
-    }
-    pool.ok().filter(|pool| pool.current_num_threads() > 1)
-}
-
-fn build_pool(threads: usize) -> Result<rayon_core::ThreadPool, rayon_core::ThreadPoolBuildError> {
-    rayon_core::ThreadPoolBuilder::new().num_threads(threads).build()
+fn build_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build()
 }
 
 /// Whether the caller runs on a thread of a pool.
 fn is_in_pool() -> bool {
-    rayon_core::current_thread_index().is_some()
+    rayon::current_thread_index().is_some()
 }
 
 /// The number of threads that work in parallel, at least 1.
 pub(crate) fn threads() -> usize {
     if is_in_pool() {
-        return rayon_core::current_num_threads();
+        return rayon::current_num_threads();
     }
-    pool().map_or(1, rayon_core::ThreadPool::current_num_threads)
+    pool().map_or(1, rayon::ThreadPool::current_num_threads)
 }
 
 /// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` without a pool.
@@ -109,17 +105,8 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec
     if items.len() < 2 {
         return items.into_iter().map(work).collect();
     }
-    in_pool(items, |items| map_in_pool(items, &work), |items| items.into_iter().map(&work).collect())
-}
-
-fn map_in_pool<T: Send, R: Send>(items: Vec<T>, work: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
-    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
-    rayon_core::scope_fifo(|scope| {
-        for (item, result) in items.into_iter().zip(&mut results) {
-            scope.spawn_fifo(|_| *result = Some(work(item)));
-        }
-    });
-    results.into_iter().flatten().collect()
+    let parallel = |items: Vec<T>| items.into_par_iter().with_max_len(1).map(&work).collect();
+    in_pool(items, parallel, |items| items.into_iter().map(&work).collect())
 }
 
 /// Sorts the items in parallel if they are many. The order of equal items is not kept.
@@ -127,18 +114,7 @@ pub(crate) fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     if items.len() < PARALLEL_ROWS {
         return items.sort_unstable();
     }
-    let parts = items.chunks_mut(items.len().div_ceil(threads())).collect();
-    map(parts, <[T]>::sort_unstable);
-    // merges the sorted parts; with rayon's own sort, a million keys took a third more processor time
-    items.sort();
-}
-
-/// The number of rows of a table from which two threads are faster than one at work that takes nanoseconds per row.
-const PARALLEL_ROWS: usize = 10_000;
-
-/// The number of threads that work in parallel on so many rows of a table.
-pub(crate) fn threads_for(rows: usize) -> usize {
-    if rows < PARALLEL_ROWS { 1 } else { threads() }
+    in_pool(items, <[T]>::par_sort_unstable, <[T]>::sort_unstable);
 }
 
 /// Does two pieces of work, in parallel if they concern many rows of a table.
@@ -150,195 +126,87 @@ pub(crate) fn join<A: Send, B: Send>(
     if rows < PARALLEL_ROWS {
         return (one(), other());
     }
-    in_pool((one, other), |(one, other)| rayon_core::join(one, other), |(one, other)| (one(), other()))
+    in_pool((one, other), |(one, other)| rayon::join(one, other), |(one, other)| (one(), other()))
 }
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
 /// `work` runs on several at once, and `drain` takes them one after the other in the order in which they were filled.
-/// `new` creates an item; items are reused. The thread that works on an item also fills it, so that the item is in its
-/// cache. The calling thread drains; while no item is ready to be drained, it fills and works as the other threads do.
+/// `new` creates an item; items are reused. The calling thread drains some items and fills others while threads work on those
+/// between them.
 ///
 /// # Errors
-/// The first error of `fill` or `drain`.
+/// The first error of `fill` or `drain`. All items before it are drained.
 pub fn pipeline<T: Send>(
-    new: impl Fn() -> T + Sync,
-    fill: impl FnMut(&mut T) -> io::Result<bool> + Send,
+    new: impl Fn() -> T,
+    mut fill: impl FnMut(&mut T) -> io::Result<bool>,
     work: impl Fn(&mut T) + Sync,
     mut drain: impl FnMut(&mut T) -> io::Result<bool>,
 ) -> io::Result<()> {
-    // one item more than the calling thread works on alone
-    let pipeline = Pipeline { state: Mutex::new(State::new(fill, SERIAL_ITEMS + 1)), changed: Condvar::new() };
-    let work_on = |number: usize, mut item: T| {
-        work(&mut item);
-        pipeline.change(|state| _ = state.ready.insert(number, item));
-    };
-    let run_worker = || {
-        let _guard = StopOnPanic(&pipeline);
-        while let Step::Work(number, item) = pipeline.next_step(false, &new) {
-            work_on(number, item);
-        }
-    };
-    // works and drains until the end, or returns the first item that should be worked on in parallel
-    let mut run_and_drain = |is_serial: bool| {
-        let _guard = StopOnPanic(&pipeline);
-        loop {
-            match pipeline.next_step(true, &new) {
-                Step::Work(number, item) if is_serial && number == SERIAL_ITEMS => return Some((number, item)),
-                Step::Work(number, item) => work_on(number, item),
-                Step::Drain(mut item) => match drain(&mut item) {
-                    Ok(true) => pipeline.change(|state| state.put_back(item)),
-                    end => {
-                        pipeline.change(|state| state.stop(end.map(drop)));
-                        return None;
-                    }
-                },
-                Step::End => return None,
+    let mut end = None;
+    let mut fill_batch = |batch: &mut Batch<T>, count: usize| {
+        batch.filled = 0;
+        while end.is_none() && batch.filled < count {
+            if batch.filled == batch.items.len() {
+                batch.items.push(new());
+            }
+            match fill(&mut batch.items[batch.filled]) {
+                Ok(true) => batch.filled += 1,
+                other => end = Some(other.map(drop)),
             }
         }
     };
-    if let Some((number, item)) = run_and_drain(true) {
-        let threads = threads();
-        pipeline.change(|state| state.capacity = threads * ITEMS_PER_THREAD);
-        let run_rest = || {
-            let _guard = StopOnPanic(&pipeline);
-            work_on(number, item);
-            run_and_drain(false);
-        };
-        match pool().filter(|_| !is_in_pool()) {
-            Some(pool) => pool.in_place_scope(|scope| {
-                spawn(scope, threads - 1, &run_worker);
-                run_rest();
-            }),
-            None if is_in_pool() => rayon_core::in_place_scope(|scope| {
-                spawn(scope, threads - 1, &run_worker);
-                run_rest();
-            }),
-            None => run_rest(),
+    let mut fresh = Batch { items: Vec::new(), filled: 0 };
+    let mut worked = Batch { items: Vec::new(), filled: 0 };
+    let mut count = SERIAL_ITEMS;
+    fill_batch(&mut fresh, count);
+    while fresh.filled + worked.filled > 0 {
+        if fresh.filled == SERIAL_ITEMS {
+            count = threads() * ITEMS_PER_THREAD;
         }
-    }
-    pipeline.lock().end.take().unwrap_or(Ok(()))
-}
-
-/// Runs `work` on several threads at once.
-fn spawn<'s>(scope: &rayon_core::Scope<'s>, threads: usize, work: &'s (impl Fn() + Sync)) {
-    (0..threads).for_each(|_| scope.spawn(|_| work()));
-}
-
-/// What a thread of a pipeline does next.
-enum Step<T> {
-    /// Work on the item of this number, from 0, which has just been filled.
-    Work(usize, T),
-    Drain(T),
-    End,
-}
-
-/// A pipeline, shared between its threads.
-struct Pipeline<T, F> {
-    state: Mutex<State<T, F>>,
-    changed: Condvar,
-}
-
-impl<T, F> Pipeline<T, F> {
-    /// Locks the state, even after a panic: no holder of the lock leaves it inconsistent.
-    fn lock(&self) -> MutexGuard<'_, State<T, F>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes the state, and wakes the threads that wait for a change.
-    fn change(&self, change: impl FnOnce(&mut State<T, F>)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    /// Waits until there is something to do.
-    fn next_step(&self, drains: bool, new: &impl Fn() -> T) -> Step<T>
-    where
-        F: FnMut(&mut T) -> io::Result<bool>,
-    {
-        let mut state = self.lock();
-        loop {
-            if let Some(step) = state.next_step(drains, new) {
-                return step;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// The items of a pipeline that no thread works on.
-struct State<T, F> {
-    fill: F,
-    /// The items to be filled again.
-    spare: Vec<T>,
-    /// The items to be drained, by number.
-    ready: BTreeMap<usize, T>,
-    filled: usize,
-    drained: usize,
-    /// The most items that are filled and not yet drained.
-    capacity: usize,
-    /// Why no more items are filled.
-    end: Option<io::Result<()>>,
-    /// Whether no more items are drained either.
-    is_stopped: bool,
-}
-
-impl<T, F> State<T, F> {
-    fn new(fill: F, capacity: usize) -> Self {
-        Self {
-            fill,
-            spare: Vec::new(),
-            ready: BTreeMap::new(),
-            filled: 0,
-            drained: 0,
-            capacity,
-            end: None,
-            is_stopped: false,
-        }
-    }
-
-    /// What a thread can do now, if anything.
-    fn next_step(&mut self, drains: bool, new: impl Fn() -> T) -> Option<Step<T>>
-    where
-        F: FnMut(&mut T) -> io::Result<bool>,
-    {
-        if drains && let Some(item) = self.ready.remove(&self.drained) {
-            return Some(Step::Drain(item));
-        }
-        if self.end.is_none() && self.filled - self.drained < self.capacity {
-            let mut item = self.spare.pop().unwrap_or_else(new);
-            match (self.fill)(&mut item) {
-                Ok(true) => {
-                    self.filled += 1;
-                    return Some(Step::Work(self.filled - 1, item));
+        let goes_on = while_working(&mut fresh.items[..fresh.filled], &work, || {
+            for item in &mut worked.items[..worked.filled] {
+                if !drain(item)? {
+                    return io::Result::Ok(false);
                 }
-                end => self.end = Some(end.map(drop)),
             }
+            fill_batch(&mut worked, count);
+            Ok(true)
+        });
+        if !goes_on? {
+            return Ok(());
         }
-        let is_over = self.end.is_some() && (!drains || self.drained == self.filled);
-        (is_over || self.is_stopped).then_some(Step::End)
+        mem::swap(&mut fresh, &mut worked);
     }
-
-    /// Makes a drained item available again.
-    fn put_back(&mut self, item: T) {
-        self.spare.push(item);
-        self.drained += 1;
-    }
-
-    fn stop(&mut self, end: io::Result<()>) {
-        self.end = Some(end);
-        self.is_stopped = true;
-    }
+    end.unwrap_or(Ok(()))
 }
 
-/// Stops a pipeline when the thread panics, so that no other thread waits for its item.
-struct StopOnPanic<'p, T, F>(&'p Pipeline<T, F>);
+/// Items of a pipeline, of which the first ones are filled.
+struct Batch<T> {
+    items: Vec<T>,
+    filled: usize,
+}
 
-impl<T, F> Drop for StopOnPanic<'_, T, F> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.change(|state| state.stop(Ok(())));
-        }
+/// Works on the items in parallel while the calling thread does something else; on few of them before it does so.
+fn while_working<T: Send, R>(items: &mut [T], work: &(impl Fn(&mut T) + Sync), other: impl FnOnce() -> R) -> R {
+    let pool = if is_in_pool() || items.len() <= SERIAL_ITEMS { None } else { pool() };
+    if let Some(pool) = pool {
+        return pool.in_place_scope(|scope| {
+            spawn(scope, items, work);
+            other()
+        });
     }
+    if is_in_pool() {
+        return rayon::in_place_scope(|scope| {
+            spawn(scope, items, work);
+            other()
+        });
+    }
+    items.iter_mut().for_each(work);
+    other()
+}
+
+fn spawn<'s, T: Send>(scope: &rayon::Scope<'s>, items: &'s mut [T], work: &'s (impl Fn(&mut T) + Sync)) {
+    scope.spawn(move |_| items.par_iter_mut().with_max_len(1).for_each(work));
 }
 
 #[cfg(test)]
@@ -350,6 +218,26 @@ mod tests {
         for count in [0, 1, 2, 100] {
             let doubled: Vec<usize> = (0..count).map(|item| 2 * item).collect();
             assert_eq!(map((0..count).collect(), |item: usize| 2 * item), doubled);
+        }
+    }
+
+    #[test]
+    fn all_items_before_an_error_are_drained_in_order() {
+        for count in [0, 1, 2, 3, 100] {
+            let mut next = 0;
+            let mut drained = Vec::new();
+            let fill = |item: &mut usize| {
+                next += 1;
+                *item = next;
+                if next > count { Err(io::ErrorKind::NotFound.into()) } else { Ok(true) }
+            };
+            let drain = |item: &mut usize| {
+                drained.push(*item);
+                Ok(true)
+            };
+            let error = pipeline(usize::default, fill, |item| *item *= 2, drain).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+            assert_eq!(drained, (1..=count).map(|item| 2 * item).collect::<Vec<_>>());
         }
     }
 }

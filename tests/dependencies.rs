@@ -57,7 +57,7 @@ const PURPOSES: [(&str, &str); 38] = [
     ("num-integer", "Python's integers beyond 64 bits"),
     ("num-traits", "conversions between numbers"),
     ("pest", "the grammar of formulas"),
-    ("rayon-core", "threads: the pool that other crates share"),
+    ("rayon", "threads: the pool that other crates share, and a parallel sort"),
     ("rust_decimal", "`--numbers decimal`"),
     ("rustix", "whether standard output is open, the limit of the stack, and who made a link"),
     ("ruzstd", "zstd: logs"),

@@ -77,7 +77,7 @@ impl Formula {
 
     /// The abstract syntax tree.
     #[doc(hidden)]
-    pub fn expr(&self) -> &Expr {
+    pub fn expr(&self) -> &Arc<Expr> {
         &self.expr
     }
 

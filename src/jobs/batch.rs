@@ -84,13 +84,9 @@ impl Batch {
         let input = self.columns.get_mut(column)?;
         let flags = (by as u8) << 1;
         match value {
-            Value::Int(integer) => match u32::try_from(*integer) {
-                Ok(small) => input.put_small(row, small, flags),
-                Err(_) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
-                    input.put(row, *integer as f64, flags | INTEGER);
-                }
-                Err(_) => return None,
-            },
+            Value::Int(integer) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
+                input.put(row, *integer as f64, flags | INTEGER);
+            }
             Value::Float(x) => input.put(row, *x, flags),
             _ => return None,
         }
@@ -164,35 +160,28 @@ impl Batch {
     }
 }
 
-/// The number of rows that are allocated at a time.
-const GROWTH: usize = 1024;
-
 /// The flag of an integer.
 const INTEGER: u8 = 1;
-/// The flag of an integer that is stored in `small`.
-const SMALL: u8 = 0x80;
 
 /// One input of the jobs of a batch. Rows beyond the last have the default.
 #[derive(Debug, Default)]
 pub(super) struct BatchColumn {
-    /// The small integers.
-    small: Vec<u32>,
-    /// The other numbers.
-    wide: Vec<f64>,
-    /// 0 for the default, else twice the [`InputPrecedence`], plus [`INTEGER`] and [`SMALL`].
+    numbers: Vec<f64>,
+    /// 0 for the default, else twice the [`InputPrecedence`], plus [`INTEGER`].
     flags: Vec<u8>,
 }
 
 impl BatchColumn {
     /// Removes all rows, and keeps the buffers.
     fn clear(&mut self) {
-        self.flags.fill(0);
+        self.numbers.clear();
+        self.flags.clear();
     }
 
     /// The precedence of the number of a row; 0 if it has none.
     #[inline]
     fn precedence(&self, row: usize) -> u8 {
-        self.flags.get(row).map_or(0, |flag| (flag & !SMALL) >> 1)
+        self.flags.get(row).map_or(0, |flag| flag >> 1)
     }
 
     /// The source of the number of a row; `None` if it has none.
@@ -201,26 +190,14 @@ impl BatchColumn {
         [Queue, Job, AliasedInput, Input].into_iter().find(|&source| source as u8 == self.precedence(row))
     }
 
-    /// Sets a row to a small integer.
-    #[inline(always)]
-    fn put_small(&mut self, row: usize, integer: u32, flag: u8) {
-        if row >= self.flags.len() {
-            self.grow(row);
-        }
-        self.flags[row] = flag | INTEGER | SMALL;
-        self.small[row] = integer;
-    }
-
-    /// Sets a row to any number.
+    #[inline]
     fn put(&mut self, row: usize, number: f64, flag: u8) {
         if row >= self.flags.len() {
-            self.grow(row);
+            self.numbers.resize(row + 1, 0.0);
+            self.flags.resize(row + 1, 0);
         }
-        if row >= self.wide.len() {
-            self.wide.resize(self.flags.len(), 0.0);
-        }
+        self.numbers[row] = number;
         self.flags[row] = flag;
-        self.wide[row] = number;
     }
 
     /// Removes the number of a row.
@@ -230,36 +207,22 @@ impl BatchColumn {
         }
     }
 
-    /// Allocates a row, and more after it.
-    #[cold]
-    fn grow(&mut self, row: usize) {
-        self.small.resize(row + GROWTH, 0);
-        self.flags.resize(row + GROWTH, 0);
-    }
-
-    /// Appends rows to a column; all at once if every value is set and of one type, or none is set.
+    /// Appends rows to a column; all at once if they are all of one type and source.
     pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>, default: &Value) {
-        let flags = self.flags.get(rows.start..).unwrap_or_default();
-        let flags = flags.get(..rows.len()).unwrap_or(flags);
-        // Without an early exit the loop over the flags is vectorized.
-        let (any, all, least) = flags
-            .iter()
-            .fold((0, u8::MAX, u8::MAX), |(any, all, least), &flag| (any | flag, all & flag, least.min(flag)));
-        let is_set = least > 0 && flags.len() == rows.len();
-        match () {
-            () if any == 0 => column.extend_default(default, rows.len()),
-            () if is_set && all & SMALL > 0 => column.extend_u32(&self.small[rows]),
-            () if is_set && any & SMALL == 0 && (any ^ all) & INTEGER == 0 => {
-                column.extend_f64(&self.wide[rows], all & INTEGER > 0);
+        let flag = self.flags.get(rows.start).copied().unwrap_or(0);
+        let flags = self.flags.get(rows.start..rows.end.min(self.flags.len())).unwrap_or_default();
+        let are_same = flags.iter().fold(true, |are_same, &other| are_same & (other == flag));
+        if flag == 0 && are_same {
+            return column.extend_default(default, rows.len());
+        }
+        if are_same && flags.len() == rows.len() {
+            return column.extend_f64(&self.numbers[rows], flag & INTEGER > 0);
+        }
+        for row in rows {
+            match self.value(row) {
+                Some(value) => column.push_copy(&value, true),
+                None => column.push_copy(default, false),
             }
-            () if is_set && all & INTEGER > 0 => {
-                let numbers: Vec<_> = rows.map(|row| self.number(row)).collect();
-                column.extend_f64(&numbers, true);
-            }
-            () => rows.for_each(|row| match self.value(row) {
-                Some(value) => column.push(value),
-                None => column.push_default(default.clone()),
-            }),
         }
     }
 
@@ -268,13 +231,9 @@ impl BatchColumn {
     fn value(&self, row: usize) -> Option<Value> {
         match self.flags.get(row) {
             None | Some(0) => None,
-            Some(flag) if flag & INTEGER > 0 => Some(Value::Int(self.number(row) as i64)),
-            Some(_) => Some(Value::Float(self.number(row))),
+            Some(flag) if flag & INTEGER > 0 => Some(Value::Int(self.numbers[row] as i64)),
+            Some(_) => Some(Value::Float(self.numbers[row])),
         }
-    }
-
-    fn number(&self, row: usize) -> f64 {
-        if self.flags[row] & SMALL > 0 { self.small[row].into() } else { self.wide[row] }
     }
 }
 

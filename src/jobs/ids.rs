@@ -1,12 +1,10 @@
-//! The ids of jobs, concatenated in pages, and the look-up of an id's row.
-
-mod page;
+//! The ids of jobs, concatenated, and the look-up of an id's row.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::jobs::kept_rows::KeptRows;
-use page::{PAGE_ROWS, Page};
 
 /// A growing list of distinct ids.
 ///
@@ -14,24 +12,35 @@ use page::{PAGE_ROWS, Page};
 /// is found by binary search. [`push`](Ids::push) builds a hash index at the first id that is out of order or repeated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
-    pages: Vec<Page>,
-    len: usize,
+    text: String,
+    /// Where each id ends in the text.
+    ends: Vec<usize>,
     index: Option<HashMap<Box<str>, u32>>,
 }
 
 impl Ids {
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.ends.len()
     }
 
     /// The id of a row; `None` beyond the last row.
     pub(super) fn id_at(&self, row: usize) -> Option<&str> {
-        self.pages.get(row / PAGE_ROWS)?.id_at(row % PAGE_ROWS)
+        self.text.get(self.range(row)?)
     }
 
     /// The bytes of the id of a row; `None` beyond the last row.
     pub(super) fn bytes_at(&self, row: usize) -> Option<&[u8]> {
-        self.pages.get(row / PAGE_ROWS)?.bytes_at(row % PAGE_ROWS)
+        self.text.as_bytes().get(self.range(row)?)
+    }
+
+    /// The place of an id in the text.
+    fn range(&self, row: usize) -> Option<Range<usize>> {
+        Some(self.start(row)..*self.ends.get(row)?)
+    }
+
+    /// Where the id of a row starts in the text.
+    fn start(&self, row: usize) -> usize {
+        if row == 0 { 0 } else { self.ends[row - 1] }
     }
 
     /// The row of an id; `None` if the list does not contain it.
@@ -44,7 +53,7 @@ impl Ids {
 
     fn binary_search(&self, id: &str) -> Option<usize> {
         let mut start = 0;
-        let mut end = self.len;
+        let mut end = self.len();
         while start < end {
             let middle = start + (end - start) / 2;
             match self.id_at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
@@ -59,7 +68,7 @@ impl Ids {
     /// Whether the list is ascending so far and the id is greater than its last, so that it can be appended without a
     /// look-up. Always false once there is an index.
     pub(super) fn is_next(&self, id: &str) -> bool {
-        let last = self.len.checked_sub(1).and_then(|row| self.id_at(row));
+        let last = self.len().checked_sub(1).and_then(|row| self.id_at(row));
         self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt())
     }
 
@@ -70,7 +79,7 @@ impl Ids {
             return true;
         }
         let mut index = self.index.take().unwrap_or_else(|| self.indexed());
-        let row = self.len as u32;
+        let row = self.len() as u32;
         let is_new = *index.entry(id.into()).or_insert(row) == row;
         if is_new {
             self.append(id);
@@ -81,49 +90,33 @@ impl Ids {
 
     /// The rows by their ids.
     fn indexed(&self) -> HashMap<Box<str>, u32> {
-        (0..self.len).filter_map(|row| Some((self.id_at(row)?.into(), row as u32))).collect()
+        (0..self.len()).filter_map(|row| Some((self.id_at(row)?.into(), row as u32))).collect()
     }
 
     /// Appends an id that the list does not contain, without entering it in the index.
     fn append(&mut self, id: &str) {
-        self.append_to_pages(id, std::iter::once(id.len()));
+        self.extend(id, std::iter::once(id.len()));
     }
 
     /// Appends the ids that `text` concatenates; `ends` are the offsets in `text` at which they end. Each id must
     /// [be next](Ids::is_next) after the ids before it.
-    pub(super) fn extend(&mut self, text: &str, ends: impl ExactSizeIterator<Item = usize>) {
-        self.append_to_pages(text, ends);
-    }
-
-    fn append_to_pages(&mut self, text: &str, mut ends: impl ExactSizeIterator<Item = usize>) {
-        let mut start = 0;
-        while ends.len() > 0 {
-            if self.len.is_multiple_of(PAGE_ROWS) {
-                self.pages.push(Page::after(self.pages.last()));
-            }
-            let Some(page) = self.pages.last_mut() else { return };
-            self.len -= page.len();
-            start = page.extend(text, start, &mut ends);
-            self.len += page.len();
-        }
+    pub(super) fn extend(&mut self, text: &str, ends: impl Iterator<Item = usize>) {
+        let before = self.text.len();
+        self.ends.extend(ends.map(|end| before + end));
+        self.text.push_str(text);
     }
 
     /// Removes rows.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        let mut old = std::mem::take(&mut self.pages);
-        for (index, runs) in kept.moves() {
-            if self.pages.last().is_none_or(|open| open.len() == PAGE_ROWS) {
-                // all rows of the page before it have moved
-                let page = match index.checked_sub(1) {
-                    Some(before) => std::mem::take(&mut old[before]).cleared(),
-                    None => Page::after(old.first()),
-                };
-                self.pages.push(page);
-            }
-            let Some(open) = self.pages.last_mut() else { return };
-            runs.iter().for_each(|run| open.extend_from(&old[index], run.clone()));
+        let mut text = String::with_capacity(self.text.len());
+        let mut ends = Vec::with_capacity(kept.len());
+        for run in kept.runs() {
+            let start = self.start(run.start);
+            let before = text.len();
+            text.push_str(&self.text[start..self.ends[run.end - 1]]);
+            ends.extend(self.ends[run.clone()].iter().map(|end| end - start + before));
         }
-        self.len = kept.len();
+        (self.text, self.ends) = (text, ends);
         if let Some(index) = &mut self.index {
             index.retain(|_, row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());
         }
@@ -131,12 +124,8 @@ impl Ids {
 
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
-        let has_bracket = |page: &Page| page.text().bytes().fold(false, |found, byte| found | (byte == b'['));
-        let pages = self.pages.iter().enumerate().filter(move |(_, page)| has_bracket(page));
-        pages.flat_map(|(page_index, page)| {
-            let rows = (0..page.len()).filter(|&row| page.id_at(row).is_some_and(|id| id.contains('[')));
-            rows.map(move |row| page_index * PAGE_ROWS + row)
-        })
+        let rows = if self.text.contains('[') { self.len() } else { 0 };
+        (0..rows).filter(|&row| self.id_at(row).is_some_and(|id| id.contains('[')))
     }
 }
 

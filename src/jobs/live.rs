@@ -3,7 +3,6 @@
 use crate::jobs::column::InputValues;
 use crate::jobs::kept_rows::KeptRows;
 use crate::jobs::{Column, JobState, JobTable};
-use crate::parallel;
 use crate::python::Value;
 
 /// Why a table was not changed.
@@ -159,20 +158,12 @@ impl JobTable {
         if let Some(origins) = &mut self.origins {
             origins.remove_rows(&kept);
         }
-        let Self { ids, entities, queues, states, queued_at, columns, .. } = self;
-        parallel::join(
-            kept.len(),
-            || {
-                ids.remove_rows(&kept);
-                queues.remove_rows(&kept);
-                kept.retain_in(states);
-                queued_at.remove_rows(&kept);
-            },
-            || {
-                let index = entities.remove_rows(&kept).then(|| entities.shared_indices());
-                columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept, index.as_ref()));
-            },
-        );
+        self.ids.remove_rows(&kept);
+        self.entities.remove_rows(&kept);
+        self.queues.remove_rows(&kept);
+        kept.retain_in(&mut self.states);
+        self.queued_at.remove_rows(&kept);
+        self.columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept));
     }
 
     fn check_row(&self, row: usize) -> Result<(), TableError> {

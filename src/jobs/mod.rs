@@ -14,13 +14,12 @@ mod lookup;
 mod origin;
 mod problem;
 mod queue_times;
+mod rows;
 mod state;
 mod table;
 
 #[doc(hidden)]
 pub use batch::{Batch, BatchRow, InputPrecedence};
-#[doc(hidden)]
-pub use column::BLOCK_ROWS;
 pub use column::Column;
 #[doc(hidden)]
 pub use dictionary::is_same_name;

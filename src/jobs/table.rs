@@ -267,7 +267,7 @@ impl JobTable {
     /// nothing without a column of this name.
     pub fn fill(&mut self, name: &str, values: &[Option<Value>]) {
         let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
-        column.fill(&self.entities.shared_indices(), values);
+        column.fill(|row| self.entities.index(row), values);
     }
 
     /// The number of jobs, including the excluded ones.
@@ -301,11 +301,6 @@ impl JobTable {
         self.entities.at(row)
     }
 
-    /// The [index](JobTable::entity_index) of the entity of each row; empty if all rows have the first.
-    pub(crate) fn entity_indices(&self) -> &[u32] {
-        self.entities.indices()
-    }
-
     /// The index of a row's entity in [`JobTable::entities`].
     pub fn entity_index(&self, row: usize) -> usize {
         self.entities.index(row)
@@ -317,9 +312,9 @@ impl JobTable {
         self.entities.distinct()
     }
 
-    /// Whether a job has the entity of this index in [`JobTable::entities`].
-    pub(crate) fn entity_has_jobs(&self, index: usize) -> bool {
-        self.entities.is_used(index)
+    /// Whether a job has each of [`JobTable::entities`].
+    pub(crate) fn entities_have_jobs(&self) -> Vec<bool> {
+        self.entities.are_used()
     }
 
     /// The queue of a row; `""` if it has none.

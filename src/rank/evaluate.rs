@@ -1,32 +1,29 @@
 //! Evaluates a program for all jobs of a table: first in columns, then row by row where the columnar executor falls back.
 
-use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
-use crate::formula::program::{ColumnarBuffers, EvalError, Interpreter, LANES, Program};
-use crate::jobs::{BLOCK_ROWS, Column, JobTable};
+use crate::formula::program::{ColumnarExecutor, EvalError, Interpreter, LANES, LaneResults, LaneType, Program};
+use crate::jobs::{Column, JobTable};
 use crate::parallel;
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
-use crate::rank::entity_terms::EntityTerms;
-use crate::rank::scores::Partition;
+use crate::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
+use crate::rank::scores::ResultColumn;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
-/// The most blocks in a partition.
-const PARTITION_BLOCKS: usize = 8;
+/// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table starts no threads.
+const PARTITION_ROWS: usize = 32 * LANES;
 /// The work, in words, after which a thread looks again whether the budget of the queue is spent.
 const WORK_PER_CHECK: u64 = 1 << 22;
 
-/// Evaluates a program for every job of a table, in parallel if there are more than 4,096 jobs. An excluded job has no score.
+/// Evaluates a program for every job of a table, in parallel if there are more than 32,768 jobs. An excluded job has no score.
 ///
 /// The table has a column for every name in [`Program::inputs`]; without one every job has an error that names it.
 pub fn score(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Scores {
-    score_with_buffers(program, table, precision, on_error, Vec::new(), QUEUE_FUEL)
+    score_within(program, table, precision, on_error, None, QUEUE_FUEL)
 }
 
 /// Evaluates a program as [`score`] does, and reuses the buffers of scores that are no longer needed. This saves the
@@ -51,37 +48,32 @@ pub fn rescore(
     on_error: OnError,
     old: Scores,
 ) -> Scores {
-    score_with_buffers(program, table, precision, on_error, old.into_buffers(), QUEUE_FUEL)
+    score_within(program, table, precision, on_error, Some(old), QUEUE_FUEL)
 }
 
-fn score_with_buffers(
+fn score_within(
     program: &Program,
     table: &JobTable,
     precision: ScorePrecision,
     on_error: OnError,
-    buffers: Vec<Vec<f64>>,
+    old: Option<Scores>,
     budget: u64,
 ) -> Scores {
-    let columns = find_columns(program, table);
     let scorer = TableScorer {
         budget,
-        buffers: Mutex::new(buffers),
         program,
         table,
-        precision,
-        entity_terms: entity_terms(program, table, columns.as_deref().unwrap_or_default()),
-        columns,
+        columns: find_columns(program, table),
         formula_span: program.expr().node(program.expr().root()).span,
-        work: (0..table.len().div_ceil(partition_rows(table))).map(|_| AtomicU64::new(0)).collect(),
+        work: (0..table.len().div_ceil(PARTITION_ROWS)).map(|_| AtomicU64::new(0)).collect(),
     };
-    let mut partitions = match precision {
-        ScorePrecision::Decimal => scorer.map_partitions(|_| scorer.decimal_evaluator()),
-        ScorePrecision::Float32 | ScorePrecision::Double => {
-            scorer.map_partitions(|partition| scorer.python_evaluator(partition))
-        }
+    let (results, mut errors) = match precision {
+        ScorePrecision::Decimal => scorer.decimal_results(),
+        ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(old),
     };
-    scorer.fail_beyond_the_budget(&mut partitions);
-    Scores::concat(partitions, table.excluded_rows().collect(), precision, on_error)
+    let excluded: Vec<u32> = table.excluded_rows().collect();
+    errors.retain(|(row, _)| excluded.binary_search(row).is_err());
+    Scores::new(results, errors, excluded, precision, on_error)
 }
 
 /// The column of each input; that of `fairshare_perc` has the values of the deprecated `fair_share_perc` too.
@@ -100,18 +92,14 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
     columns.collect()
 }
 
-/// The terms of the program whose inputs were filled by entity.
-fn entity_terms(program: &Program, table: &JobTable, columns: &[&Column]) -> EntityTerms {
-    let mut terms = EntityTerms::default();
-    let inputs = columns.iter().map(|column| column.entity_values().map(|values| &**values));
-    terms.evaluate(program, inputs, table.len(), &mut ColumnarBuffers::default());
-    terms
-}
-
 /// Checks that a result is a number. `span` is the whole formula.
 pub fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
+    python_number(value, span).map(FormulaResult::Python)
+}
+
+fn python_number(value: Value, span: Span) -> Result<Value, ScoreError> {
     match (value.to_f64(), &value) {
-        (Some(_), _) => Ok(FormulaResult::Python(value)),
+        (Some(_), _) => Ok(value),
         (None, Value::Big(_)) => Err(ScoreError::TooLarge { span }),
         (None, _) => Err(ScoreError::NotANumber { type_name: value.type_name(), span }),
     }
@@ -164,14 +152,10 @@ impl<'p> RowScorer<'p> {
 
 /// A program, and the table whose jobs it scores. Shared by the threads.
 struct TableScorer<'t> {
-    /// Buffers that the partitions reuse.
-    buffers: Mutex<Vec<Vec<f64>>>,
     program: &'t Program,
     table: &'t JobTable,
-    precision: ScorePrecision,
     /// The column of each input of the program, unless the table lacks one.
     columns: Result<Vec<&'t Column>, ScoreError>,
-    entity_terms: EntityTerms,
     formula_span: Span,
     /// The most work of all rows beyond [`FREE_FUEL`] for each, in words.
     budget: u64,
@@ -179,26 +163,94 @@ struct TableScorer<'t> {
     work: Vec<AtomicU64>,
 }
 
-/// The number of rows of a partition, a multiple of [`BLOCK_ROWS`].
-fn partition_rows(table: &JobTable) -> usize {
-    let blocks = table.len().div_ceil(BLOCK_ROWS);
-    // a small table starts no threads
-    let threads = if blocks > 1 { parallel::threads() } else { 1 };
-    blocks.div_ceil(threads).clamp(1, PARTITION_BLOCKS) * BLOCK_ROWS
+/// Errors with their rows, ascending.
+type RowErrors = Vec<(u32, ScoreError)>;
+
+/// The memory of the results of consecutive rows, which one thread computes.
+struct Partition<'r> {
+    index: usize,
+    numbers: &'r mut [f64],
+    is_int: &'r mut [bool],
+}
+
+/// What is found in a partition beside its numbers.
+#[derive(Default)]
+struct PartitionResults {
+    /// The results that their doubles do not represent, with their rows, ascending.
+    exceptions: Vec<(u32, Value)>,
+    errors: RowErrors,
+    /// The rows whose work counts towards the budget of the queue, ascending, and that work.
+    costly: Vec<(u32, u64)>,
+}
+
+impl PartitionResults {
+    /// Sets which results are integers. A truth value is an exception.
+    fn set_types(&mut self, start: usize, results: &LaneResults<'_>, is_int: &mut [bool]) {
+        if let Some(kind @ (LaneType::Float | LaneType::Int)) = results.common_type() {
+            return is_int.fill(kind == LaneType::Int);
+        }
+        for (lane, is_int) in is_int.iter_mut().enumerate() {
+            *is_int = results.lane_type(lane) != LaneType::Float;
+            if results.lane_type(lane) == LaneType::Bool {
+                let truth = results.value(lane).map(|truth| ((start + lane) as u32, truth));
+                self.exceptions.extend(truth);
+            }
+        }
+    }
 }
 
 impl<'t> TableScorer<'t> {
-    /// Evaluates all partitions in parallel. For each, a new evaluator is made from its index, and called with the range of
-    /// its rows, which starts at the first row of a block.
-    fn map_partitions<E>(&self, new_evaluator: impl Fn(usize) -> E + Sync) -> Vec<Partition>
-    where
-        E: FnMut(Range<usize>) -> Partition,
-    {
-        let end = self.table.len();
-        let step = partition_rows(self.table);
-        parallel::map((0..end).step_by(step).collect(), |start| {
-            new_evaluator(start / step)(start..end.min(start + step))
-        })
+    /// The results in Python's numbers, in the memory of old ones, and the errors.
+    fn python_results(&self, old: Option<Scores>) -> (ResultColumn, RowErrors) {
+        let (mut numbers, mut is_int) = old.map(Scores::into_rows).unwrap_or_default();
+        numbers.resize(self.table.len(), 0.0);
+        is_int.resize(self.table.len(), false);
+        let parts = numbers.chunks_mut(PARTITION_ROWS).zip(is_int.chunks_mut(PARTITION_ROWS)).enumerate();
+        let parts = parts.map(|(index, (numbers, is_int))| Partition { index, numbers, is_int });
+        let mut found = parallel::map(parts.collect(), |partition| self.evaluate(partition));
+        self.fail_beyond_the_budget(&mut found);
+        let mut errors = Vec::new();
+        let mut exceptions = Vec::new();
+        for part in found {
+            errors.extend(part.errors);
+            exceptions.extend(part.exceptions);
+        }
+        (ResultColumn::Python(Column::from_rows(numbers, is_int, exceptions)), errors)
+    }
+
+    /// Evaluates a partition in columns, and row by row the lanes that fall back.
+    fn evaluate(&self, partition: Partition<'_>) -> PartitionResults {
+        let Partition { index, numbers, is_int } = partition;
+        let mut executor = ColumnarExecutor::default();
+        let mut interpreter = BudgetedInterpreter::new(self, index);
+        let mut found = PartitionResults::default();
+        let blocks = numbers.chunks_mut(LANES).zip(is_int.chunks_mut(LANES));
+        for (start, (numbers, is_int)) in (index * PARTITION_ROWS..).step_by(LANES).zip(blocks) {
+            let count = numbers.len();
+            let input = |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
+            let results = executor.evaluate(self.program, &input, count);
+            numbers.copy_from_slice(results.lanes());
+            found.set_types(start, &results, is_int);
+            for lane in results.fallback_lanes() {
+                let row = (start + lane) as u32;
+                let (result, excess) = interpreter.evaluate(row as usize);
+                if excess > 0 {
+                    found.costly.push((row, excess));
+                }
+                match result {
+                    Ok(value) => {
+                        let (number, integer, is_exact) = Column::number_of(&value);
+                        (numbers[lane], is_int[lane]) = (number, integer);
+                        if !is_exact {
+                            found.exceptions.push((row, value));
+                        }
+                    }
+                    Err(error) => found.errors.push((row, error)),
+                }
+            }
+        }
+        found.exceptions.sort_by_key(|(row, _)| *row);
+        found
     }
 
     /// Whether the budget of the queue is spent in this partition, whatever the earlier ones still do.
@@ -208,123 +260,48 @@ impl<'t> TableScorer<'t> {
 
     /// Fails the rows that exceed the budget of the queue in the order of the rows. The threads have stopped such work only
     /// where they knew that the budget was spent; the result does not depend on how far each of them came.
-    fn fail_beyond_the_budget(&self, partitions: &mut [Partition]) {
+    fn fail_beyond_the_budget(&self, parts: &mut [PartitionResults]) {
         let mut work = 0_u64;
-        let mut interpreter = None;
-        for partition in partitions {
-            let mut errors = Vec::new();
-            for &(row, excess) in partition.costly_rows() {
+        let mut interpreter = RowInterpreter::new(self, Python::new());
+        interpreter.grant(FREE_FUEL);
+        for part in parts {
+            let mut errors: RowErrors = Vec::new();
+            for &(row, excess) in &part.costly {
                 work = work.saturating_add(excess);
                 if work > self.budget {
-                    let interpreter = interpreter.get_or_insert_with(|| {
-                        let mut interpreter = RowInterpreter::new(self, Python::new());
-                        interpreter.grant(FREE_FUEL);
-                        interpreter
-                    });
                     errors.extend(interpreter.evaluate(row as usize).err().map(|error| (row, error)));
                 }
             }
-            partition.fail(errors);
+            if !errors.is_empty() {
+                part.errors.retain(|(row, _)| errors.binary_search_by_key(row, |(row, _)| *row).is_err());
+                part.errors.extend(errors);
+                part.errors.sort_by_key(|(row, _)| *row);
+            }
         }
     }
 
-    /// The columns; none if one is missing.
-    fn columns(&self) -> &[&'t Column] {
-        self.columns.as_deref().unwrap_or_default()
-    }
-
-    fn python_result(&self, value: Value) -> Result<FormulaResult, ScoreError> {
-        python_result(value, self.formula_span)
+    /// The results in base ten, row by row, and the errors.
+    fn decimal_results(&self) -> (ResultColumn, RowErrors) {
+        let starts: Vec<usize> = (0..self.table.len()).step_by(PARTITION_ROWS).collect();
+        let found = parallel::map(starts, |start| {
+            let mut interpreter = RowInterpreter::new(self, DecimalArithmetic::new());
+            let mut results = Vec::new();
+            let mut errors = Vec::new();
+            for row in start..self.table.len().min(start + PARTITION_ROWS) {
+                let result = interpreter.evaluate(row).and_then(|value| self.decimal_result(&value));
+                results.push(result.unwrap_or_else(|error| {
+                    errors.push((row as u32, error));
+                    Decimal::ZERO
+                }));
+            }
+            (results, errors)
+        });
+        let (results, errors): (Vec<Vec<Decimal>>, Vec<RowErrors>) = found.into_iter().unzip();
+        (ResultColumn::Decimal(results.concat()), errors.into_iter().flatten().collect())
     }
 
     fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
         value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.formula_span })
-    }
-}
-
-impl<'t> TableScorer<'t> {
-    /// An evaluator in Python's numbers: in columns, and row by row for the lanes that fall back.
-    fn python_evaluator<'s>(&'s self, index: usize) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
-        let mut columnar = self.program.columnar();
-        let mut interpreter = RowInterpreter::new(self, Python::new());
-        let mut inputs = Vec::new();
-        let mut inexact = Vec::new();
-        let mut granted = FUEL;
-        let mut unchecked = WORK_PER_CHECK;
-        move |rows| {
-            let mut partition = Partition::new(rows.start, self.precision, self.take_buffers());
-            let mut costly = Vec::new();
-            for start in rows.clone().step_by(LANES) {
-                let count = LANES.min(rows.end - start);
-                self.view_inputs(start, count, &mut inputs);
-                self.find_inexact(start, count, &mut inexact);
-                let entities = self.table.entity_indices().get(start..start + count).unwrap_or_default();
-                self.entity_terms.list_fallback(entities, &mut inexact);
-                let terms = self.entity_terms.ranges();
-                let values = self.entity_terms.views(entities);
-                let views = inputs.iter().copied();
-                let results = columnar.evaluate_views(views, self.program.code_range(), terms, values, count, &inexact);
-                let interpreted = results.fallback_lanes().map(|lane| {
-                    if unchecked >= WORK_PER_CHECK && granted > FREE_FUEL {
-                        unchecked = 0;
-                        granted = if self.is_spent(index) { FREE_FUEL } else { FUEL };
-                        interpreter.grant(granted);
-                    }
-                    let result = interpreter.evaluate(start + lane).and_then(|value| self.python_result(value));
-                    let excess = interpreter.work().saturating_sub(FREE_FUEL);
-                    if excess > 0 {
-                        costly.push(((start + lane) as u32, excess));
-                        self.work[index].fetch_add(excess, Ordering::Relaxed);
-                        unchecked += excess;
-                    }
-                    (lane, result)
-                });
-                partition.extend(results, interpreted.collect());
-            }
-            partition.set_costly_rows(costly);
-            partition
-        }
-    }
-
-    /// Takes the buffers for one partition, or fewer if not so many are left.
-    fn take_buffers(&self) -> Vec<Vec<f64>> {
-        let mut buffers = self.buffers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let remaining = buffers.len().saturating_sub(PARTITION_BLOCKS);
-        buffers.split_off(remaining)
-    }
-
-    /// An evaluator in base ten, row by row.
-    fn decimal_evaluator<'s>(&'s self) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
-        let mut interpreter = RowInterpreter::new(self, DecimalArithmetic::new());
-        move |rows| {
-            let mut partition = Partition::new(rows.start, ScorePrecision::Decimal, Vec::new());
-            for row in rows {
-                let result = interpreter.evaluate(row).and_then(|value| self.decimal_result(&value));
-                partition.push(result.map(FormulaResult::Decimal));
-            }
-            partition
-        }
-    }
-
-    /// Collects views of the inputs of `count` rows from `start` on.
-    fn view_inputs(&self, start: usize, count: usize, inputs: &mut Vec<ColumnView<'t>>) {
-        inputs.clear();
-        let blocks = self.columns().iter().filter_map(|column| column.block(start / BLOCK_ROWS));
-        inputs.extend(blocks.map(|block| block.window(start % BLOCK_ROWS, count)));
-    }
-
-    /// Finds the rows, counted from `start`, that cannot be evaluated in columns, because a double does not represent one of
-    /// their values exactly.
-    fn find_inexact(&self, start: usize, count: usize, inexact: &mut Vec<usize>) {
-        inexact.clear();
-        if self.columns.is_err() {
-            inexact.extend(0..count);
-        }
-        for column in self.columns() {
-            let first = column.exceptions().partition_point(|(row, _)| (*row as usize) < start);
-            let rows = column.exceptions()[first..].iter().map(|(row, _)| *row as usize - start);
-            inexact.extend(rows.take_while(|&row| row < count));
-        }
     }
 }
 
@@ -356,7 +333,7 @@ impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
         if let Err(missing) = &self.scorer.columns {
             return Err(missing.clone());
         }
-        for column in self.scorer.columns() {
+        for column in self.scorer.columns.iter().flatten() {
             let value = column.value(row);
             let number = self.interpreter.arithmetic().number(&value).map_err(|raised| {
                 ScoreError::Raised(EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() })
@@ -365,6 +342,39 @@ impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
         }
         let result = self.interpreter.evaluate(&self.inputs);
         result.map_err(|error| ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs))
+    }
+}
+
+/// Interprets rows of a partition, with less work for each once the budget of the queue is spent.
+struct BudgetedInterpreter<'s, 't> {
+    interpreter: RowInterpreter<'s, 't, Python>,
+    partition: usize,
+    granted: u64,
+    /// The work since the last look at the budget.
+    unchecked: u64,
+}
+
+impl<'s, 't> BudgetedInterpreter<'s, 't> {
+    fn new(scorer: &'s TableScorer<'t>, partition: usize) -> Self {
+        let interpreter = RowInterpreter::new(scorer, Python::new());
+        Self { interpreter, partition, granted: FUEL, unchecked: WORK_PER_CHECK }
+    }
+
+    /// Evaluates a row; returns its work beyond [`FREE_FUEL`], too.
+    fn evaluate(&mut self, row: usize) -> (Result<Value, ScoreError>, u64) {
+        let scorer = self.interpreter.scorer;
+        if self.unchecked >= WORK_PER_CHECK && self.granted > FREE_FUEL {
+            self.unchecked = 0;
+            self.granted = if scorer.is_spent(self.partition) { FREE_FUEL } else { FUEL };
+            self.interpreter.grant(self.granted);
+        }
+        let result = self.interpreter.evaluate(row).and_then(|value| python_number(value, scorer.formula_span));
+        let excess = self.interpreter.work().saturating_sub(FREE_FUEL);
+        if excess > 0 {
+            scorer.work[self.partition].fetch_add(excess, Ordering::Relaxed);
+            self.unchecked += excess;
+        }
+        (result, excess)
     }
 }
 
@@ -385,9 +395,9 @@ mod tests {
             let job = Job { id: &id, entity: "", queue: "", state: JobState::Queued, queued_at: None, exclusion: None };
             table.push(&job, &[Ok(Value::Int(row))]).unwrap();
         }
-        let scores = Threads::new(threads).unwrap().run(|| {
-            score_with_buffers(&program, &table, ScorePrecision::Double, OnError::ZeroLikePbs, Vec::new(), budget)
-        });
+        let scores = Threads::new(threads)
+            .unwrap()
+            .run(|| score_within(&program, &table, ScorePrecision::Double, OnError::ZeroLikePbs, None, budget));
         scores.errors().map(|(row, error)| (row, error.to_string())).collect()
     }
 
@@ -395,7 +405,7 @@ mod tests {
     fn the_budget_is_spent_in_the_order_of_the_rows() {
         // about 5,000 words for each row but the first ones
         let formula = "(3 + ncpus) ** 1500 % 7";
-        let rows = 3 * BLOCK_ROWS as i64;
+        let rows = 40 * LANES as i64;
         let one = failed(formula, rows, 1, 1 << 20);
         assert!(one.len() > 1000 && one.len() < rows as usize - 50, "{}", one.len());
         assert!(one.iter().all(|(_, error)| error.contains("after those of the jobs before it")), "{:?}", one[0]);

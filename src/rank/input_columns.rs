@@ -1,14 +1,12 @@
 //! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::diagnostic::Span;
-use crate::formula::program::{ColumnarBuffers, Interpreter, InterpreterBuffers, LANES, Program};
+use crate::formula::program::{ColumnarExecutor, Interpreter, InterpreterBuffers, LANES, Program};
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{
-    Arithmetic, ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, MAX_EXACT_INT, Python, Value, float_to_int,
-};
-use crate::rank::entity_terms::EntityTerms;
+use crate::python::{Arithmetic, ColumnValues, ColumnView, IntMask, Python, Value, float_to_int};
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError, openpbs_digits, read_amount};
 use crate::schema::current_name;
@@ -94,40 +92,24 @@ pub enum ColumnError {
     },
 }
 
-/// The lanes of a block.
-static ALL_LANES: [usize; LANES] = {
-    let mut lanes = [0; LANES];
-    let mut lane = 0;
-    while lane < LANES {
-        lanes[lane] = lane;
-        lane += 1;
-    }
-    lanes
-};
-
 /// The memory of [`Program::score_columns`], to be reused. It belongs to no program; each thread needs its own.
 #[derive(Debug, Default)]
 pub struct ColumnScratch {
-    columnar: ColumnarBuffers,
+    columnar: ColumnarExecutor,
     interpreter: InterpreterBuffers,
     /// The index of each input's column.
     columns: Vec<usize>,
-    entity_terms: EntityTerms,
-    /// The block of each input that is computed.
-    blocks: Vec<InputBlock>,
-    /// The rows of a block that are left to the interpreter.
-    inexact: Vec<usize>,
+    /// By input: a block of amounts as Python reads them.
+    amounts: Vec<Amounts>,
     /// The inputs of one row.
     row: Vec<Value>,
 }
 
-/// What is computed of an input for a block of rows.
+/// Amounts as Python reads them.
 #[derive(Debug, Default)]
-struct InputBlock {
-    /// Which rows of a mixed column or of amounts are integers, as bits.
-    mask: Vec<u64>,
-    /// Amounts as Python reads them.
-    amounts: Vec<f64>,
+struct Amounts {
+    numbers: Vec<f64>,
+    is_int: Vec<bool>,
 }
 
 impl ColumnScratch {
@@ -219,28 +201,13 @@ impl Program {
         self.find_columns(columns, scores.len(), &mut scratch.columns)?;
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        scratch.blocks.resize_with(self.inputs().len().max(scratch.blocks.len()), InputBlock::default);
-        let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
-        let index = entity_index(inputs.clone());
-        let by_entity = inputs.clone().map(|input| input.values_by(index));
-        scratch.entity_terms.evaluate(self, by_entity, scores.len(), &mut scratch.columnar);
-        let terms = scratch.entity_terms.ranges();
+        scratch.amounts.resize_with(self.inputs().len().max(scratch.amounts.len()), Amounts::default);
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
-            let entities = index.get(rows.clone()).unwrap_or_default();
-            scratch.inexact.clear();
-            for (input, block) in inputs.clone().zip(&mut scratch.blocks) {
-                input.fill_block(rows.clone(), block, &mut scratch.inexact);
-            }
-            scratch.entity_terms.list_fallback(entities, &mut scratch.inexact);
-            let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
-            let views = inputs.clone().zip(&scratch.blocks).map(|(input, block)| input.view(rows.clone(), block));
-            let is_inexact = inputs.clone().any(InputColumn::is_inexact);
-            let fallback = if is_inexact { &ALL_LANES[..] } else { &scratch.inexact };
-            let values = scratch.entity_terms.views(entities);
-            columnar.evaluate_views(views, self.code_range(), terms, values, scores.len(), fallback);
-            scratch.columnar = columnar.into_buffers();
-            let results = scratch.columnar.results();
+            let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
+            inputs.clone().zip(&mut scratch.amounts).for_each(|(input, amounts)| input.read_amounts(&rows, amounts));
+            let input = |slot: usize| Some(columns[*scratch.columns.get(slot)?].1.view(&rows, &scratch.amounts[slot]));
+            let results = scratch.columnar.evaluate(self, &input, scores.len());
             scores.iter_mut().zip(results.lanes()).for_each(|(score, &lane)| *score = S::from(lane));
             for lane in results.fallback_lanes() {
                 scratch.row.clear();
@@ -340,32 +307,9 @@ impl Program {
     }
 }
 
-/// Appends the rows of a block whose number is an integer that no lane of doubles holds.
-fn list_large(numbers: impl Iterator<Item = (f64, bool)> + Clone, inexact: &mut Vec<usize>) {
-    // the usual block has none, which is found in lanes
-    if numbers.clone().fold(false, |found, (value, is_int)| found | is_large(value, is_int)) {
-        let large = numbers.enumerate().filter(|&(_, (value, is_int))| is_large(value, is_int));
-        inexact.extend(large.map(|(row, _)| row));
-    }
-}
-
-/// Whether a number is an integer beyond those that are all doubles.
-fn is_large(value: f64, is_int: bool) -> bool {
-    is_int & (value.abs() > MAX_EXACT_FLOAT)
-}
-
 /// Whether two names are the same input; one of them may be a deprecated name.
 fn is_same(left: &str, right: &str) -> bool {
     current_name(left) == current_name(right)
-}
-
-/// The entity of each row, by the first column that has one; none if no column is by entity.
-fn entity_index<'c>(mut inputs: impl Iterator<Item = &'c InputColumn<'c>>) -> &'c [u32] {
-    let index = inputs.find_map(|input| match input {
-        InputColumn::ByEntity { index, .. } => Some(*index),
-        _ => None,
-    });
-    index.unwrap_or(&[])
 }
 
 impl InputColumn<'_> {
@@ -392,64 +336,32 @@ impl InputColumn<'_> {
         Some((row, index[row], values.len()))
     }
 
-    /// Whether lanes of doubles cannot hold the value of every row.
-    fn is_inexact(&self) -> bool {
-        match self {
-            Self::Same(Value::Int(integer)) => integer.unsigned_abs() > MAX_EXACT_INT.unsigned_abs(),
-            Self::Same(value) => !matches!(value, Value::Float(_)),
-            _ => false,
-        }
-    }
-
-    /// The values by the entities of `index`.
-    fn values_by(&self, index: &[u32]) -> Option<&[f64]> {
-        match self {
-            Self::ByEntity { index: own, values } if std::ptr::eq(*own, index) => Some(values),
-            _ => None,
-        }
-    }
-
-    /// Collects which rows of a mixed column or of amounts are integers, and appends those whose integer no lane of doubles
-    /// holds; the rows of the block count from 0.
-    fn fill_block(&self, rows: std::ops::Range<usize>, block: &mut InputBlock, inexact: &mut Vec<usize>) {
-        block.mask.clear();
-        match self {
-            Self::Mixed { values, is_int } => {
-                let words = is_int[rows.clone()].chunks(64);
-                block
-                    .mask
-                    .extend(words.map(|rows| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int))));
-                list_large(values[rows.clone()].iter().copied().zip(is_int[rows].iter().copied()), inexact);
+    /// Reads a block of amounts as Python does.
+    fn read_amounts(&self, rows: &Range<usize>, read: &mut Amounts) {
+        if let Self::PbsAmount(amounts) = self {
+            read.numbers.clear();
+            read.is_int.clear();
+            for &amount in &amounts[rows.clone()] {
+                let (number, is_int) = read_amount(amount);
+                read.numbers.push(number);
+                read.is_int.push(is_int);
             }
-            Self::PbsAmount(amounts) => {
-                block.amounts.clear();
-                for amounts in amounts[rows.clone()].chunks(64) {
-                    let mut word = 0;
-                    for (bit, &amount) in amounts.iter().enumerate() {
-                        let (value, is_int) = read_amount(amount);
-                        block.amounts.push(value);
-                        word |= u64::from(is_int) << bit;
-                    }
-                    block.mask.push(word);
-                }
-                // an amount beyond the exact integers has no decimals
-                list_large(block.amounts.iter().map(|&amount| (amount, amount.is_finite())), inexact);
-            }
-            _ => {}
         }
     }
 
-    /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.
-    fn view<'s>(&'s self, rows: std::ops::Range<usize>, block: &'s InputBlock) -> ColumnView<'s> {
+    /// The values of a block of rows.
+    fn view<'s>(&'s self, rows: &Range<usize>, amounts: &'s Amounts) -> ColumnView<'s> {
+        let rows = rows.clone();
         let (values, ints) = match self {
             Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
             Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
             Self::F64(values) => (ColumnValues::F64(&values[rows]), IntMask::None),
-            Self::Mixed { values, .. } => (ColumnValues::F64(&values[rows]), IntMask::Bits(&block.mask)),
-            Self::PbsAmount(_) => (ColumnValues::F64(&block.amounts), IntMask::Bits(&block.mask)),
-            Self::Same(Value::Float(value)) => (ColumnValues::Constant(*value), IntMask::None),
-            Self::Same(Value::Int(value)) => (ColumnValues::Constant(*value as f64), IntMask::All),
-            Self::Same(_) => (ColumnValues::Constant(0.0), IntMask::All),
+            Self::Mixed { values, is_int } => (ColumnValues::F64(&values[rows.clone()]), IntMask::Each(&is_int[rows])),
+            Self::PbsAmount(_) => (ColumnValues::F64(&amounts.numbers), IntMask::Each(&amounts.is_int)),
+            Self::Same(Value::Float(value)) => (ColumnValues::Same(*value), IntMask::None),
+            Self::Same(Value::Int(value)) => (ColumnValues::Same(*value as f64), IntMask::All),
+            // no lane holds it
+            Self::Same(_) => (ColumnValues::Same(f64::NAN), IntMask::All),
             Self::ByEntity { index, values } => (ColumnValues::ByEntity { index: &index[rows], values }, IntMask::None),
         };
         ColumnView { values, ints }

@@ -3,7 +3,6 @@
 //! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a [`Ranking`].
 
 mod compare;
-mod entity_terms;
 mod evaluate;
 #[doc(hidden)]
 pub mod explain;
@@ -114,7 +113,7 @@ impl Ranking {
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
         if scores.decimals().is_none() && table.is_in_submit_order() {
-            let order = sort_by_value(scores.values(), |row| table.is_considered(row), limit);
+            let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
         let mut rows: Vec<usize> = table.considered_rows().take_while(|&row| row < scores.len()).collect();
@@ -252,19 +251,19 @@ impl fmt::Debug for ErrorGroup<'_> {
 /// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in. An entity whose jobs
 /// have all left is neither asked for nor returned.
 pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: impl Fn(f64) -> Value) -> Vec<String> {
-    let entities = table.entities().iter().enumerate();
-    let shares: Vec<_> = entities
-        .map(|(index, entity)| if table.entity_has_jobs(index) { backend.shares_of(entity) } else { None })
-        .collect();
+    let have_jobs = table.entities_have_jobs();
+    let entities = table.entities().iter().zip(&have_jobs);
+    let shares: Vec<_> =
+        entities.map(|(entity, &has_jobs)| if has_jobs { backend.shares_of(entity) } else { None }).collect();
     for (name, input) in FairshareInput::NAMES {
         if table.column(name).is_some() {
             let numbers = shares.iter().map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
             table.fill(name, &numbers.map(|number| number.map(&to_value)).collect::<Vec<_>>());
         }
     }
-    let entities = table.entities().iter().zip(&shares).enumerate();
-    let unknown = entities.filter(|(index, (_, shares))| shares.is_none() && table.entity_has_jobs(*index));
-    unknown.map(|(_, (entity, _))| entity.to_string()).collect()
+    let entities = table.entities().iter().zip(&shares).zip(have_jobs);
+    let unknown = entities.filter(|((_, shares), has_jobs)| shares.is_none() && *has_jobs);
+    unknown.map(|((entity, _), _)| entity.to_string()).collect()
 }
 
 /// The number of an entity that a formula gets as `input`.

@@ -3,8 +3,7 @@
 //! In: a program, and the rows of a job table. Out: the range of each summand, and how many pairs of neighbours it decides.
 
 use crate::diagnostic::Span;
-use crate::formula::Formula;
-use crate::formula::program::{Program, Summand};
+use crate::formula::program::Program;
 use crate::jobs::JobTable;
 use crate::rank::evaluate::score;
 use crate::rank::order::sort_by_value;
@@ -54,8 +53,10 @@ impl SummandColumns {
         if summands.len() > MAX_SUMMANDS || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
             return None;
         }
-        let mut columns: Vec<Vec<f64>> =
-            summands.iter().map(|summand| values(summand, schema, table, rows)).collect::<Option<_>>()?;
+        let mut columns = Vec::with_capacity(summands.len());
+        for summand in &summands {
+            columns.push(values(&program.compile_summand(summand, schema).ok()?, table, rows));
+        }
         let kept: Vec<bool> = (0..rows.len()).map(|row| columns.iter().all(|column| column[row].is_finite())).collect();
         if kept.contains(&false) {
             for column in &mut columns {
@@ -96,14 +97,12 @@ impl SummandColumns {
     }
 }
 
-/// The values of a summand; NaN where it fails. `None` if it is not a formula by itself.
-fn values(summand: &Summand, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<Vec<f64>> {
-    // in brackets, since it may extend over several lines
-    let program = Formula::parse(&format!("({})", summand.text)).ok()?.compile(schema).ok()?;
-    let scores = score(&program, table, ScorePrecision::Double, OnError::ZeroLikePbs);
+/// The values of a summand; NaN where it fails.
+fn values(summand: &Program, table: &JobTable, rows: &[usize]) -> Vec<f64> {
+    let scores = score(summand, table, ScorePrecision::Double, OnError::ZeroLikePbs);
     let mut values = scores.values();
     scores.errors().for_each(|(row, _)| values[row] = f64::NAN);
-    Some(rows.iter().map(|&row| values[row]).collect())
+    rows.iter().map(|&row| values[row]).collect()
 }
 
 /// How many pairs of neighbours each column decides, and the number of pairs. The rows are ordered by the sums of the
@@ -111,7 +110,7 @@ fn values(summand: &Summand, schema: &Schema, table: &JobTable, rows: &[usize]) 
 fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let rows = columns.first().map_or(0, Vec::len);
     let sums: Vec<f64> = (0..rows).map(|row| columns.iter().map(|column| column[row]).sum()).collect();
-    let order = sort_by_value(sums.clone(), |_| true, usize::MAX);
+    let order = sort_by_value(&sums, |_| true, usize::MAX);
     let mut decided = vec![0; columns.len()];
     let mut pairs = 0;
     let mut differences = vec![0.0; columns.len()];

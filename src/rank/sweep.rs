@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use crate::formula::lint::{Facts, Interval, Ranges, Slope, analyze_ranges, slope};
-use crate::formula::program::{LANES, Program};
+use crate::formula::program::{ColumnarExecutor, LANES, Program};
 use crate::python::limits::FREE_FUEL;
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, Python, Value};
 use crate::rank::evaluate::RowScorer;
@@ -121,14 +121,14 @@ impl<'p> Sweep<'p> {
         let Some(mut views) = self.views() else {
             return steps.map(|step| interpreter.score(step, budget)).collect();
         };
-        let mut executor = self.rules.program.columnar();
+        let mut executor = ColumnarExecutor::default();
         let mut scores = Vec::new();
         let all: Vec<i64> = steps.collect();
         let numbers: Vec<f64> = all.iter().map(|&step| self.input(step).map_or(0.0, |value| number(&value))).collect();
         for (block, numbers) in all.chunks(LANES).zip(numbers.chunks(LANES)) {
             budget.take(block.len() as u64 * lane_work(self.rules.program))?;
             views[slot].values = ColumnValues::F64(numbers);
-            let results = executor.evaluate(&views, block.len(), &[]);
+            let results = executor.evaluate(self.rules.program, &|slot| views.get(slot).copied(), block.len());
             let rounded = results.lanes().iter().map(|lane| self.rules.precision.round(*lane));
             let first = scores.len();
             scores.extend(rounded);
@@ -314,7 +314,7 @@ fn constant_view(value: &Value) -> Option<ColumnView<'static>> {
         Value::Float(float) if float.is_finite() => IntMask::None,
         _ => return None,
     };
-    Some(ColumnView { values: ColumnValues::Constant(number(value)), ints })
+    Some(ColumnView { values: ColumnValues::Same(number(value)), ints })
 }
 
 /// The nearest double of an input.

@@ -4,3 +4,4 @@ mod compare;
 mod input_columns;
 mod order;
 mod race;
+mod summands;

@@ -275,7 +275,7 @@ impl Order<'_> {
             .map(|row| (row, NotConsidered::UnderThreshold { value: values[row], threshold }))
             .collect();
         let passes = |row| table.is_considered(row) && is_under.get(row) != Some(&true);
-        Some((sort_by_value(values, passes, self.limit), not_considered))
+        Some((sort_by_value(&values, passes, self.limit), not_considered))
     }
 }
 

@@ -4,7 +4,7 @@
 //! parser up to 3.8 sometimes a `SyntaxError`. Where each begins depends on the release and on the stack of the caller, so
 //! nothing is said of a formula that is deeper. Measured with `eval` on each version.
 
-use crate::formula::syntax::{Expr, ExprKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{BinaryOperator, PythonVersion};
 
 /// The deepest tree of operators and calls. The compiler up to 3.12 reaches 2994, later ones 9997.
@@ -26,8 +26,8 @@ const LL1: Parser = Parser { frames: 1450, brackets: 17, list: 17 };
 /// What each parser needs at most for an operator before its right operand.
 const OPERATOR: u32 = 3;
 
-/// Whether CPython may give up on the formula.
-pub(super) fn is_too_deep(expr: &Expr, python: PythonVersion) -> bool {
+/// Whether CPython may give up on a sub-expression as a formula.
+pub(super) fn is_too_deep(expr: &Expr, root: ExprId, python: PythonVersion) -> bool {
     let parser = if python < PythonVersion::V3_9 { LL1 } else { PEG };
     // fewer nodes cannot reach a limit, even if each is nested in the next
     if expr.nodes().len() < (parser.frames / parser.list) as usize {
@@ -48,5 +48,5 @@ pub(super) fn is_too_deep(expr: &Expr, python: PythonVersion) -> bool {
             children.fold((0, 0), |(height, frames), child| (height.max(child.0), frames.max(child.1)));
         sizes.push((height + level, frames + own_frames));
     }
-    sizes.last().is_some_and(|(height, frames)| *height > MAX_HEIGHT || *frames > parser.frames)
+    sizes.get(root.index()).is_some_and(|(height, frames)| *height > MAX_HEIGHT || *frames > parser.frames)
 }

@@ -10,9 +10,9 @@ use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::compiler_limits::is_too_deep;
 use crate::formula::program::instruction::Instruction;
-use crate::formula::program::{CompileError, Constant, Program};
+use crate::formula::program::{CompileError, Constant, Program, Summand};
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, LiteralKind};
-use crate::python::{BooleanOperator, ErrorKind, PythonVersion, Raised, Value, limits};
+use crate::python::{BooleanOperator, ErrorKind, PythonVersion, Raised, UnaryOperator, Value, limits};
 use crate::schema::Schema;
 
 impl Program {
@@ -36,31 +36,53 @@ impl Program {
         python: PythonVersion,
         resolve: &dyn Fn(&str) -> Resolution,
     ) -> Result<Self, CompileError> {
-        if let Some((construct, span)) = expr.unsupported() {
-            return Err(CompileError::Construct { construct, span });
-        }
-        let program = Self {
-            python,
-            expr: Arc::clone(&expr),
-            code: Vec::with_capacity(expr.nodes().len()),
-            nodes: Vec::with_capacity(expr.nodes().len()),
-            constants: Vec::new(),
-            inputs: Vec::new(),
-            undefined: Vec::new(),
-            refused: is_too_deep(&expr, python).then(|| (too_deep(), expr.node(expr.root()).span)),
-        };
-        let mut lowering = Lowering {
-            expr: &expr,
-            resolve,
-            program,
-            names: BTreeMap::new(),
-            tasks: Vec::with_capacity(expr.nodes().len()),
-            labels: Vec::new(),
-        };
-        lowering.tasks.push(Task::Visit(expr.root()));
-        lowering.run()?;
-        Ok(lowering.program)
+        let root = expr.root();
+        lower(expr, root, python, resolve)
     }
+
+    /// Compiles a summand of this program, with its sign. Its errors have the places that they have in the whole formula.
+    pub(crate) fn compile_summand(&self, summand: &Summand, schema: &Schema) -> Result<Self, CompileError> {
+        let resolve = |name: &str| Resolution::from_schema(name, schema);
+        let mut program = lower(Arc::clone(&self.expr), summand.node, schema.python(), &resolve)?;
+        if summand.is_subtracted {
+            program.code.push(Instruction::Unary(UnaryOperator::Minus));
+            program.nodes.push(summand.node);
+        }
+        Ok(program)
+    }
+}
+
+/// Compiles a sub-expression of a tree.
+fn lower(
+    expr: Arc<Expr>,
+    root: ExprId,
+    python: PythonVersion,
+    resolve: &dyn Fn(&str) -> Resolution,
+) -> Result<Program, CompileError> {
+    if let Some((construct, span)) = expr.unsupported() {
+        return Err(CompileError::Construct { construct, span });
+    }
+    let program = Program {
+        python,
+        expr: Arc::clone(&expr),
+        code: Vec::with_capacity(expr.nodes().len()),
+        nodes: Vec::with_capacity(expr.nodes().len()),
+        constants: Vec::new(),
+        inputs: Vec::new(),
+        undefined: Vec::new(),
+        refused: is_too_deep(&expr, root, python).then(|| (too_deep(), expr.node(root).span)),
+    };
+    let mut lowering = Lowering {
+        expr: &expr,
+        resolve,
+        program,
+        names: BTreeMap::new(),
+        tasks: Vec::with_capacity(expr.nodes().len()),
+        labels: Vec::new(),
+    };
+    lowering.tasks.push(Task::Visit(root));
+    lowering.run()?;
+    Ok(lowering.program)
 }
 
 /// The work that remains, last first.

@@ -14,9 +14,8 @@ mod trace;
 
 use std::sync::Arc;
 
-pub(crate) use columnar::Terms;
 #[doc(hidden)]
-pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneResults, LaneType};
+pub use columnar::{ColumnarExecutor, LANES, LaneResults, LaneType};
 pub use error::{CompileError, EvalError, Operand};
 #[doc(hidden)]
 pub use interpreter::{Interpreter, InterpreterBuffers};
@@ -85,11 +84,6 @@ impl Program {
     /// The number of instructions.
     pub(crate) fn instruction_count(&self) -> usize {
         self.code.len()
-    }
-
-    /// All instructions.
-    pub(crate) fn code_range(&self) -> std::ops::Range<usize> {
-        0..self.code.len()
     }
 
     /// The work of an evaluation in columns for each row, in simple operations.

@@ -33,8 +33,8 @@ pub struct Summand {
     pub span: Span,
     /// Its text with the sign, as in [`Term::text`].
     pub text: String,
-    node: ExprId,
-    is_subtracted: bool,
+    pub(super) node: ExprId,
+    pub(super) is_subtracted: bool,
 }
 
 impl Program {

@@ -50,8 +50,8 @@ struct Analysis<'e> {
 /// assert_eq!(findings[0].label, "0 for an entity without shares");
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
-pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
-    let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return Vec::new() };
+pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
+    let Ok(program) = Program::compile(Arc::clone(expr), schema) else { return Vec::new() };
     let facts = analyze_ranges(expr, schema, ranges);
     let samples = Samples::new(&program, schema, ranges);
     let analysis = Analysis { expr, schema, ranges, facts, samples };
@@ -69,8 +69,8 @@ pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnos
 
 /// How many parts of a formula are evaluated for the sample jobs of [`lint_values`], all jobs together.
 #[doc(hidden)]
-pub fn sampled_parts(expr: &Expr, schema: &Schema, ranges: &Ranges) -> usize {
-    let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return 0 };
+pub fn sampled_parts(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> usize {
+    let Ok(program) = Program::compile(Arc::clone(expr), schema) else { return 0 };
     let samples = Samples::new(&program, schema, ranges);
     samples.all.len() * expr.nodes().len()
 }

@@ -1,178 +1,143 @@
 //! Function calls on lanes.
 
-use crate::formula::program::columnar::kernels::Broadcast;
-use crate::formula::program::columnar::vector::{Entry, LaneType, LaneTypes, Operand, Vector};
-use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
+use crate::formula::program::columnar::kernels::Operand;
+use crate::formula::program::columnar::lanes::{Entry, FLOATS, LANES, LaneType, LaneTypes, is_exact};
+use crate::formula::program::columnar::{Run, kernels};
 use crate::python::vector_math::VectorMath;
-use crate::python::{Arithmetic, Function, MAX_EXACT_FLOAT, Python, Raised, Value};
+use crate::python::{Arithmetic, Function, Python, Raised, Value};
 
-impl<'i> ColumnarExecutor<'_, 'i> {
-    /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee first.
-    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), AllLanesFallBack> {
-        let count = 1 + positional + keywords.len();
-        let base = self.stack.len().checked_sub(count).ok_or(AllLanesFallBack)?;
-        let mut stack = std::mem::take(&mut self.stack);
-        let result = self.call_entries(&stack[base..], keywords);
-        stack.drain(base..).for_each(|entry| entry.recycle(&mut self.scratch));
-        self.stack = stack;
-        match result {
-            Some(entry) => self.stack.push(entry),
-            None => self.fail_active_lanes()?,
+impl Run<'_, '_> {
+    /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee first. The result takes the
+    /// place of the callee.
+    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
+        let callee = self.index_of_top(1 + positional + keywords.len())?;
+        let Some(function) = self.stack[callee].scalar().cloned() else {
+            return self.replace_by_lanes(callee, None);
+        };
+        let arguments = callee + 1..self.stack.len();
+        if self.stack[arguments.clone()].iter().all(|item| item.scalar().is_some()) {
+            let values: Vec<Value> = arguments.map(|index| self.value(index, 0)).collect();
+            let result = call(&self.python, &function, &values, keywords);
+            return self.replace_by_scalar(callee, result);
         }
-        Ok(())
-    }
-
-    /// `None` if it fails in every lane.
-    fn call_entries(&mut self, entries: &[Entry<'i>], keywords: &[Box<str>]) -> Option<Entry<'i>> {
-        let (callee, arguments) = entries.split_first()?;
-        let Entry::Scalar(callee) = callee else { return None };
-        if let Value::Function(function) = callee
+        let mut types = None;
+        if let Value::Function(function) = function
             && keywords.is_empty()
-            && let Some(vector) = self.call_kernel(*function, arguments)
         {
-            return Some(Entry::Vector(vector));
+            types = self.call_kernel(function, callee);
         }
-        let (positional, named) = arguments.split_at(arguments.len().checked_sub(keywords.len())?);
-        if arguments.iter().all(|argument| argument.scalar().is_some()) {
-            return call_lane(&self.python, callee, positional, named, keywords, 0).ok().map(Entry::Scalar);
-        }
-        Some(Entry::Vector(self.each_lane(|python, lane| call_lane(python, callee, positional, named, keywords, lane))))
+        let types = types.unwrap_or_else(|| {
+            self.each_lane(callee, |run, lane| {
+                let values: Vec<Value> = arguments.clone().map(|index| run.value(index, lane)).collect();
+                call(&run.lane_python, &function, &values, keywords)
+            })
+        });
+        self.replace_by_lanes(callee, Some(types))
     }
 
     /// Calls the kernel of a function; `None` if the function has no kernel for these arguments.
-    fn call_kernel(&mut self, function: Function, arguments: &[Entry<'i>]) -> Option<Vector<'i>> {
-        if arguments.iter().all(|argument| argument.scalar().is_some()) {
-            return None;
-        }
-        match (function, arguments) {
-            (Function::Max, [_, _, ..]) => self.extremum(arguments, |item, best| item > best),
-            (Function::Min, [_, _, ..]) => self.extremum(arguments, |item, best| item < best),
-            (Function::Max, [Entry::Sequence { items, .. }]) => self.extremum(items, |item, best| item > best),
-            (Function::Min, [Entry::Sequence { items, .. }]) => self.extremum(items, |item, best| item < best),
-            (Function::Pow, [x, y]) => Some(self.float_power(x.operand()?.lanes, y.operand()?.lanes)),
-            (_, [x]) => self.call_unary(function, x.operand()?),
+    fn call_kernel(&mut self, function: Function, callee: usize) -> Option<LaneTypes> {
+        let x = callee + 1;
+        match (function, self.stack.len() - x) {
+            (Function::Max, 2..) => self.extremum(callee, |item, best| item > best),
+            (Function::Min, 2..) => self.extremum(callee, |item, best| item < best),
+            (Function::Pow, 2) => self.float_power(callee, x, x + 1),
+            (_, 1) => self.call_unary(function, callee, x),
             _ => None,
         }
     }
 
-    fn call_unary(&mut self, function: Function, x: Operand<'_>) -> Option<Vector<'i>> {
-        Some(match function {
-            Function::Abs if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, f64::abs),
-            Function::Abs if x.is_large() && x.types.is_integer() => {
-                self.large_integers(Operand::ZERO, x, |_, x| x.magnitude())
-            }
-            Function::Abs if x.is_large() => return None,
-            Function::Abs => self.integer_preserving(Operand::ZERO, x, x.bound, |_, x| x.abs(), |_, x| x.magnitude()),
-            Function::Fabs => self.float_function(x.lanes, f64::abs),
-            Function::Float => self.float_function(x.lanes, |x| x),
-            Function::Sqrt => self.finite_function(x.lanes, f64::sqrt),
-            Function::Exp => self.library_function(x.lanes, |math, x, out| math.exp(x, out)),
-            Function::Exp2 => self.library_function(x.lanes, |math, x, out| math.exp2(x, out)),
-            Function::Log => self.library_function(x.lanes, |math, x, out| math.ln(x, out)),
-            Function::Log2 => self.library_function(x.lanes, |_, x, out| map_lanes(x, out, f64::log2)),
-            Function::Log10 => self.library_function(x.lanes, |_, x, out| map_lanes(x, out, f64::log10)),
-            Function::Floor => self.rounding_function(x.lanes, f64::floor),
-            Function::Ceil => self.rounding_function(x.lanes, f64::ceil),
-            Function::Trunc | Function::Int => self.rounding_function(x.lanes, f64::trunc),
-            Function::Round => self.rounding_function(x.lanes, f64::round_ties_even),
+    fn call_unary(&mut self, function: Function, out: usize, x: usize) -> Option<LaneTypes> {
+        match function {
+            Function::Abs => return self.arithmetic(out, x, x, |x, _| x.abs()),
+            Function::Fabs => self.map(out, x, f64::abs)?,
+            Function::Float => self.map(out, x, |x| x)?,
+            Function::Sqrt => return self.finite_function(out, x, |_, x, out| map(x, out, f64::sqrt)),
+            Function::Exp => return self.finite_function(out, x, VectorMath::exp),
+            Function::Log => return self.finite_function(out, x, VectorMath::ln),
+            Function::Exp2 => return self.finite_function(out, x, |_, x, out| map(x, out, f64::exp2)),
+            Function::Log2 => return self.finite_function(out, x, |_, x, out| map(x, out, f64::log2)),
+            Function::Log10 => return self.finite_function(out, x, |_, x, out| map(x, out, f64::log10)),
+            Function::Floor => return self.rounding(out, x, f64::floor),
+            Function::Ceil => return self.rounding(out, x, f64::ceil),
+            Function::Trunc | Function::Int => return self.rounding(out, x, f64::trunc),
+            Function::Round => return self.rounding(out, x, f64::round_ties_even),
             _ => return None,
-        })
-    }
-
-    /// A function that is an instruction of the processor and whose errors all give infinities or NaN.
-    fn finite_function(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
-        let vector = self.float_function(x, f);
-        self.fall_back_unless_finite(vector.lanes.as_slice());
-        vector
+        };
+        Some(FLOATS)
     }
 
     /// A function of the C library whose errors all give infinities or NaN.
-    fn library_function(&mut self, x: Broadcast<'_>, f: impl Fn(VectorMath, &[f64], &mut [f64])) -> Vector<'i> {
-        let mut lanes = self.scratch.lanes(self.rows);
-        match x {
-            Broadcast::Each(x) => f(VectorMath::new(), x, &mut lanes),
-            Broadcast::Same(x) => {
-                let mut one = [0.0];
-                f(VectorMath::new(), &[x], &mut one);
-                lanes.fill(one[0]);
+    fn finite_function(
+        &mut self,
+        out: usize,
+        x: usize,
+        f: impl FnOnce(VectorMath, &[f64], &mut [f64]),
+    ) -> Option<LaneTypes> {
+        self.compute(out, |run, numbers| {
+            if let Operand::Each(x) = run.operand(x) {
+                f(VectorMath::new(), x, numbers);
             }
-        }
-        self.fall_back_unless_finite(&lanes);
-        Vector::from_floats(lanes)
+        })?;
+        self.fall_back_where(out, |result| !result.is_finite());
+        Some(FLOATS)
     }
 
     /// A rounding to an integer; lanes without a result below 2^53 fall back.
-    fn rounding_function(&mut self, x: Broadcast<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
-        let mut lanes = self.scratch.lanes(self.rows);
-        if kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| is_inexact(r)) {
-            self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| is_inexact(r));
-        }
-        Vector::new(lanes, LaneTypes::All(LaneType::Int), MAX_EXACT_FLOAT)
+    fn rounding(&mut self, out: usize, x: usize, round: impl Fn(f64) -> f64 + Copy) -> Option<LaneTypes> {
+        self.map(out, x, move |x| round(x) + 0.0)?;
+        self.fall_back_where(out, |integer| !is_exact(integer));
+        Some(LaneTypes::All(LaneType::Int))
     }
 
     /// `max` and `min`: the first item to which no later item is preferred.
-    fn extremum(&mut self, items: &[Entry<'i>], is_better: impl Fn(f64, f64) -> bool + Copy) -> Option<Vector<'i>> {
-        let (first, rest) = items.split_first()?;
-        let mut best: Option<Vector<'i>> = None;
-        for item in rest {
-            let next = {
-                let best = match &best {
-                    Some(best) => best.operand(),
-                    None => first.operand()?,
-                };
-                self.preferred(item.operand()?, best, is_better)
-            };
-            if let Some(old) = best.replace(next) {
-                Entry::Vector(old).recycle(&mut self.scratch);
+    fn extremum(&mut self, callee: usize, is_better: impl Fn(f64, f64) -> bool + Copy) -> Option<LaneTypes> {
+        let first = callee + 1;
+        // nothing changes unless lanes hold all items
+        for item in first..self.stack.len() {
+            self.types(item)?;
+        }
+        let mut types = self.types(first)?;
+        let mut best = first;
+        for next in first + 1..self.stack.len() {
+            let next_types = self.types(next)?;
+            if types != next_types || types == LaneTypes::Each {
+                types = self.select_types(callee, (best, types), (next, next_types), is_better)?;
             }
+            let choose = move |best, item| if is_better(item, best) { item } else { best };
+            self.zip(callee, best, next, choose, |_, _, _| false)?;
+            self.stack[callee] = Entry::Lanes(types);
+            best = callee;
         }
-        best
+        Some(types)
     }
 
-    fn preferred(
+    /// The types of the item where it is better, of the best in the other lanes, as those of the lanes at `out`.
+    fn select_types(
         &mut self,
-        item: Operand<'_>,
-        best: Operand<'_>,
+        out: usize,
+        (best, types): (usize, LaneTypes),
+        (item, item_types): (usize, LaneTypes),
         is_better: impl Fn(f64, f64) -> bool + Copy,
-    ) -> Vector<'i> {
-        if item.is_large() || best.is_large() {
-            return self.large_preferred(item, best, is_better);
-        }
-        let mut lanes = self.scratch.lanes(self.rows);
-        kernels::zip(
-            item.lanes,
-            best.lanes,
-            &mut lanes,
-            move |item, best| if is_better(item, best) { item } else { best },
-            |_, _, _| false,
-        );
-        let types =
-            self.select_types(item.types, best.types, |mask| kernels::test(item.lanes, best.lanes, mask, is_better));
-        Vector::new(lanes, types, item.bound.max(best.bound))
+    ) -> Option<LaneTypes> {
+        let mut mask = [false; LANES];
+        kernels::compare(&mut mask[..self.rows], self.operand(item), self.operand(best), is_better);
+        self.lanes[best].set_each(types);
+        self.lanes[item].set_each(item_types);
+        let mut types = self.lanes[best].types;
+        kernels::select_types(&mask, &mut types, &self.lanes[item].types);
+        self.lanes[out].types = types;
+        Some(LaneTypes::Each)
     }
 }
 
-/// Calls a function with the arguments of one lane.
-fn call_lane(
-    python: &Python,
-    callee: &Value,
-    positional: &[Entry<'_>],
-    named: &[Entry<'_>],
-    keywords: &[Box<str>],
-    lane: usize,
-) -> Result<Value, Raised> {
-    let positional: Vec<_> = positional.iter().map(|entry| entry.value(lane)).collect();
-    let named: Vec<_> = keywords.iter().map(|name| &**name).zip(named.iter().map(|entry| entry.value(lane))).collect();
-    python.call(callee, &positional, &named)
+/// Calls a function; the last values are those of the keywords.
+fn call(python: &Python, function: &Value, values: &[Value], keywords: &[Box<str>]) -> Result<Value, Raised> {
+    let (positional, named) = values.split_at(values.len() - keywords.len());
+    let named: Vec<_> = keywords.iter().map(|name| &**name).zip(named.iter().cloned()).collect();
+    python.call(function, positional, &named)
 }
 
-/// Whether a double may not represent this integer exactly.
-#[inline(always)]
-fn is_inexact(integer: f64) -> bool {
-    integer.is_nan() || integer.abs() >= MAX_EXACT_FLOAT
-}
-
-/// Applies a function without a vector form to each lane.
-fn map_lanes(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
+fn map(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
     out.iter_mut().zip(x).for_each(|(out, &x)| *out = f(x));
 }

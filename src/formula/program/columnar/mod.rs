@@ -1,273 +1,399 @@
 //! The columnar executor: each instruction runs over a block of lanes before the next instruction runs.
 //!
-//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`LaneResults`] leaves: a
-//! number for every lane that could be computed, bit for bit that of the interpreter, and a list of the lanes that fall
-//! back to the interpreter: those that would raise an error, an integer that reaches 2^104, a value that is not a
-//! number, NaN. A lane that falls back without need costs time and nothing else.
+//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. [`LaneResults`] leave: a double for every
+//! lane that could be computed, bit for bit that of the interpreter, and the lanes that fall back to the interpreter: those that
+//! would raise an error, an integer that reaches 2^53, a value that is not a number, NaN. A lane that falls back without need
+//! costs time and nothing else.
 //!
 //! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes: an error counts only in
-//! an active lane, and a branch without active lanes does not run. A mask has a byte for each lane: 1 if the lane
-//! belongs to it, else 0.
+//! an active lane, and a branch without active lanes does not run.
 
-mod arithmetic;
 mod calls;
 mod control_flow;
-mod double_double;
-mod inputs;
 mod kernels;
-mod lane_results;
-mod terms;
-mod vector;
+mod lanes;
+mod operators;
 
-pub use lane_results::LaneResults;
-pub use terms::Terms;
-pub use vector::{LANES, LaneType};
+pub use lanes::{LANES, LaneResults, LaneType};
 
+use std::mem;
 use std::ops::Range;
 
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
 use crate::python::limits::FREE_FUEL;
-use crate::python::{Arithmetic, ColumnView, Python, Value};
-use vector::{Entry, Scratch};
+use crate::python::{Arithmetic, ColumnValues, ColumnView, IntMask, Python, Raised, Value};
+use kernels::Operand;
+use lanes::{Entry, FLOATS, LaneTypes, Lanes, Mask, is_exact, lane_of};
 
-/// Runs one program on block after block and reuses its memory.
+/// Runs programs on block after block and reuses its memory.
 ///
 /// ```
+/// use job_sort_formula::formula::program::ColumnarExecutor;
 /// use job_sort_formula::python::{ColumnValues, ColumnView, IntMask};
 /// use job_sort_formula::{Formula, Schema};
 ///
 /// let program = Formula::parse("ncpus / queue_priority")?.compile(&Schema::openpbs())?;
-/// let ncpus = ColumnView { values: ColumnValues::I32(&[4, 8, 64]), ints: IntMask::All };
-/// let priority = ColumnView { values: ColumnValues::I32(&[2, 0, 1]), ints: IntMask::All };
-/// let mut columnar = program.columnar();
-/// let results = columnar.evaluate(&[ncpus, priority], 3, &[]);
+/// let columns = [[4, 8, 64], [2, 0, 1]];
+/// let input = |index: usize| Some(ColumnView { values: ColumnValues::I32(columns.get(index)?), ints: IntMask::All });
+/// let mut executor = ColumnarExecutor::default();
+/// let results = executor.evaluate(&program, &input, 3);
 /// assert_eq!((results.lanes()[0], results.lanes()[2]), (2.0, 64.0));
-/// assert_eq!(results.fallback(), [0, 1, 0]);
+/// assert_eq!(results.fallback_lanes().collect::<Vec<_>>(), [1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct ColumnarExecutor<'p, 'i> {
-    program: &'p Program,
+#[derive(Debug, Default)]
+pub struct ColumnarExecutor {
+    stack: Vec<Entry>,
+    /// The lanes of each entry of the stack, and one more.
+    lanes: Vec<Lanes>,
+    fallback: Vec<bool>,
+}
+
+impl ColumnarExecutor {
+    /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `input` gives the columns in the order of
+    /// [`Program::inputs`].
+    pub fn evaluate<'i>(
+        &mut self,
+        program: &Program,
+        input: &dyn Fn(usize) -> Option<ColumnView<'i>>,
+        rows: usize,
+    ) -> LaneResults<'_> {
+        let rows = rows.min(LANES);
+        self.stack.clear();
+        if self.lanes.is_empty() {
+            self.lanes.push(Lanes::default());
+        }
+        self.fallback.clear();
+        self.fallback.resize(rows, false);
+        let mut run = Run {
+            program,
+            input,
+            // more work is left to the interpreter, whose caller counts it
+            python: Python::with_fuel(LANES as u64 * FREE_FUEL).of_version(program.python),
+            lane_python: Python::with_fuel(FREE_FUEL).of_version(program.python),
+            rows,
+            stack: &mut self.stack,
+            lanes: &mut self.lanes,
+            fallback: &mut self.fallback,
+            active: None,
+            depth: 0,
+        };
+        let types = run.evaluate().unwrap_or_else(|| {
+            self.fallback.fill(true);
+            FLOATS
+        });
+        LaneResults { lanes: &self.lanes[0], types, fallback: &self.fallback }
+    }
+}
+
+/// One evaluation. Where a function returns `None`, all lanes fall back.
+struct Run<'r, 'i> {
+    program: &'r Program,
+    input: &'r dyn Fn(usize) -> Option<ColumnView<'i>>,
     /// Computes what is the same in all lanes.
     python: Python,
     /// Computes single lanes.
     lane_python: Python,
-    views: Vec<ColumnView<'i>>,
     rows: usize,
-    stack: Vec<Entry<'i>>,
-    frames: Vec<Frame<'i>>,
-    /// The mask of the lanes of the present branch; `None` if all lanes are active.
-    active: Option<Vec<u8>>,
-    results: LaneResults,
-    scratch: Scratch,
+    stack: &'r mut Vec<Entry>,
+    lanes: &'r mut Vec<Lanes>,
+    fallback: &'r mut Vec<bool>,
+    /// The lanes of the present branch; `None` if all lanes are active.
+    active: Option<Mask>,
+    /// The number of conditions inside which the present instruction is.
+    depth: usize,
 }
 
-/// The memory of a [`ColumnarExecutor`], for the next one.
-#[derive(Debug, Default)]
-pub struct ColumnarBuffers {
-    views: Vec<ColumnView<'static>>,
-    stack: Vec<Entry<'static>>,
-    frames: Vec<Frame<'static>>,
-    results: LaneResults,
-    scratch: Scratch,
-}
-
-/// An expression whose branches are being evaluated. `outer` are the active lanes outside of it.
-#[derive(Debug)]
-enum Frame<'i> {
-    /// The first branch of a conditional is evaluated, in the lanes of `taken`; in all active lanes if that is `None`.
-    Then { taken: Option<Vec<u8>>, outer: Option<Vec<u8>> },
-    /// The lanes of `decided` have the value of the expression; the other lanes are evaluated up to `exit`, where the
-    /// lanes are joined.
-    Join { exit: u32, decided: Vec<u8>, value: Entry<'i>, outer: Option<Vec<u8>> },
-}
-
-impl Frame<'_> {
-    fn recycle(self, scratch: &mut Scratch) {
-        let (mask, outer) = match self {
-            Self::Then { taken, outer } => (taken, outer),
-            Self::Join { decided, value, outer, .. } => {
-                value.recycle(scratch);
-                (Some(decided), outer)
-            }
-        };
-        [mask, outer].into_iter().flatten().for_each(|mask| scratch.recycle_bytes(mask));
-    }
-}
-
-/// The instruction that is executed next.
-enum Next {
-    /// The following one.
-    Following,
-    /// The one at this index.
-    Jump(u32),
-}
-
-/// Every lane falls back, so the rest of the program need not run.
-struct AllLanesFallBack;
-
-impl Program {
-    /// An executor of the program for many rows at a time, in Python's arithmetic.
-    #[doc(hidden)]
-    pub fn columnar<'i>(&self) -> ColumnarExecutor<'_, 'i> {
-        self.columnar_with(ColumnarBuffers::default())
-    }
-
-    /// An executor that reuses the memory of another one, of any program.
-    #[doc(hidden)]
-    pub fn columnar_with<'i>(&self, buffers: ColumnarBuffers) -> ColumnarExecutor<'_, 'i> {
-        let ColumnarBuffers { views, stack, frames, results, scratch } = buffers;
-        ColumnarExecutor {
-            program: self,
-            // more work is left to the interpreter, whose caller counts it
-            python: Python::with_fuel(LANES as u64 * FREE_FUEL).of_version(self.python),
-            lane_python: Python::with_fuel(FREE_FUEL).of_version(self.python),
-            views,
-            rows: 0,
-            stack,
-            frames,
-            active: None,
-            results,
-            scratch,
+impl Run<'_, '_> {
+    /// Evaluates the program; the lanes of the result are the first. Lanes whose result is NaN fall back, because the sign of a
+    /// NaN that is computed here may differ from Python's.
+    fn evaluate(&mut self) -> Option<LaneTypes> {
+        if self.program.refused.is_some() {
+            return None;
         }
-    }
-}
-
-impl<'i> ColumnarExecutor<'_, 'i> {
-    /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `inputs` are in the order of
-    /// [`Program::inputs`], `inexact` lists the rows in which an input is not exact.
-    pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &LaneResults {
-        let code = self.program.code_range();
-        self.evaluate_views(inputs.iter().copied(), code, &[], std::iter::empty(), rows, inexact)
-    }
-
-    /// Evaluates the instructions of a range as [`evaluate`](Self::evaluate) does all of them. The values of the terms in
-    /// it are given beside the inputs.
-    pub fn evaluate_views(
-        &mut self,
-        inputs: impl Iterator<Item = ColumnView<'i>>,
-        code: Range<usize>,
-        terms: &[Range<usize>],
-        values: impl Iterator<Item = ColumnView<'i>>,
-        rows: usize,
-        inexact: &[usize],
-    ) -> &LaneResults {
-        self.rows = rows.min(LANES);
-        self.results.reset(self.rows, inexact);
-        self.views.clear();
-        self.views.extend(inputs);
-        self.views.extend(values);
         self.python.begin();
-        let result = if self.program.refused.is_some() { Err(AllLanesFallBack) } else { self.run(code, terms) };
-        match result {
-            Ok(entry) => self.results.store(entry, &mut self.scratch),
-            Err(AllLanesFallBack) => self.results.fall_back_all(),
-        }
-        self.clear();
-        &self.results
+        self.run(0..self.program.code.len())?;
+        let types = self.spread(0)?;
+        self.fall_back_where(0, |result| result.is_nan());
+        Some(types)
     }
 
-    /// The memory of the executor, for [`Program::columnar_with`], and the results of the last block in it.
-    pub fn into_buffers(self) -> ColumnarBuffers {
-        let Self { views, stack, frames, results, scratch, .. } = self;
-        ColumnarBuffers { views: emptied(views), stack: emptied(stack), frames: emptied(frames), results, scratch }
-    }
-
-    fn run(&mut self, code: Range<usize>, terms: &[Range<usize>]) -> Result<Entry<'i>, AllLanesFallBack> {
-        let program = self.program;
+    fn run(&mut self, code: Range<usize>) -> Option<()> {
         let mut at = code.start;
-        loop {
-            self.join(at as u32)?;
-            let Some(instruction) = program.code.get(at).filter(|_| at < code.end) else { break };
-            if let Some(term) = terms.iter().position(|term| term.start == at) {
-                self.input(program.inputs.len() + term)?;
-                at = terms[term].end;
-                continue;
-            }
-            at = match self.step(instruction)? {
-                Next::Following => at + 1,
-                Next::Jump(index) => index as usize,
-            };
+        while at < code.end {
+            at = self.step(at)?;
         }
-        self.pop()
+        Some(())
     }
 
-    fn step(&mut self, instruction: &Instruction) -> Result<Next, AllLanesFallBack> {
-        match instruction {
+    /// Executes an instruction; returns the address of the next one.
+    fn step(&mut self, at: usize) -> Option<usize> {
+        let program = self.program;
+        match program.code.get(at)? {
             Instruction::Constant(index) => {
-                let constant = self.program.constants.get(*index as usize);
-                self.stack.push(Entry::Scalar(constant.map_or(Value::None, |constant| constant.value.clone())));
+                let constant = program.constants.get(*index as usize)?;
+                self.push(Entry::Scalar(constant.value.clone()));
             }
-            Instruction::Input(slot) => self.input(*slot as usize)?,
-            Instruction::Undefined(_) => self.fail_active_lanes()?,
+            Instruction::Input(slot) => self.load(*slot as usize)?,
+            Instruction::Undefined(_) => self.fail()?,
             Instruction::Unary(op) => self.unary(*op)?,
             Instruction::Binary(op) => self.binary(*op)?,
-            Instruction::Compare(op) => self.compare(*op)?,
-            Instruction::CompareLink { op, exit } => return self.compare_link(*op, *exit),
-            Instruction::ShortCircuit { op, exit } => return self.short_circuit(*op, *exit),
-            Instruction::BranchIfFalse { exit } => return self.branch_if_false(*exit),
-            Instruction::Jump { exit } => return self.jump(*exit),
+            Instruction::Compare(op) => {
+                let x = self.index_of_top(2)?;
+                self.compare(*op, x)?;
+                self.stack.truncate(x + 1);
+            }
+            Instruction::CompareLink { op, exit } => return self.compare_link(*op, at, *exit as usize),
+            Instruction::ShortCircuit { op, exit } => return self.short_circuit(*op, at, *exit as usize),
+            Instruction::BranchIfFalse { exit } => return self.branch(at, *exit as usize),
+            Instruction::Jump { exit } => return Some(*exit as usize),
             Instruction::Call { positional, keywords } => self.call(*positional as usize, keywords)?,
-            Instruction::Tuple(count) => self.sequence(*count as usize, false)?,
-            Instruction::List(count) => self.sequence(*count as usize, true)?,
+            Instruction::Tuple(count) => self.sequence(*count as usize, Value::tuple)?,
+            Instruction::List(count) => self.sequence(*count as usize, Value::list)?,
         }
-        Ok(Next::Following)
+        Some(at + 1)
     }
 
-    /// A program never pops an empty stack; if it did, the interpreter would report it.
-    fn pop(&mut self) -> Result<Entry<'i>, AllLanesFallBack> {
-        self.stack.pop().ok_or(AllLanesFallBack)
+    /// The index of the first of the `count` topmost entries of the stack.
+    fn index_of_top(&self, count: usize) -> Option<usize> {
+        self.stack.len().checked_sub(count)
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.stack.push(entry);
+        while self.lanes.len() <= self.stack.len() {
+            self.lanes.push(Lanes::default());
+        }
+    }
+
+    /// Replaces all entries from `index` on by a value that is the same in all lanes.
+    fn replace_by_scalar(&mut self, index: usize, value: Result<Value, Raised>) -> Option<()> {
+        self.stack.truncate(index);
+        match value {
+            Ok(value) => self.push(Entry::Scalar(value)),
+            Err(_) => self.fail()?,
+        }
+        Some(())
+    }
+
+    /// Replaces all entries from `index` on by the lanes there; without a type, all active lanes fall back.
+    fn replace_by_lanes(&mut self, index: usize, types: Option<LaneTypes>) -> Option<()> {
+        self.stack.truncate(index);
+        match types {
+            Some(types) => self.push(Entry::Lanes(types)),
+            None => self.fail()?,
+        }
+        Some(())
     }
 
     /// Marks all active lanes as falling back, and pushes a 0 in place of their value.
-    fn fail_active_lanes(&mut self) -> Result<(), AllLanesFallBack> {
-        let Some(active) = &self.active else { return Err(AllLanesFallBack) };
-        self.results.fall_back(active);
-        self.stack.push(Entry::Scalar(Value::Int(0)));
-        Ok(())
+    fn fail(&mut self) -> Option<()> {
+        self.fail_active()?;
+        self.push(Entry::Scalar(Value::Int(0)));
+        Some(())
     }
 
-    /// Pushes a value that is the same in all lanes.
-    fn push_scalar<E>(&mut self, value: Result<Value, E>) -> Result<(), AllLanesFallBack> {
-        match value {
-            Ok(value) => self.stack.push(Entry::Scalar(value)),
-            Err(_) => self.fail_active_lanes()?,
-        }
-        Ok(())
+    /// Marks all active lanes as falling back.
+    fn fail_active(&mut self) -> Option<()> {
+        let active = self.active.as_ref()?;
+        self.fallback.iter_mut().zip(active).for_each(|(fallback, active)| *fallback |= active);
+        Some(())
     }
 
-    fn sequence(&mut self, count: usize, is_list: bool) -> Result<(), AllLanesFallBack> {
-        let base = self.stack.len().checked_sub(count).ok_or(AllLanesFallBack)?;
-        let items = self.stack.split_off(base);
-        self.stack.push(Entry::Sequence { items, is_list });
-        Ok(())
-    }
-
-    /// Returns all memory to the pool, also if the evaluation stopped early.
-    fn clear(&mut self) {
-        while let Some(entry) = self.stack.pop() {
-            entry.recycle(&mut self.scratch);
+    /// Marks the active lanes as falling back whose number in an entry `fails`.
+    fn fall_back_where(&mut self, index: usize, fails: impl Fn(f64) -> bool + Copy) {
+        let numbers = &self.lanes[index].numbers[..self.rows];
+        if !kernels::any(numbers, fails) {
+            return;
         }
-        while let Some(frame) = self.frames.pop() {
-            frame.recycle(&mut self.scratch);
-        }
-        if let Some(active) = self.active.take() {
-            self.scratch.recycle_bytes(active);
+        for lane in 0..self.rows {
+            if fails(self.lanes[index].numbers[lane]) {
+                self.fall_back(lane);
+            }
         }
     }
-}
 
-impl ColumnarBuffers {
-    /// The results of the last block.
-    pub fn results(&self) -> &LaneResults {
-        &self.results
+    /// Marks a lane as falling back if it is active.
+    fn fall_back(&mut self, lane: usize) {
+        self.fallback[lane] |= self.active.as_ref().is_none_or(|active| active[lane]);
     }
-}
 
-/// An empty vector in the memory of another one, whose items may borrow for less long.
-fn emptied<T, U>(mut items: Vec<T>) -> Vec<U> {
-    items.clear();
-    // a vector that is collected from another one of the same layout takes over its memory
-    items.into_iter().filter_map(|_| None).collect()
+    /// A tuple or a list of what is the same in all lanes; others are left to the interpreter.
+    fn sequence(&mut self, count: usize, new: impl Fn(Vec<Value>) -> Value) -> Option<()> {
+        let first = self.index_of_top(count)?;
+        let items: Option<Vec<Value>> = self.stack[first..].iter().map(|item| item.scalar().cloned()).collect();
+        self.stack.truncate(first);
+        match items {
+            Some(items) => self.push(Entry::Scalar(new(items))),
+            None => self.fail()?,
+        }
+        Some(())
+    }
+
+    /// Pushes an input; a missing one is a `NameError`.
+    fn load(&mut self, slot: usize) -> Option<()> {
+        let Some(ColumnView { values, ints }) = (self.input)(slot) else { return self.fail() };
+        match (values, ints) {
+            (ColumnValues::Same(number), IntMask::None) => self.push(Entry::Scalar(Value::Float(number))),
+            (ColumnValues::Same(number), IntMask::All | IntMask::Exact) if is_exact(number) => {
+                self.push(Entry::Scalar(Value::Int(number as i64)));
+            }
+            (ColumnValues::F64(floats), IntMask::None) if floats.len() >= self.rows => {
+                self.push(Entry::Input(slot, LaneType::Float));
+            }
+            (ColumnValues::F64(integers), IntMask::Exact) if integers.len() >= self.rows => {
+                self.push(Entry::Input(slot, LaneType::Int));
+            }
+            _ => self.load_lanes(values, ints)?,
+        }
+        Some(())
+    }
+
+    fn load_lanes(&mut self, values: ColumnValues<'_>, ints: IntMask<'_>) -> Option<()> {
+        let index = self.stack.len();
+        self.push(Entry::Lanes(LaneTypes::Each));
+        let Lanes { numbers, types } = &mut self.lanes[index];
+        let numbers = &mut numbers[..self.rows];
+        let loaded = match values {
+            ColumnValues::Same(number) => {
+                numbers.fill(number);
+                self.rows
+            }
+            ColumnValues::I32(integers) => kernels::load(integers, numbers, f64::from),
+            ColumnValues::I64(integers) => kernels::load(integers, numbers, |integer| integer as f64),
+            ColumnValues::F64(floats) => kernels::load(floats, numbers, |float| float),
+            ColumnValues::ByEntity { index, values } => {
+                let value = |entity: u32| values.get(entity as usize).copied().unwrap_or_default();
+                kernels::load(index, numbers, value)
+            }
+        };
+        if loaded < self.rows {
+            return self.replace_by_lanes(index, None);
+        }
+        let types = match ints {
+            IntMask::All | IntMask::Exact => LaneTypes::All(LaneType::Int),
+            IntMask::None => FLOATS,
+            IntMask::Each(is_int) => {
+                types.iter_mut().zip(is_int).for_each(|(kind, &is_int)| *kind = u8::from(is_int));
+                LaneTypes::Each
+            }
+        };
+        self.check_integers(index, types);
+        self.replace_by_lanes(index, Some(types))
+    }
+
+    /// The types of an entry; `None` if lanes do not hold it.
+    fn types(&self, index: usize) -> Option<LaneTypes> {
+        match self.stack.get(index)? {
+            Entry::Lanes(types) => Some(*types),
+            Entry::Input(_, kind) => Some(LaneTypes::All(*kind)),
+            Entry::Scalar(value) => Some(LaneTypes::All(lane_of(value)?.1)),
+        }
+    }
+
+    /// The numbers of an entry that has [types](Self::types).
+    fn operand(&self, index: usize) -> Operand<'_> {
+        match &self.stack[index] {
+            Entry::Lanes(_) => Operand::Each(&self.lanes[index].numbers[..self.rows]),
+            Entry::Input(slot, _) => Operand::Each(self.input_numbers(*slot)),
+            Entry::Scalar(value) => Operand::Same(lane_of(value).map_or(f64::NAN, |(number, _)| number)),
+        }
+    }
+
+    fn input_numbers(&self, slot: usize) -> &[f64] {
+        match (self.input)(slot).map(|view| view.values) {
+            Some(ColumnValues::F64(numbers)) => numbers.get(..self.rows).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Gives an entry lanes of its own. `None` if lanes do not hold it.
+    fn spread(&mut self, index: usize) -> Option<LaneTypes> {
+        let types = self.types(index)?;
+        if !matches!(self.stack[index], Entry::Lanes(_)) {
+            self.compute(index, |run, numbers| match run.operand(index) {
+                Operand::Same(number) => numbers.fill(number),
+                Operand::Each(input) => numbers.copy_from_slice(input),
+            })?;
+            self.stack[index] = Entry::Lanes(types);
+        }
+        Some(types)
+    }
+
+    /// Computes new lanes at `index` from the entries of the stack, whose lanes are as before until then.
+    fn compute<R>(&mut self, index: usize, f: impl FnOnce(&Self, &mut [f64]) -> R) -> Option<R> {
+        // the last lanes are those of no entry
+        let mut new = self.lanes.pop()?;
+        let result = f(self, &mut new.numbers[..self.rows]);
+        mem::swap(&mut self.lanes.get_mut(index)?.numbers, &mut new.numbers);
+        self.lanes.push(new);
+        Some(result)
+    }
+
+    /// `out = f(x, y)` in every lane; returns whether `fails(x, y, out)` is true in any.
+    fn zip(
+        &mut self,
+        out: usize,
+        x: usize,
+        y: usize,
+        f: impl Fn(f64, f64) -> f64 + Copy,
+        fails: impl Fn(f64, f64, f64) -> bool + Copy,
+    ) -> Option<bool> {
+        self.compute(out, |run, numbers| kernels::zip(numbers, run.operand(x), run.operand(y), f, fails))
+    }
+
+    /// `out = f(x)` in every lane.
+    fn map(&mut self, out: usize, x: usize, f: impl Fn(f64) -> f64 + Copy) -> Option<bool> {
+        self.zip(out, x, x, move |x, _| f(x), |_, _, _| false)
+    }
+
+    /// Makes the zeros of integers positive; lanes whose integer reaches 2^53 or is NaN fall back.
+    fn check_integers(&mut self, index: usize, types: LaneTypes) {
+        let rows = self.rows;
+        match types {
+            FLOATS => {}
+            LaneTypes::All(_) => {
+                kernels::make_zeros_positive(&mut self.lanes[index].numbers[..rows]);
+                self.fall_back_where(index, |integer| !is_exact(integer));
+            }
+            LaneTypes::Each => {
+                let Lanes { numbers, types } = &mut self.lanes[index];
+                if kernels::check_integers(&mut numbers[..rows], types) {
+                    for lane in 0..rows {
+                        let lanes = &self.lanes[index];
+                        if lanes.types[lane] != LaneType::Float as u8 && !is_exact(lanes.numbers[lane]) {
+                            self.fall_back(lane);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The value of one lane of an entry.
+    fn value(&self, index: usize, lane: usize) -> Value {
+        match &self.stack[index] {
+            Entry::Scalar(value) => value.clone(),
+            Entry::Lanes(types) => self.lanes[index].value(*types, lane),
+            Entry::Input(slot, kind) => kind.value(self.input_numbers(*slot)[lane]),
+        }
+    }
+
+    /// Evaluates each active lane in Python, into the lanes at `index`; errors and values that no lane can hold fall back.
+    fn each_lane(&mut self, index: usize, evaluate: impl Fn(&Self, usize) -> Result<Value, Raised>) -> LaneTypes {
+        for lane in 0..self.rows {
+            let is_active = self.active.as_ref().is_none_or(|active| active[lane]);
+            let mut found = None;
+            if is_active {
+                self.lane_python.begin();
+                found = evaluate(self, lane).ok().as_ref().and_then(lane_of);
+            }
+            self.fallback[lane] |= is_active && found.is_none();
+            let (number, kind) = found.unwrap_or((0.0, LaneType::Float));
+            self.lanes[index].numbers[lane] = number;
+            self.lanes[index].types[lane] = kind as u8;
+        }
+        LaneTypes::Each
+    }
 }
