@@ -52,7 +52,6 @@ fn lanes_and_library(criterion: &mut Criterion) {
     pair(criterion, "x^0.5", |out| lanes.pow_scalar_exponent(&x, 0.5, out), |at| power(x[at], 0.5));
     pair(criterion, "x^-1", |out| lanes.pow_scalar_exponent(&x, -1.0, out), |at| power(x[at], -1.0));
     pair(criterion, "exp", |out| lanes.exp(&y, out), |at| y[at].exp());
-    pair(criterion, "exp2", |out| lanes.exp2(&y, out), |at| y[at].exp2());
     pair(criterion, "ln", |out| lanes.ln(&x, out), |at| x[at].ln());
 }
 

@@ -11,7 +11,7 @@
 //! `ln` itself, has a relative error of 2⁻⁶³ (0.001 units in the last place). The fine one is for powers, where the
 //! exponent multiplies the error: 2⁻⁶⁸·⁸ (2e-5 units for each unit of `|y · ln x|`).
 
-use std::f64::consts::{LN_2, LOG2_E};
+use std::f64::consts::LOG2_E;
 
 use crate::python::vector_math::kernel_driver::Kernel;
 use crate::python::vector_math::ziv_rounding::{Approximation, EXP_MARGIN, LOG_MARGIN, is_positive_normal, rounded};
@@ -19,9 +19,6 @@ use crate::python::vector_math::ziv_rounding::{Approximation, EXP_MARGIN, LOG_MA
 /// ln 2 as a sum of two doubles. The first has 42 bits, so its product with an exponent is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_559_890_3;
 const LN_2_LOW: f64 = 5.497_923_018_708_371e-14;
-/// ln 2 - `LN_2`.
-const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
-
 const SIXTH: f64 = 1.0 / 6.0;
 const SIXTH_REST: f64 = 9.251_858_538_542_97e-18;
 /// The polynomial `q` of `exp`.
@@ -84,22 +81,6 @@ impl Kernel<1> for Exp {
 
     fn call_library(&self, [x]: [f64; 1]) -> f64 {
         x.exp()
-    }
-}
-
-/// `exp2`.
-pub(super) struct Exp2;
-
-impl Kernel<1> for Exp2 {
-    #[inline(always)]
-    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
-        let high = x * LN_2;
-        let low = x.mul_add(LN_2_REST, x.mul_add(LN_2, -high));
-        exp(high, low, EXP_MARGIN)
-    }
-
-    fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        x.exp2()
     }
 }
 

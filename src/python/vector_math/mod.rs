@@ -1,6 +1,6 @@
 //! Powers, exponentials and logarithms of whole columns, with the bits of the C library.
 //!
-//! Slices of doubles enter. For every row, the double leaves that [`f64::powf`], [`f64::exp`], [`f64::exp2`] or
+//! Slices of doubles enter. For every row, the double leaves that [`f64::powf`], [`f64::exp`] or
 //! [`f64::ln`] gets from the platform's C library. Nothing raises here: a domain error gives the library's nan and an
 //! overflow its infinity, which the caller turns into Python's exceptions.
 //!
@@ -31,9 +31,9 @@ mod power;
 mod tests;
 mod ziv_rounding;
 
-use crate::python::vector_math::exp_log::{Exp, Exp2, Ln};
+use crate::python::vector_math::exp_log::{Exp, Ln};
 use crate::python::vector_math::kernel_driver::apply;
-use crate::python::vector_math::power::{Cube, Fourth, Power, PowerOfBase, Reciprocal, Root, Square, ToPower};
+use crate::python::vector_math::power::{Cube, Power, PowerOfBase, Square, ToPower};
 use crate::simd::Level;
 
 /// The functions, with the instructions of this processor.
@@ -60,14 +60,11 @@ impl VectorMath {
         apply(self.level, &PowerOfBase::new(base), [exponent], out);
     }
 
-    /// `base[i].powf(exponent)`. The exponents 2, 3, 4, 0.5 and -1 need no logarithm and are the fastest.
+    /// `base[i].powf(exponent)`. The exponents 2 and 3 need no logarithm and are the fastest.
     pub fn pow_scalar_exponent(self, base: &[f64], exponent: f64, out: &mut [f64]) {
         match exponent {
             2.0 => apply(self.level, &Square, [base], out),
             3.0 => apply(self.level, &Cube, [base], out),
-            4.0 => apply(self.level, &Fourth, [base], out),
-            0.5 => apply(self.level, &Root, [base], out),
-            -1.0 => apply(self.level, &Reciprocal, [base], out),
             _ => apply(self.level, &ToPower::new(exponent), [base], out),
         };
     }
@@ -75,11 +72,6 @@ impl VectorMath {
     /// `x[i].exp()`.
     pub fn exp(self, x: &[f64], out: &mut [f64]) {
         apply(self.level, &Exp, [x], out);
-    }
-
-    /// `x[i].exp2()`.
-    pub fn exp2(self, x: &[f64], out: &mut [f64]) {
-        apply(self.level, &Exp2, [x], out);
     }
 
     /// `x[i].ln()`.

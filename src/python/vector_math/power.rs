@@ -1,9 +1,9 @@
-//! `pow` of columns: by exponential and logarithm in general, without them for the exponents 2, 3, 4, 0.5 and -1.
+//! `pow` of columns: by exponential and logarithm in general, without them for the exponents 2 and 3.
 //!
 //! Constants of a column are computed once, when the kernel is made. Calls to the library hide constants from the
 //! compiler, which otherwise replaces them with `exp2` for a base of 2 and with products for small exponents: other bits.
 //!
-//! The special exponents use a product, a square root or a reciprocal to about 100 bits. Their margin is the library's
+//! The special exponents use a product to about 100 bits. Their margin is the library's
 //! error alone: the function is `pow`, not a multiplication, and near a midpoint the two may differ.
 
 use std::hint::black_box;
@@ -96,27 +96,19 @@ const MARGIN_PER_DOUBLING: f64 = 3.2e-5 * UNIT;
 
 /// Between 2⁻⁹⁰⁰ and 2⁹⁰⁰ a result is finite and its second part is not subnormal.
 const MAX_DOUBLINGS: f64 = 900.0;
-/// The limit for a square root, whose error is found by squaring it.
-const MAX_ROOT_DOUBLINGS: f64 = MAX_DOUBLINGS / 2.0;
 
-/// Rounds `high + low`. The result is certain if `pow` must return it and it is within a factor of 2^`max_doublings`
-/// from 1.
+/// A product `high + low`, rounded. The result is certain if `pow` must return it. Zeros are common bases, and certain: their power
+/// is the product.
 #[inline(always)]
-fn rounded_power(high: f64, low: f64, max_doublings: f64) -> Approximation {
+fn product(base: f64, high: f64, low: f64) -> Approximation {
     const EXPONENT: u64 = 0x7ff;
     const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
     let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64;
     let doublings = exponent.abs();
     let approximation = rounded(high, low, doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE));
-    Approximation { value: approximation.value, certain: approximation.certain & (doublings <= max_doublings) }
-}
-
-/// [`rounded_power`] of a product. Zeros are common bases, and certain: their power is the product.
-#[inline(always)]
-fn product(base: f64, high: f64, low: f64) -> Approximation {
-    let approximation = rounded_power(high, low, MAX_DOUBLINGS);
+    let is_certain = approximation.certain & (doublings <= MAX_DOUBLINGS);
     let value = if base == 0.0 { high } else { approximation.value };
-    Approximation { value, certain: approximation.certain | (base == 0.0) }
+    Approximation { value, certain: is_certain | (base == 0.0) }
 }
 
 /// `x²` exactly.
@@ -154,53 +146,5 @@ impl Kernel<1> for Cube {
 
     fn call_library(&self, [x]: [f64; 1]) -> f64 {
         library_power(x, 3.0)
-    }
-}
-
-/// To the power of 4.
-pub(super) struct Fourth;
-
-impl Kernel<1> for Fourth {
-    #[inline(always)]
-    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
-        let (once, once_rest) = square(x);
-        let (high, low) = square(once);
-        product(x, high, (once + once).mul_add(once_rest, low))
-    }
-
-    fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        library_power(x, 4.0)
-    }
-}
-
-/// To the power of 0.5. Zeros are left to the library, because the square root of -0 differs from its power.
-pub(super) struct Root;
-
-impl Kernel<1> for Root {
-    #[inline(always)]
-    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
-        let root = x.sqrt();
-        let remainder = (-root).mul_add(root, x);
-        rounded_power(root, remainder / (root + root), MAX_ROOT_DOUBLINGS)
-    }
-
-    fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        library_power(x, 0.5)
-    }
-}
-
-/// To the power of -1.
-pub(super) struct Reciprocal;
-
-impl Kernel<1> for Reciprocal {
-    #[inline(always)]
-    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
-        let inverse = 1.0 / x;
-        let remainder = (-inverse).mul_add(x, 1.0);
-        rounded_power(inverse, remainder * inverse, MAX_DOUBLINGS)
-    }
-
-    fn call_library(&self, [x]: [f64; 1]) -> f64 {
-        library_power(x, -1.0)
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! A margin, in units in the last place, is the library's error beyond 0.5 plus ours. glibc since 2.28 and musl since
 //! 1.2 share one implementation and publish its error bounds. Without fused multiply-add (with it they are smaller) they
-//! are: `exp` and `exp2` 0.511, `log` 0.520, `pow` 0.511 and 1.5 · 2⁻⁶⁸ · 2⁵³ for each unit of `|y · ln x|`, 0.54 at
+//! are: `exp` 0.511, `log` 0.520, `pow` 0.511 and 1.5 · 2⁻⁶⁸ · 2⁵³ for each unit of `|y · ln x|`, 0.54 at
 //! worst. glibc before 2.28 rounds these functions correctly.
 
 /// Whether the C library of this platform publishes the error bounds of its functions.
@@ -16,7 +16,7 @@ pub(super) const HAS_PUBLISHED_BOUNDS: bool =
 
 /// A unit in the last place of a number between 1 and 2.
 pub(super) const UNIT: f64 = f64::EPSILON;
-/// The margin of `exp` and `exp2`: 0.011 for the library; `exp_log` derives ours.
+/// The margin of `exp`: 0.011 for the library; `exp_log` derives ours.
 pub(super) const EXP_MARGIN: f64 = (0.011 + 0.003) * UNIT;
 /// The margin of `ln`: 0.020 for the library; `exp_log` derives ours.
 pub(super) const LOG_MARGIN: f64 = (0.020 + 0.002) * UNIT;
