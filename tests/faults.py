@@ -987,7 +987,7 @@ int main(int count, char **arguments)
 {
     struct rlimit limit;
     jsf_error *error = NULL;
-    jsf_ranking *ranking = NULL;
+    char *json = NULL;
     jsf_tree *tree = NULL;
     jsf_status status = JSF_STATUS_OK;
     FILE *file = fopen("tree.json", "rb");
@@ -997,7 +997,7 @@ int main(int count, char **arguments)
     limit.rlim_cur = limit.rlim_max = strtoul(arguments[count - 1], NULL, 10) << 10;
     setrlimit(RLIMIT_AS, &limit);
     switch (arguments[1][0]) {
-    case 'j': status = jsf_site_rank("site", JSF_NUL_TERMINATED, "ncpus+eligible_time", JSF_NUL_TERMINATED, &ranking, &error); break;
+    case 'j': status = jsf_site_rank("site", JSF_NUL_TERMINATED, "ncpus+eligible_time", JSF_NUL_TERMINATED, &json, &error); break;
     case 't': status = jsf_tree_read(document, length, "pbs", &tree, &error); break;
     case 'c': status = score("ncpus*2", ROWS, &error); break;
     case 'i': status = score(integers, 20000, &error); break;

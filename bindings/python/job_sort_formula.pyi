@@ -140,8 +140,6 @@ class Formula:
 
         ValueError if a column is missing, undefined, given twice (in ``table`` and by name: neither wins), or of another length; TypeError
         if its values are no numbers; ValueError for more than 2**31 - 1 rows."""
-    def evaluate_table(self, table: _TableLike, /, *, threads: int | None = None) -> Scores:
-        """The scores of the jobs in a table."""
     def rank(
         self,
         table: _TableLike,
@@ -218,17 +216,16 @@ class Scores:
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
-    def __eq__(self, other: object, /) -> bool:
-        """Whether the numbers, the nulls and the errors are the same."""
     def __len__(self) -> int: ...
     def __getitem__(self, row: int, /) -> float | None: ...
     def __iter__(self) -> Iterator[float | None]: ...
 
+@final
 class Table:
     """Rows of jobs or nodes: its columns by their names, as those of a data frame, so that ``len(table)`` is the number of rows. Exports Arrow:
-    ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``pandas.DataFrame(table)`` makes floats of integers with None, such as ``rank``;
-    ``table.to_pandas()`` keeps them, and is ten times as fast: of what is not a dict, ``pandas.DataFrame`` makes an object of each row. ``dict(table)`` is
-    a dict of its columns, and pandas 3 has ``pandas.DataFrame.from_arrow(table)``, which copies no numbers. It can be pickled.
+    ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``table.to_pandas()`` keeps integers with None, such as ``rank``, of which
+    ``pandas.DataFrame(dict(table))`` makes floats; ``pandas.DataFrame(table)`` is a TypeError. pandas 3 has ``pandas.DataFrame.from_arrow(table)``,
+    which copies no numbers. It cannot be pickled; ``table.to_pydict()`` can.
 
     An input that is whole for some jobs and fractional for others is an int for the former and a float for the latter, as in the scheduler: in the
     lists of the table, and for ``formula.evaluate(table)``. The data frames and Arrow arrays that are made of it have floats."""
@@ -246,23 +243,15 @@ class Table:
         ``sizes``, ``fairness``; of ``Site.shares`` the policy and its settings; empty for a ``Queue``."""
     def keys(self) -> list[str]:
         """The names of the columns."""
-    def values(self) -> list[list[Any]]:
-        """The columns as lists."""
-    def items(self) -> list[tuple[str, list[Any]]]: ...
     def __contains__(self, name: object, /) -> bool: ...
     def __iter__(self) -> Iterator[str]:
         """The names of the columns."""
     def __getitem__(self, name: str, /) -> list[Any]:
         """A column as a list."""
-    def head(self, n: int = 5) -> Table:
-        """The first rows."""
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame``, in which integers with None have the type ``Int64``."""
-    def to_polars(self) -> Any:
-        """A ``polars.DataFrame``."""
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        """The rows as objects, which ``pandas.DataFrame(table)`` asks for. Of a table without rows it then makes a frame without columns, and
-        ``to_pandas`` one with them."""
+    def __array__(self, dtype: Any = None, copy: Any = None) -> None:
+        """TypeError: a table is no array."""
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as dicts."""
     def to_pydict(self) -> dict[str, list[Any]]: ...
@@ -273,13 +262,13 @@ class Table:
     def __len__(self) -> int: ...
 
 @final
-class Queue(Table):
-    """The jobs of one document, with the inputs that a formula may read: ``formula.evaluate(queue)``."""
+class Queue:
+    """Reads the jobs of one document, with the inputs that a formula may read: ``formula.evaluate(Queue.read(path))``."""
 
     @staticmethod
     def read(
         path: _Document, inputs: str | Iterable[str] | None = None, resources: dict[str, str] | None = None
-    ) -> Queue:
+    ) -> Table:
         """Reads ``qstat -f`` as JSON, dsv or text, native JSON or NDJSON, also compressed. The columns are ``id``, ``entity``,
         ``queue``, ``state`` and ``inputs``, or every numeric name that OpenPBS, ``resources`` or the jobs define. As in the
         scheduler a job has 0 of what it did not request; ``warnings`` names the ``inputs`` that nothing declares. Fair-share numbers need
@@ -571,7 +560,7 @@ class Replay(dict[str, Any]):
 @final
 class ShareTree:
     """A fair-share tree of one's own, with OpenPBS's policy: groups and entities with shares, which are charged for what they use. Names
-    are unique. It can be pickled; threads may share it."""
+    are unique. Threads may share it."""
 
     def __new__(cls, *, least_usage: bool = False) -> ShareTree:
         """A tree with nothing but its root, ``"root"``. Usage begins at 0; with ``least_usage`` as in OpenPBS's scheduler: every node begins at 1,
@@ -601,15 +590,13 @@ class ShareTree:
         of all but the root are NaN, which ``least_usage`` prevents. ``numbers="openpbs"`` gives ``perc``, ``tree_usage`` and ``factor`` six decimals, as which a formula gets them:
         ``formula.evaluate(fairshare_factor=tree.shares(users, numbers="openpbs")["factor"])``. KeyError if one is unknown."""
     def __contains__(self, name: object, /) -> bool: ...
-    def __eq__(self, other: object, /) -> bool:
-        """Whether the nodes, their shares and their usage are the same."""
     def __len__(self) -> int:
         """The number of nodes, with the root."""
 
 @final
 class Site:
     """A site: its server, queues, resources, scheduler settings, fair-share tree and jobs. A formula is a ``Formula`` or its text.
-    Where it may be left out it is the one in force. A pickled site is opened again from its path."""
+    Where it may be left out it is the one in force. It cannot be pickled: open it in each process."""
 
     @staticmethod
     def open(
@@ -772,7 +759,7 @@ class Site:
 @final
 class Template:
     """A formula in which some numbers are still to be found: ``{name=START:LOW..HIGH}``, with ``:log`` behind it where factors matter and not
-    differences, and ``:int`` where the number must be whole. ``{name}`` repeats a number. It is immutable and can be pickled."""
+    differences, and ``:int`` where the number must be whole. ``{name}`` repeats a number. It is immutable."""
 
     def __new__(cls, text: str) -> Template:
         """SyntaxError if the text is no Python but for its constants, or has none. That it is not arithmetic is a ValueError of ``Site.fit`` and
@@ -789,14 +776,11 @@ class Template:
         ValueError if a number is missing, is not finite or has no constant."""
     def starting_at(self, values: Iterable[SupportsFloat] | Mapping[str, float]) -> Template:
         """The template with these start values, each put into its range."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
 
 @final
 class Constant:
     """A number of a template that is to be found."""
 
-    def __new__(cls, name: str, start: float, low: float, high: float, *, log: bool = False, int: bool = False) -> Constant: ...
     @property
     def name(self) -> str: ...
     @property
@@ -812,7 +796,6 @@ class Constant:
     @property
     def int(self) -> bool:
         """Whether it is a whole number."""
-    def __eq__(self, other: object, /) -> bool: ...
 
 @type_check_only
 class _Parameter(TypedDict):
@@ -867,9 +850,9 @@ class _Point(TypedDict):
     objective: float | None
     loss: float
 
-@final
-class Fit:
-    """The constants that were found for a template, and the formula with them. It can be pickled."""
+class Fit(dict[str, Any]):
+    """The constants that were found for a template, and the formula with them: the dict that ``jsf fit --format json`` answers, whose entries
+    are attributes too."""
 
     @property
     def formula(self) -> str: ...
@@ -909,9 +892,6 @@ class Fit:
     @property
     def warnings(self) -> list[str]:
         """What is doubtful about the site and the log, one sentence each."""
-    @property
-    def document(self) -> dict[str, Any]:
-        """What ``jsf fit --format json`` answers."""
 
 @final
 class Objective:
@@ -957,9 +937,10 @@ class Workload:
         """What is left out, damaged or assumed, one sentence each."""
     def __len__(self) -> int: ...
 
-@final
-class Simulation:
-    """A log of jobs, run through time under a formula. Times are in seconds. It can be pickled, and then needs neither site nor log."""
+class Simulation(dict[str, Any]):
+    """A log of jobs, run through time under a formula: the dict that ``jsf simulate --format json`` answers, with the numbers of entities, groups,
+    queues, sizes and lengths, but its ``jobs`` are a table, which is an attribute only, as ``failed`` and ``warnings`` are. Times are in seconds. For
+    another process, ``dict(simulation)`` can be pickled, and so can ``simulation.jobs.to_pydict()``."""
 
     @property
     def formula(self) -> str: ...
@@ -970,7 +951,7 @@ class Simulation:
     @property
     def summary(self) -> dict[str, Any]:
         """The numbers of all jobs that count: ``jobs``, ``makespan``, ``utilisation``, ``core_seconds``, ``mean_queue``, ``wait`` and
-        ``bounded_slowdown`` (``mean``, ``p25``, ``median``, ``p75``, ``p95``, ``max``), and the other entries of ``summary`` in the JSON of ``jsf``."""
+        ``bounded_slowdown`` (``mean``, ``p25``, ``median``, ``p75``, ``p95``, ``max``), and other entries."""
     @property
     def goals(self) -> list[dict[str, Any]]:
         """The goals, as the simulation meets them: ``name``, ``jobs``, ``value``, ``limit``, ``met``."""
@@ -979,10 +960,8 @@ class Simulation:
         """The number of jobs for which the formula raises an error."""
     @property
     def warnings(self) -> list[str]:
-        """What is doubtful about the site, the log, the formula and the simulation, one sentence each."""
-    @property
-    def document(self) -> dict[str, Any]:
-        """What ``jsf simulate --format json`` answers, with the jobs and with the numbers of entities, groups, queues, sizes and lengths."""
+        """What is doubtful about the site, the log, the formula and the simulation, one sentence each. The entry ``"warnings"`` of the dict has
+        those about the simulation only."""
 
 def simulate(
     workload: Workload | _Logs,

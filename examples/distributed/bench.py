@@ -77,13 +77,13 @@ POLARS = {
 def polars_function(name):
     """The formula as an expression, which Polars calls for each part of the rows."""
     formula = FORMULAS[name]
-    score = lambda jobs: pl.Series(formula.evaluate_table(jobs.struct.unnest()))
+    score = lambda jobs: pl.Series(formula.evaluate(jobs.struct.unnest()))
     return pl.struct(*formula.inputs).map_batches(score, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def polars_at_once(name, frame):
     formula = FORMULAS[name]
-    return pl.Series(formula.evaluate_table(frame.select(formula.inputs).collect(), threads=options.threads)).sum()
+    return pl.Series(formula.evaluate(frame.select(formula.inputs).collect(), threads=options.threads)).sum()
 
 
 def datafusion_context(source, batch_size):
@@ -155,7 +155,7 @@ def failures():
     print("| formula | jobs | no score | ours | DataFusion's own gives | Polars' own gives | other bits: DataFusion | Polars |")
     print("|---|--:|--:|---|---|---|--:|--:|")
     for name, formula in FORMULAS.items():
-        scores = formula.evaluate_table(rows)
+        scores = formula.evaluate(rows)
         expected = scores.to_pylist()
         engines = []
         for own in (

@@ -93,7 +93,7 @@ def judge(options, template, trials):
     best = min(points, key=lambda point: (point["missed"], point["loss"]))
     fit = Site.open(options.site).fit(template.starting_at(best["values"]), evaluations=1, **on_log(options))
     path = pathlib.Path(options.folder, "fit.json")
-    path.write_text(json.dumps(fit.document, indent=1))
+    path.write_text(json.dumps(fit, indent=1))
     print(f"{fit.formula}\n{fit.recommendation} ({fit.reason}), see {path}")
     for goal in fit.goals:
         print(f"{goal['name']}: {goal['held_out_current']['value']} in force, {goal['held_out']['value']} fitted, on what was not searched")

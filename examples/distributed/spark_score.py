@@ -25,7 +25,7 @@ def scorer(formulas):
         for batch in batches:
             columns = {name: batch.column(name) for name in KEYS}
             for name, formula in formulas.items():
-                columns[name] = pa.array(formula.evaluate_table(batch))
+                columns[name] = pa.array(formula.evaluate(batch))
             yield pa.RecordBatch.from_pydict(columns)
 
     return score

@@ -1,8 +1,7 @@
-//! One job at a time through C, against the columns of one row that took its place; and nodes added to a tree.
+//! One job at a time through C, against the columns of one row that took its place.
 //!
 //! `cargo bench -p job-sort-formula-c --bench one_job`
 
-use std::ffi::CString;
 use std::hint::black_box;
 use std::ptr;
 
@@ -11,7 +10,6 @@ use job_sort_formula_c::*;
 
 /// The fair-share formula of PP-718.
 const FORMULA: &str = "pow(2, -(fairshare_tree_usage/fairshare_perc))";
-const NODES: usize = 4000;
 
 fn compiled(formula: &str) -> *mut jsf_program {
     let mut program = ptr::null_mut();
@@ -84,33 +82,5 @@ fn one_job(criterion: &mut Criterion) {
     }
 }
 
-/// Adds the members to an empty tree, in one call or in many, and asks for the numbers.
-fn grown_tree(members: &[jsf_member], at_once: usize) -> usize {
-    let (mut tree, mut first) = (ptr::null_mut(), 0);
-    // SAFETY: the handles are the library's, and the arrays have the lengths that are passed
-    unsafe {
-        jsf_tree_new(c"fair-tree".as_ptr(), &mut tree, ptr::null_mut());
-        for members in members.chunks(at_once) {
-            jsf_tree_add_many(tree, members.as_ptr(), members.len(), &mut first, ptr::null_mut());
-        }
-        jsf_tree_update(tree, ptr::null_mut());
-        let count = jsf_tree_count(tree);
-        jsf_tree_free(tree);
-        count
-    }
-}
-
-fn add_nodes(criterion: &mut Criterion) {
-    let names: Vec<CString> = (0..NODES).map(|node| CString::new(format!("user{node}")).expect("no NUL")).collect();
-    let members: Vec<jsf_member> =
-        names.iter().map(|name| jsf_member { name: name.as_ptr(), shares: 1, parent: 0, is_group: false }).collect();
-    let mut group = criterion.benchmark_group("4,000 nodes");
-    group.sample_size(10);
-    for (name, at_once) in [("at once", NODES), ("one by one", 1)] {
-        group.bench_function(name, |bencher| bencher.iter(|| assert_eq!(grown_tree(&members, at_once), NODES + 1)));
-    }
-    group.finish();
-}
-
-criterion_group!(benches, one_job, add_nodes);
+criterion_group!(benches, one_job);
 criterion_main!(benches);

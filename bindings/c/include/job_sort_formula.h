@@ -232,30 +232,24 @@ typedef struct jsf_error jsf_error;
 typedef struct jsf_program jsf_program;
 
 /**
- * The jobs of a site in the order in which its scheduler considers them. It is immutable and may be read by several threads.
- * Free it with `jsf_ranking_free`.
- */
-typedef struct jsf_ranking jsf_ranking;
-
-/**
- * The names that a formula may use: those of OpenPBS, and the resources of a site. Several threads may use it at the same
- * time. Programs do not depend on it after they are compiled. Free it with `jsf_schema_free`.
+ * The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of threads may read it at the same
+ * time; a call that adds to it or sets its Python needs it alone. Programs do not depend on it after they are compiled. Free it with
+ * `jsf_schema_free`.
  */
 typedef struct jsf_schema jsf_schema;
 
 /**
  * The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails or has an integer beyond 64 bits. It belongs to no
- * program. Each thread needs its own; a call with a scratch that another call is using returns `JSF_STATUS_ARGUMENT`. Free it
- * with `jsf_scratch_free`.
+ * program. Each thread needs its own: a call needs it alone. Free it with `jsf_scratch_free`.
  */
 typedef struct jsf_scratch jsf_scratch;
 
 /**
- * A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
- * changes it waits until the others are done. Its nodes are numbered from 0, the root; only `jsf_tree_remove` changes the number
- * of a node. The root is called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that
- * are not in the documents. The fair-share numbers are computed when the tree is read, by `jsf_tree_update`, and once when they are
- * asked for after nodes were added or removed. Free it with `jsf_tree_free`.
+ * A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are numbered from 0, the root, which is
+ * called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that are not in the documents.
+ * Entities that come or go, and other shares, are another document. The numbers are computed when the tree is read, and by
+ * `jsf_tree_update`. Any number of threads may read a tree at the same time; a call that charges, decays or updates it needs it alone.
+ * Free it with `jsf_tree_free`.
  */
 typedef struct jsf_tree jsf_tree;
 
@@ -310,29 +304,6 @@ typedef struct {
 } jsf_value;
 
 /**
- * A node that `jsf_tree_add_many` adds, or `jsf_tree_member` reads.
- */
-typedef struct {
-    /**
-     * The name, in UTF-8, ended by a NUL.
-     */
-    const char *name;
-    /**
-     * Its shares, at least 0 and without a unit. OpenPBS keeps 32 bits. Under `classic`, `depth-oblivious` and `fair-tree` they are
-     * kept as in Slurm: in 32 bits, of which 2147483647 is `FairShare=parent`, and larger ones become 1.
-     */
-    int64_t shares;
-    /**
-     * The number of the node above it; 0 is the root. The root itself has 0.
-     */
-    uint32_t parent;
-    /**
-     * Whether it is a group, and else an entity.
-     */
-    bool is_group;
-} jsf_member;
-
-/**
  * The fair-share numbers of an entity, as a formula sees them.
  */
 typedef struct {
@@ -349,34 +320,6 @@ typedef struct {
      */
     double factor;
 } jsf_shares;
-
-/**
- * One job of a ranking.
- */
-typedef struct {
-    /**
-     * The id of the job, such as `184127.kestrel`; UTF-8, ended by a NUL. It belongs to the ranking and lives as long.
-     */
-    const char *id;
-    /**
-     * The entity to which its usage is charged, by default the user; UTF-8, ended by a NUL. It belongs to the ranking and
-     * lives as long.
-     */
-    const char *entity;
-    /**
-     * The value that is sorted on: `exact` rounded to OpenPBS's `float`, or 0 or -1 if the job failed.
-     */
-    double score;
-    /**
-     * The result of the formula before it is rounded, as `jsf_program_score` returns it; NaN if the job failed, and perhaps
-     * if it did not: see `failed`.
-     */
-    double exact;
-    /**
-     * 0, or the `jsf_failure` if the job failed.
-     */
-    uint8_t failed;
-} jsf_ranked_job;
 
 #ifdef __cplusplus
 extern "C" {
@@ -534,7 +477,7 @@ jsf_status jsf_check(const char *formula,
                      jsf_error **error);
 
 /**
- * Frees a text of `jsf_check` or `jsf_logged_score`. Null is ignored.
+ * Frees a text of `jsf_check`, `jsf_site_rank` or `jsf_logged_score`. Null is ignored.
  */
 void jsf_string_free(char *string);
 
@@ -597,7 +540,7 @@ void jsf_scratch_free(jsf_scratch *scratch);
 /**
  * Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
  * in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
- * that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it.
+ * that the scheduler sorts on, as `jsf_round_to_float32` rounds it.
  * `jsf_top` orders the jobs.
  *
  * A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and -1 where Python's result is no
@@ -690,17 +633,6 @@ jsf_status jsf_logged_score(double score,
                             jsf_error **error);
 
 /**
- * A tree with nothing but its root, and under the policy `pbs` the group `unknown`, which has no shares, as without `unknown_shares` in the
- * `sched_config`; an empty tree in which it has 10 is that of `jsf_tree_read_pbs("", 0, NULL, 0, "unknown_shares: 10\n", 19, ...)`. `policy` is as for `jsf_tree_read`. On success
- * `*tree` is to be freed with `jsf_tree_free`.
- *
- * Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then. Any thread may call it.
- */
-jsf_status jsf_tree_new(const char *policy,
-                        jsf_tree **tree,
-                        jsf_error **error);
-
-/**
  * Reads a tree from a document: native JSON, such as
  * `{"children":[{"name":"physics","shares":40,"children":[{"name":"ann","shares":1,"usage":3600}]}]}`, or what Slurm's
  * `sshare -a -l -P`, `sshare -a --json` or `sacctmgr dump` print. `policy` is `pbs`, `classic`, `depth-oblivious`, `fair-tree`
@@ -744,21 +676,10 @@ size_t jsf_tree_count(const jsf_tree *tree);
 
 /**
  * The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL, belongs to the tree and lives
- * until its node is removed or the tree is freed.
+ * as long.
  */
 const char *jsf_tree_name(const jsf_tree *tree,
                           size_t node);
-
-/**
- * Writes the name, the shares and the parent of a node, and whether it is a group, to `*member`. The root is a group whose shares
- * have no meaning. The name belongs to the tree and lives as that of `jsf_tree_name`.
- *
- * Errors: `JSF_STATUS_ARGUMENT` beyond the last node; `*member` is not written then.
- */
-jsf_status jsf_tree_member(const jsf_tree *tree,
-                           uint32_t node,
-                           jsf_member *member,
-                           jsf_error **error);
 
 /**
  * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name, which the policy `pbs` does
@@ -811,59 +732,6 @@ jsf_status jsf_tree_usage_of_all(const jsf_tree *tree,
                                  jsf_error **error);
 
 /**
- * Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
- * the other nodes keep theirs. The fair-share numbers are computed again when they are next asked for; under the policy `pbs` the
- * usage of groups is, as when OpenPBS reads its files, 1 and the usage of their entities. The first call after one that uses more
- * of the tree than names and their count takes time in proportion to the tree, as each call of `jsf_tree_add_many` does.
- *
- * Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
- * else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed
- * then.
- */
-jsf_status jsf_tree_add(jsf_tree *tree,
-                        uint32_t parent,
-                        const char *name,
-                        size_t name_length,
-                        bool is_group,
-                        int64_t shares,
-                        uint32_t *node,
-                        jsf_error **error);
-
-/**
- * Adds `count` nodes as `jsf_tree_add` adds one. `*first` becomes the number of the first one; the others have the numbers after
- * it, in their order. The parent of a node may be one that is earlier in `members`: its number follows from `jsf_tree_count`
- * before the call.
- *
- * Errors: those of `jsf_tree_add`, also if two of the members have the same name; nothing is changed then.
- */
-jsf_status jsf_tree_add_many(jsf_tree *tree,
-                             const jsf_member *members,
-                             size_t count,
-                             uint32_t *first,
-                             jsf_error **error);
-
-/**
- * Removes a node and all nodes below it, with their usage. The numbers of the nodes after them become smaller: look them up
- * again with `jsf_tree_find`. What is computed again, and when, is as for `jsf_tree_add`.
- *
- * Errors: `JSF_STATUS_ARGUMENT`, also for the root, and for the group `unknown` of the policy `pbs`; nothing is changed then.
- */
-jsf_status jsf_tree_remove(jsf_tree *tree,
-                           uint32_t node,
-                           jsf_error **error);
-
-/**
- * Changes the shares of a node, to what `shares` of a `jsf_member` can be. The numbers follow with `jsf_tree_update`.
- *
- * Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if it is the root, which has no shares, or if the shares are negative, or
- * beyond 32 bits under the policy `pbs`; nothing is changed then.
- */
-jsf_status jsf_tree_set_shares(jsf_tree *tree,
-                               uint32_t node,
-                               int64_t shares,
-                               jsf_error **error);
-
-/**
  * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above it. `amount` is finite and at
  * least 0, in the unit of the tree's documents. The numbers follow with `jsf_tree_update`. The call takes time in proportion to the
  * depth of the node.
@@ -907,73 +775,22 @@ void jsf_tree_free(jsf_tree *tree);
 double jsf_round_share(double share);
 
 /**
- * Ranks the queue of a site as `jsf rank --site PATH` does. `path` is a folder or a tar archive with the scheduler's files, as
- * `jsf capture` or `pbs_snapshot` make it. `formula` is the text of the formula; a null pointer with length 0 takes the one in
- * force at the site, and an empty text that is given is an error. The lengths are in bytes, or `JSF_NUL_TERMINATED`. On success
- * `*ranking` is to be freed with `jsf_ranking_free`; read `jsf_ranking_warnings` then. The jobs are read and scored by several
- * threads.
+ * Ranks the queue of a site as `jsf rank --site PATH --format json` does. `path` is a folder or a tar archive with the scheduler's files,
+ * as `jsf capture` or `pbs_snapshot` make it. `formula` is the text of the formula; a null pointer with length 0 takes the one in
+ * force at the site, and an empty text that is given is an error. The lengths are in bytes, or `JSF_NUL_TERMINATED`. `*json` becomes
+ * the JSON of the command, ended by a NUL, to be freed with `jsf_string_free`: `jobs` in the order in which the scheduler considers them,
+ * with their scores and errors, a `summary`, and, where there is something, `warnings` about the site's files and undefined names. The jobs are read and
+ * scored by several threads.
  *
  * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`, `JSF_STATUS_ARGUMENT`,
- * `JSF_STATUS_UTF8`; `*ranking` is null then. Any thread may call it.
+ * `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
  */
 jsf_status jsf_site_rank(const char *path,
                          size_t path_length,
                          const char *formula,
                          size_t formula_length,
-                         jsf_ranking **ranking,
+                         char **json,
                          jsf_error **error);
-
-/**
- * The number of jobs that the scheduler considers; 0 if `ranking` is null.
- */
-size_t jsf_ranking_count(const jsf_ranking *ranking);
-
-/**
- * Writes the job at `place`, from 0, the first one that the scheduler considers, to `*job`. Returns false, and writes nothing,
- * beyond the last one or if an argument is null or misaligned.
- */
-bool jsf_ranking_job(const jsf_ranking *ranking,
-                     size_t place,
-                     jsf_ranked_job *job);
-
-/**
- * The number of waiting jobs for which the formula fails. Those that the scheduler does not consider, because of the site's
- * threshold for instance, are counted too, and are not in the ranking. 0 if `ranking` is null.
- */
-size_t jsf_ranking_failures(const jsf_ranking *ranking);
-
-/**
- * Says why the job at `place` failed: `*reason` becomes an error with the text of Python's exception and the place in
- * `jsf_ranking_formula`, to be freed with `jsf_error_free`, or null if the job did not fail.
- *
- * Errors: `JSF_STATUS_ARGUMENT` beyond the last job; `*reason` is null then. Any thread may call it.
- */
-jsf_status jsf_ranking_error_of_job(const jsf_ranking *ranking, size_t place, jsf_error **reason, jsf_error **error);
-
-/**
- * The text of the formula by which the jobs are ranked, ended by a NUL. It belongs to the ranking and lives as long. Null if
- * `ranking` is null.
- */
-const char *jsf_ranking_formula(const jsf_ranking *ranking);
-
-/**
- * The name at `index`, from 0, of those that the formula uses and the site does not define; null beyond the last one, see
- * `jsf_program_undefined`. It belongs to the ranking and lives as long.
- */
-const char *jsf_ranking_undefined(const jsf_ranking *ranking,
-                                  size_t index);
-
-/**
- * What was wrong or missing in the site's files, which names are undefined, and for how many jobs the formula fails:
- * sentences, each ended by a newline, and a NUL at the end; empty if there is nothing. It belongs to the ranking and lives as
- * long. Null if `ranking` is null.
- */
-const char *jsf_ranking_warnings(const jsf_ranking *ranking);
-
-/**
- * Frees a ranking. Null is ignored.
- */
-void jsf_ranking_free(jsf_ranking *ranking);
 
 #ifdef __cplusplus
 }  // extern "C"

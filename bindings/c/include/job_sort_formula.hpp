@@ -129,14 +129,10 @@ template <class Scores> std::vector<std::uint32_t> top(const Scores &scores, std
 }
 
 struct tree : handle<jsf_tree, jsf_tree_free> {
-    explicit tree(const char *policy) : handle(result<jsf_tree *>(jsf_tree_new, policy)) {}
     tree(std::string_view document, const char *policy)
         : handle(result<jsf_tree *>(jsf_tree_read, document.data(), document.size(), policy)) {}
 
     std::uint32_t find(std::string_view name) const { return result<std::uint32_t>(jsf_tree_find, get(), name.data(), name.size()); }
-    template <class Members> std::uint32_t add(const Members &members) { /* the number of the first one */
-        return result<std::uint32_t>(jsf_tree_add_many, get(), std::data(members), std::size(members));
-    }
     void charge(std::uint32_t node, double amount) { call(jsf_tree_charge, get(), node, amount); }
     std::vector<double> factors() const { /* `fairshare_factor` of every node, for by_entity() */
         std::vector<double> factors(jsf_tree_count(get()));

@@ -1,9 +1,10 @@
 //! What a C caller passes: every pointer, length and text is checked here before it is used.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::slice;
 
 use crate::error::{jsf_error, jsf_status};
@@ -30,6 +31,21 @@ pub unsafe fn borrow<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, jsf_
     check(pointer, name)?;
     // SAFETY: it is neither null nor misaligned, so it points to a `T`
     Ok(unsafe { &*pointer })
+}
+
+/// A value behind a pointer, to be changed.
+///
+/// # Safety
+/// `pointer` is null, misaligned, or points to a `T` that lives for `'a` and that nobody else uses meanwhile.
+pub unsafe fn borrow_mut<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, jsf_error> {
+    check(pointer, name)?;
+    // SAFETY: it is neither null nor misaligned, so it points to a `T`
+    Ok(unsafe { &mut *pointer })
+}
+
+/// The name at an index; null beyond the last one.
+pub fn name_at(names: &[CString], index: usize) -> *const c_char {
+    names.get(index).map_or(ptr::null(), |name| name.as_ptr())
 }
 
 /// Memory of the caller for a result. It may never have been written, so it is not read.

@@ -11,7 +11,7 @@ use job_sort_formula::rank::ScoreError;
 use jsf::view::printable::printable;
 use jsf_site::SiteError;
 
-use crate::argument::{borrow, free, optional_out};
+use crate::argument::{borrow, free, optional_out, out};
 use crate::need::in_c;
 
 /// What a function returns: 0 for success, else the kind of the error.
@@ -179,6 +179,48 @@ pub(crate) unsafe fn guarded(error: *mut *mut jsf_error, work: impl FnOnce() -> 
         out.write(result.map_or_else(jsf_error::into_handle, |()| ptr::null_mut()));
     }
     status
+}
+
+/// The same for a function that makes a handle: writes it to `place`, or null.
+///
+/// # Safety
+/// `place` and `error` are null, misaligned, or can be written.
+pub(crate) unsafe fn created<T>(
+    place: *mut *mut T,
+    name: &str,
+    error: *mut *mut jsf_error,
+    make: impl FnOnce() -> Result<T, jsf_error>,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: as the caller promises
+        let place = unsafe { out(place, name) }?;
+        place.write(ptr::null_mut());
+        place.write(Box::into_raw(Box::new(make()?)));
+        Ok(())
+    };
+    // SAFETY: as the caller promises
+    unsafe { guarded(error, work) }
+}
+
+/// The same for a text that is to be freed with `jsf_string_free`.
+///
+/// # Safety
+/// As for [`created`].
+pub(crate) unsafe fn created_text(
+    place: *mut *mut c_char,
+    name: &str,
+    error: *mut *mut jsf_error,
+    make: impl FnOnce() -> Result<String, jsf_error>,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: as the caller promises
+        let place = unsafe { out(place, name) }?;
+        place.write(ptr::null_mut());
+        place.write(c_text(make()?).into_raw());
+        Ok(())
+    };
+    // SAFETY: as the caller promises
+    unsafe { guarded(error, work) }
 }
 
 /// Runs the work of a function that has no status. Returns `otherwise` if it fails.

@@ -24,18 +24,14 @@ pub use program::{
     jsf_program_free, jsf_program_input, jsf_program_input_count, jsf_program_score, jsf_program_undefined,
     jsf_round_to_float32, jsf_scratch, jsf_scratch_free, jsf_scratch_new, jsf_string_free, jsf_top,
 };
-pub use ranking::{
-    jsf_ranked_job, jsf_ranking, jsf_ranking_count, jsf_ranking_error_of_job, jsf_ranking_failures,
-    jsf_ranking_formula, jsf_ranking_free, jsf_ranking_job, jsf_ranking_undefined, jsf_ranking_warnings, jsf_site_rank,
-};
+pub use ranking::jsf_site_rank;
 pub use schema::{
     jsf_schema, jsf_schema_add_resource, jsf_schema_count, jsf_schema_free, jsf_schema_name, jsf_schema_new,
     jsf_schema_new_empty, jsf_schema_read_site, jsf_schema_type,
 };
 pub use tree::{
-    jsf_member, jsf_round_share, jsf_shares, jsf_tree, jsf_tree_add, jsf_tree_add_many, jsf_tree_charge,
-    jsf_tree_count, jsf_tree_decay, jsf_tree_find, jsf_tree_free, jsf_tree_member, jsf_tree_name, jsf_tree_new,
-    jsf_tree_read, jsf_tree_read_pbs, jsf_tree_set_shares, jsf_tree_shares, jsf_tree_shares_of_all, jsf_tree_update,
-    jsf_tree_usage_of_all, jsf_tree_warnings,
+    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_charge, jsf_tree_count, jsf_tree_decay, jsf_tree_find,
+    jsf_tree_free, jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_shares_of_all,
+    jsf_tree_update, jsf_tree_usage_of_all, jsf_tree_warnings,
 };
 pub use version::{JSF_ABI_VERSION, JSF_MAX_ROWS, jsf_abi_version, jsf_version};

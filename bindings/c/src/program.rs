@@ -4,7 +4,6 @@ use std::ffi::{CString, c_char};
 use std::mem;
 use std::ptr;
 use std::slice;
-use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
 use job_sort_formula::rank::{
@@ -16,10 +15,11 @@ use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral
 use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 
 use crate::argument::{
-    addresses, any_overlap, array, array_out, borrow, free, optional_array_out, optional_out, out, overlap, text,
+    addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at, optional_array_out, optional_out, out,
+    overlap, text,
 };
 use crate::column::{NamedColumn, Reading, check_rows, jsf_column, jsf_value};
-use crate::error::{answered, c_text, guarded, jsf_error, jsf_failure, jsf_status};
+use crate::error::{answered, c_text, created, created_text, guarded, jsf_error, jsf_failure, jsf_status};
 use crate::need::in_c;
 use crate::schema::jsf_schema;
 
@@ -36,16 +36,10 @@ pub struct jsf_program {
 }
 
 /// The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails or has an integer beyond 64 bits. It belongs to no
-/// program. Each thread needs its own; a call with a scratch that another call is using returns `JSF_STATUS_ARGUMENT`. Free it
-/// with `jsf_scratch_free`.
+/// program. Each thread needs its own: a call needs it alone. Free it with `jsf_scratch_free`.
 #[allow(non_camel_case_types)]
-#[derive(Debug)]
-pub struct jsf_scratch {
-    buffers: Mutex<Buffers>,
-}
-
 #[derive(Debug, Default)]
-struct Buffers {
+pub struct jsf_scratch {
     columnar: ColumnScratch,
     columns: Vec<NamedColumn<'static>>,
     errors: Vec<(usize, ScoreError)>,
@@ -58,18 +52,6 @@ impl jsf_program {
     fn error(&self, error: &ScoreError) -> jsf_error {
         let span = self.literal.as_ref().map_or(error.span(), |literal| literal.in_source(error.span()));
         jsf_error::evaluation(jsf_failure::from_score_error(error), error.to_string(), span)
-    }
-}
-
-impl jsf_scratch {
-    fn lock(&self) -> Result<MutexGuard<'_, Buffers>, jsf_error> {
-        match self.buffers.try_lock() {
-            Ok(buffers) => Ok(buffers),
-            Err(TryLockError::Poisoned(buffers)) => Ok(buffers.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                Err(jsf_error::argument("the scratch is being used by another call: each thread needs its own"))
-            }
-        }
     }
 }
 
@@ -89,26 +71,21 @@ pub unsafe extern "C" fn jsf_check(
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
-        // SAFETY: the caller passes null or a pointer to a pointer
-        let json = unsafe { out(json, "json") }?;
-        json.write(ptr::null_mut());
         // SAFETY: the caller passes null or a text of this length
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
-        let (schema, python_source) = unsafe { jsf_schema::copied_with_python_source(schema) }?;
-        let facts = SiteFacts { python_source: python_source.as_deref(), ..SiteFacts::default() };
+        let (schema, python_source) = unsafe { jsf_schema::copied(schema) }?;
+        let facts = SiteFacts { python_source, ..SiteFacts::default() };
         let mut checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &facts);
         checked.findings = checked.findings.into_iter().map(|found| found.worded(in_c)).collect();
         let document = serde_json::to_string(&checked.document(formula));
-        let document = document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))?;
-        json.write(c_text(document).into_raw());
-        Ok(())
+        document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))
     };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
+    // SAFETY: the caller passes null or pointers to a text and a handle
+    unsafe { created_text(json, "json", error, work) }
 }
 
-/// Frees a text of `jsf_check` or `jsf_logged_score`. Null is ignored.
+/// Frees a text of `jsf_check`, `jsf_site_rank` or `jsf_logged_score`. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
     if !string.is_null() {
@@ -138,13 +115,10 @@ pub unsafe extern "C" fn jsf_program_compile(
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
-        // SAFETY: the caller passes null or a pointer to a handle
-        let out = unsafe { out(program, "program") }?;
-        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or a text of this length
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
-        let schema = unsafe { jsf_schema::copied(schema) }?;
+        let (schema, _) = unsafe { jsf_schema::copied(schema) }?;
         // OpenPBS would leave out what follows a NUL; as an expression, it is a syntax error
         let has_nul = formula.contains('\0');
         let submission =
@@ -162,11 +136,10 @@ pub unsafe extern "C" fn jsf_program_compile(
         })?;
         let inputs = program.inputs().iter().map(|name| c_text(&**name)).collect();
         let undefined = program.undefined().iter().map(|(name, _)| c_text(&**name)).collect();
-        out.write(Box::into_raw(Box::new(jsf_program { program, literal, inputs, undefined })));
-        Ok(())
+        Ok(jsf_program { program, literal, inputs, undefined })
     };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
+    // SAFETY: the caller passes null or pointers to handles
+    unsafe { created(program, "program", error, work) }
 }
 
 fn syntax_error(refusal: &Refusal) -> jsf_error {
@@ -196,9 +169,7 @@ pub unsafe extern "C" fn jsf_program_input_count(program: *const jsf_program) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_input(program: *const jsf_program, index: usize) -> *const c_char {
     // SAFETY: the caller passes null or a program of this library
-    let inputs =
-        || Ok(unsafe { borrow(program, "program") }?.inputs.get(index).map_or(ptr::null(), |name| name.as_ptr()));
-    answered(ptr::null(), inputs)
+    answered(ptr::null(), || Ok(name_at(&unsafe { borrow(program, "program") }?.inputs, index)))
 }
 
 /// The undefined name at `index`, from 0: one that the formula uses and the schema does not have as a number. Besides
@@ -208,9 +179,7 @@ pub unsafe extern "C" fn jsf_program_input(program: *const jsf_program, index: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_undefined(program: *const jsf_program, index: usize) -> *const c_char {
     // SAFETY: the caller passes null or a program of this library
-    let names =
-        || Ok(unsafe { borrow(program, "program") }?.undefined.get(index).map_or(ptr::null(), |name| name.as_ptr()));
-    answered(ptr::null(), names)
+    answered(ptr::null(), || Ok(name_at(&unsafe { borrow(program, "program") }?.undefined, index)))
 }
 
 /// Frees a program. Null is ignored. No thread may be using it.
@@ -223,7 +192,7 @@ pub unsafe extern "C" fn jsf_program_free(program: *mut jsf_program) {
 /// Memory for evaluations, to be freed with `jsf_scratch_free`. It grows with its first use.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_scratch_new() -> *mut jsf_scratch {
-    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::new(jsf_scratch { buffers: Mutex::default() }))))
+    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::<jsf_scratch>::default())))
 }
 
 /// Frees a scratch. Null is ignored.
@@ -235,7 +204,7 @@ pub unsafe extern "C" fn jsf_scratch_free(scratch: *mut jsf_scratch) {
 
 /// Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
 /// in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
-/// that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it.
+/// that the scheduler sorts on, as `jsf_round_to_float32` rounds it.
 /// `jsf_top` orders the jobs.
 ///
 /// A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and -1 where Python's result is no
@@ -266,8 +235,7 @@ pub unsafe extern "C" fn jsf_program_score(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or handles of this library
-        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow(scratch, "scratch")?) };
-        let mut buffers = scratch.lock()?;
+        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow_mut(scratch, "scratch")?) };
         check_rows(rows)?;
         // SAFETY: the caller passes null or arrays of these lengths
         let columns = unsafe { array(columns, column_count, "columns") }?;
@@ -284,7 +252,7 @@ pub unsafe extern "C" fn jsf_program_score(
         if any_overlap(&written) || written.iter().any(|written| overlap(written, &addresses(columns))) {
             return Err(jsf_error::argument("`scores`, `failed`, `failures` and `columns` overlap"));
         }
-        let Buffers { columnar, columns: named, errors, .. } = &mut *buffers;
+        let jsf_scratch { columnar, columns: named, errors, .. } = scratch;
         let mut inputs = recycled(mem::take(named));
         let reading = Reading { row: None, written: &written };
         let mut result = Ok(());
@@ -343,9 +311,8 @@ pub unsafe extern "C" fn jsf_program_evaluate(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or handles of this library
-        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow(scratch, "scratch")?) };
-        let mut buffers = scratch.lock()?;
-        let Buffers { columnar, values: inputs, .. } = &mut *buffers;
+        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow_mut(scratch, "scratch")?) };
+        let jsf_scratch { columnar, values: inputs, .. } = scratch;
         let expected = program.inputs.len();
         if value_count != expected {
             let message = format!("number of values: expected {expected}, found {value_count}");
@@ -471,11 +438,6 @@ pub unsafe extern "C" fn jsf_logged_score(
     text: *mut *mut c_char,
     error: *mut *mut jsf_error,
 ) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a pointer to a text
-        unsafe { out(text, "text") }?.write(c_text(openpbs_logged(score)).into_raw());
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
+    // SAFETY: the caller passes null or pointers to a text and a handle
+    unsafe { created_text(text, "text", error, || Ok(openpbs_logged(score))) }
 }

@@ -2,25 +2,20 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
-use std::sync::{PoisonError, RwLock};
 
 use job_sort_formula::Schema;
 use job_sort_formula::schema::{InputType, NameError};
 use jsf_site::Site;
 
-use crate::argument::{NUL_TERMINATED, borrow, free, out, required_text, text};
-use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, site_error};
+use crate::argument::{NUL_TERMINATED, borrow, borrow_mut, free, name_at, required_text, text};
+use crate::error::{answered, c_text, created, guarded, jsf_error, jsf_status, site_error};
 
-/// The names that a formula may use: those of OpenPBS, and the resources of a site. Several threads may use it at the same
-/// time. Programs do not depend on it after they are compiled. Free it with `jsf_schema_free`.
+/// The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of threads may read it at the same
+/// time; a call that adds to it or sets its Python needs it alone. Programs do not depend on it after they are compiled. Free it with
+/// `jsf_schema_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub struct jsf_schema {
-    names: RwLock<Names>,
-}
-
-#[derive(Debug)]
-struct Names {
     schema: Schema,
     /// What says which Python the server embeds; `None`: it is assumed.
     python_source: Option<String>,
@@ -29,35 +24,24 @@ struct Names {
 }
 
 impl jsf_schema {
-    fn new(schema: Schema, python_source: Option<String>) -> *mut Self {
+    fn new(schema: Schema, python_source: Option<String>) -> Self {
         let listed = schema.iter().map(|(name, _)| c_text(name)).collect();
-        Box::into_raw(Box::new(Self { names: RwLock::new(Names { schema, python_source, listed }) }))
+        Self { schema, python_source, listed }
     }
 
-    /// A copy of a schema, or OpenPBS's names if the pointer is null.
+    /// A copy of a schema, or OpenPBS's names if the pointer is null; and what says which Python its server embeds.
     ///
     /// # Safety
     /// `schema` is null or a schema of this library.
-    pub(crate) unsafe fn copied(schema: *const Self) -> Result<Schema, jsf_error> {
-        // SAFETY: as the caller of this function promises
-        unsafe { Self::copied_with_python_source(schema) }.map(|(schema, _)| schema)
-    }
-
-    /// The same, and what says which Python its server embeds.
-    ///
-    /// # Safety
-    /// `schema` is null or a schema of this library.
-    pub(crate) unsafe fn copied_with_python_source(schema: *const Self) -> Result<(Schema, Option<String>), jsf_error> {
+    pub(crate) unsafe fn copied<'a>(schema: *const Self) -> Result<(Schema, Option<&'a str>), jsf_error> {
         if schema.is_null() {
             return Ok((Schema::openpbs(), None));
         }
         // SAFETY: as the caller of this function promises
-        let names = unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner);
-        Ok((names.schema.clone(), names.python_source.clone()))
+        let Self { schema, python_source, .. } = unsafe { borrow(schema, "schema") }?;
+        Ok((schema.clone(), python_source.as_deref()))
     }
-}
 
-impl Names {
     fn add(&mut self, name: &str, input_type: InputType) -> Result<(), jsf_error> {
         let is_new = self.schema.entry(name).is_none();
         self.schema.add(name, input_type).map_err(|error| jsf_error::new(status(&error), error.to_string()))?;
@@ -97,7 +81,7 @@ fn status(error: &NameError) -> jsf_status {
 /// all of them. Free it with `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
-    answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::openpbs(), None)))
+    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::new(jsf_schema::new(Schema::openpbs(), None)))))
 }
 
 /// A schema without names, for a caller that adds every name that its server has: those of OpenPBS too, with the type that this
@@ -105,7 +89,7 @@ pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
 /// `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new_empty() -> *mut jsf_schema {
-    answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::empty(), None)))
+    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::new(jsf_schema::new(Schema::empty(), None)))))
 }
 
 /// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
@@ -121,38 +105,28 @@ pub unsafe extern "C" fn jsf_schema_read_site(
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
-        // SAFETY: the caller passes null or a pointer to a handle
-        let out = unsafe { out(schema, "schema") }?;
-        out.write(ptr::null_mut());
         // SAFETY: the caller passes null or a text of this length
         let path = unsafe { required_text(path, path_length, "path") }?;
         let site = Site::open(path).map_err(|error| site_error(&error))?;
-        out.write(jsf_schema::new(site.schema().clone(), site.python().1));
-        Ok(())
+        Ok(jsf_schema::new(site.schema().clone(), site.python().1))
     };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
+    // SAFETY: the caller passes null or pointers to handles
+    unsafe { created(schema, "schema", error, work) }
 }
 
 /// The number of names; 0 if `schema` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_count(schema: *const jsf_schema) -> usize {
     // SAFETY: the caller passes null or a schema of this library
-    let count =
-        || Ok(unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner).listed.len());
-    answered(0, count)
+    answered(0, || Ok(unsafe { borrow(schema, "schema") }?.listed.len()))
 }
 
 /// The name at `index`, from 0; null beyond the last one. A resource that is added comes after the others. It is UTF-8, ends
 /// with a NUL, belongs to the schema and lives as long.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_name(schema: *const jsf_schema, index: usize) -> *const c_char {
-    let name = || {
-        // SAFETY: the caller passes null or a schema of this library
-        let names = unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(names.listed.get(index).map_or(ptr::null(), |name| name.as_ptr()))
-    };
-    answered(ptr::null(), name)
+    // SAFETY: the caller passes null or a schema of this library
+    answered(ptr::null(), || Ok(name_at(&unsafe { borrow(schema, "schema") }?.listed, index)))
 }
 
 /// The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond the last one. The text is
@@ -161,7 +135,7 @@ pub unsafe extern "C" fn jsf_schema_name(schema: *const jsf_schema, index: usize
 pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize) -> *const c_char {
     let type_name = || {
         // SAFETY: the caller passes null or a schema of this library
-        let names = unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner);
+        let names = unsafe { borrow(schema, "schema") }?;
         Ok(names.type_name(index).map_or(ptr::null(), CStr::as_ptr))
     };
     answered(ptr::null(), type_name)
@@ -186,7 +160,7 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or a schema of this library
-        let schema = unsafe { borrow(schema, "schema") }?;
+        let schema = unsafe { borrow_mut(schema, "schema") }?;
         // SAFETY: the caller passes null or texts of these lengths
         let (name, type_name) = unsafe { (text(name, name_length, "name")?, text(r#type, NUL_TERMINATED, "type")?) };
         let is_lower = !type_name.contains(|letter: char| letter.is_ascii_uppercase());
@@ -194,7 +168,7 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
             let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
             return Err(jsf_error::argument(format!("`{type_name}` is not a type of a resource, {expected}")));
         };
-        schema.names.write().unwrap_or_else(PoisonError::into_inner).add(name, input_type)
+        schema.add(name, input_type)
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }
@@ -214,15 +188,14 @@ pub unsafe extern "C" fn jsf_schema_set_python(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or a schema of this library
-        let schema = unsafe { borrow(schema, "schema") }?;
+        let schema = unsafe { borrow_mut(schema, "schema") }?;
         // SAFETY: the caller passes null or a text of this length
         let version = unsafe { text(version, version_length, "version") }?;
         let python = version.parse().map_err(|expected| {
             jsf_error::argument(format!("`{version}` is not a known version of Python, {expected}"))
         })?;
-        let mut names = schema.names.write().unwrap_or_else(PoisonError::into_inner);
-        names.schema = std::mem::take(&mut names.schema).with_python(python);
-        names.python_source = Some("given".to_owned());
+        schema.schema = std::mem::take(&mut schema.schema).with_python(python);
+        schema.python_source = Some("given".to_owned());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

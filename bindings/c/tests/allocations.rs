@@ -140,30 +140,3 @@ fn a_second_job_allocates_nothing() {
         jsf_scratch_free(scratch);
     }
 }
-
-/// The bytes that a thread allocates while it adds nodes to a tree one by one.
-fn allocated_by_adding(policy: &std::ffi::CStr, nodes: u32) -> usize {
-    let (mut tree, mut node, no_error) = (ptr::null_mut(), 0, ptr::null_mut());
-    // SAFETY: the handle is the library's, and the texts have the lengths that are passed
-    unsafe {
-        assert_eq!(jsf_tree_new(policy.as_ptr(), &mut tree, no_error), jsf_status::Ok);
-        let before = ALLOCATED.get();
-        for number in 0..nodes {
-            let name = number.to_string();
-            let status = jsf_tree_add(tree, 0, name.as_ptr().cast(), name.len(), false, 1, &mut node, no_error);
-            assert_eq!((status, jsf_tree_count(tree)), (jsf_status::Ok, 1 + node as usize));
-        }
-        let bytes = ALLOCATED.get() - before;
-        jsf_tree_free(tree);
-        bytes
-    }
-}
-
-#[test]
-fn nodes_are_added_one_by_one_in_linear_time() {
-    for policy in [c"pbs", c"fair-tree"] {
-        let thousand = allocated_by_adding(policy, 1000);
-        let eight_thousand = allocated_by_adding(policy, 8000);
-        assert!(eight_thousand < 12 * thousand, "{policy:?}: {thousand} bytes, then {eight_thousand}");
-    }
-}

@@ -190,13 +190,12 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
     }
 }
 
-/// Charges amounts to a node and gives it shares. What is refused changes nothing.
+/// Charges amounts to a node. What is refused changes nothing.
 ///
 /// # Safety
 /// The tree is of the library, and has `count` nodes.
 unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
     const AMOUNTS: [f64; 7] = [f64::NAN, -1.0, f64::INFINITY, f64::MAX, 1e308, 5e-324, f64::MAX];
-    const SHARES: [i64; 6] = [i64::MIN, -1, i64::MAX, 1 << 31, 7, 0];
     let node = (data.len() % (count + 1)) as u32;
     for amount in AMOUNTS {
         // SAFETY: the tree is the library's
@@ -211,15 +210,6 @@ unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
             assert!(!is_finite(&before) || is_finite(&after), "{amount} is charged");
         }
     }
-    for shares in SHARES.into_iter().cycle().skip(data.len() % SHARES.len()).take(SHARES.len()) {
-        // SAFETY: the tree is the library's
-        unsafe {
-            let (before, mut error) = (shares_of(tree, node), ptr::null_mut());
-            let status = jsf_tree_set_shares(tree, node, shares, &mut error);
-            take_error(status, error, usize::MAX);
-            assert_eq!(shares_of(tree, node), if status == jsf_status::Ok { Some(shares) } else { before });
-        }
-    }
 }
 
 /// # Safety
@@ -229,24 +219,6 @@ unsafe fn usage(tree: *const jsf_tree, count: usize) -> Vec<f64> {
     // SAFETY: as the caller promises
     assert_eq!(unsafe { jsf_tree_usage_of_all(tree, usage.as_mut_ptr(), count, ptr::null_mut()) }, jsf_status::Ok);
     usage
-}
-
-/// The shares of a node, whose parent is a node before it; `None` beyond the last one.
-///
-/// # Safety
-/// The tree is of the library.
-unsafe fn shares_of(tree: *const jsf_tree, node: u32) -> Option<i64> {
-    let mut member = jsf_member { name: ptr::null(), shares: 0, parent: 0, is_group: false };
-    let mut error = ptr::null_mut();
-    // SAFETY: the tree and the error are the library's
-    unsafe {
-        let status = jsf_tree_member(tree, node, &mut member, &mut error);
-        take_error(status, error, usize::MAX);
-        (status == jsf_status::Ok).then(|| {
-            assert!(member.parent < node.max(1) && member.name == jsf_tree_name(tree, node as usize));
-            member.shares
-        })
-    }
 }
 
 /// An error has a text, and a place inside of the formula; there is one exactly if the status is none of success.

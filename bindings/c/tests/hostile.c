@@ -20,13 +20,10 @@ static jsf_status score(const jsf_column *column, double *scores, jsf_error **er
 static void null_handles(void)
 {
     jsf_shares shares;
-    jsf_ranked_job job;
     jsf_program *program;
-    jsf_ranking *ranking;
     jsf_error *reason;
     jsf_schema *schema;
     jsf_tree *tree;
-    jsf_member member;
     char *json;
     uint32_t node;
     CHECK(jsf_error_status(NULL) == JSF_STATUS_ARGUMENT && jsf_error_message(NULL) == NULL);
@@ -34,15 +31,12 @@ static void null_handles(void)
     CHECK(jsf_program_input_count(NULL) == 0 && jsf_program_input(NULL, 0) == NULL);
     CHECK(jsf_program_undefined(NULL, 0) == NULL);
     CHECK(jsf_tree_count(NULL) == 0 && jsf_tree_name(NULL, 0) == NULL && jsf_tree_warnings(NULL) == NULL);
-    CHECK(jsf_ranking_count(NULL) == 0 && jsf_ranking_warnings(NULL) == NULL && !jsf_ranking_job(NULL, 0, &job));
-    CHECK(jsf_ranking_failures(NULL) == 0 && jsf_ranking_formula(NULL) == NULL && jsf_ranking_undefined(NULL, 0) == NULL);
     CHECK(jsf_schema_count(NULL) == 0 && jsf_schema_name(NULL, 0) == NULL && jsf_schema_type(NULL, 0) == NULL);
     jsf_error_free(NULL);
     jsf_schema_free(NULL);
     jsf_program_free(NULL);
     jsf_scratch_free(NULL);
     jsf_tree_free(NULL);
-    jsf_ranking_free(NULL);
     jsf_string_free(NULL);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`schema` is null", jsf_schema_add_resource(NULL, "x", 1, "long", &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`json` is null", jsf_check("1", 1, NULL, NULL, &error));
@@ -59,9 +53,6 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "are the same pointer", jsf_program_error_of_row(NULL, NULL, 0, 0, &error, &error));
     CHECK_ERROR(JSF_STATUS_SYNTAX, "a second line between the quotes", jsf_program_compile("ncpus\n+1", 8, NULL, &program, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_evaluate(NULL, NULL, NULL, 0, NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_new("pbs", NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`policy` is null", jsf_tree_new(NULL, &tree, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_add_many(NULL, NULL, 0, &node, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_read("{}", 2, "pbs", NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`policy` is null", jsf_tree_read("{}", 2, NULL, &tree, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`document` is null", jsf_tree_read(NULL, 2, "pbs", &tree, &error));
@@ -72,20 +63,15 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_shares(NULL, "a", 1, &shares, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_shares_of_all(NULL, NULL, NULL, NULL, 0, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_usage_of_all(NULL, NULL, 0, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_add(NULL, 0, "x", 1, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_remove(NULL, 1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_member(NULL, 0, &member, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_set_shares(NULL, 1, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`text` is null", jsf_logged_score(1, NULL, &error));
+    CHECK(json == NULL);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_charge(NULL, 0, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_decay(NULL, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_update(NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_site_rank("x", 1, NULL, 0, NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_site_rank(NULL, 0, NULL, 0, &ranking, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`json` is null", jsf_site_rank("x", 1, NULL, 0, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_site_rank(NULL, 0, NULL, 0, &json, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "only with the length 0",
-                jsf_site_rank("x", 1, NULL, JSF_NUL_TERMINATED, &ranking, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_ranking_error_of_job(NULL, 0, &reason, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`reason` is null", jsf_ranking_error_of_job(NULL, 0, NULL, &error));
+                jsf_site_rank("x", 1, NULL, JSF_NUL_TERMINATED, &json, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`schema` is null", jsf_schema_read_site("x", 1, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_schema_read_site(NULL, 0, &schema, &error));
     CHECK(schema == NULL);
@@ -273,7 +259,6 @@ static void trees(void)
 {
     static const char document[] = "{\"children\":[{\"name\":\"a\",\"shares\":1},{\"name\":\"b\",\"shares\":1}]}";
     jsf_tree *tree;
-    jsf_member member;
     jsf_shares shares[2];
     double numbers[3];
     uint32_t node = 77;
@@ -292,35 +277,11 @@ static void trees(void)
     CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_tree_find(tree, "\xfe", 1, &node, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`usage` is null", jsf_tree_usage_of_all(tree, NULL, 3, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`count` is 4", jsf_tree_usage_of_all(tree, numbers, 4, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 9", jsf_tree_add(tree, 9, "c", 1, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is an entity", jsf_tree_add(tree, 1, "c", 1, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "already in the tree", jsf_tree_add(tree, 0, "a", 1, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "negative", jsf_tree_add(tree, 0, "c", 1, false, -1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`name` is empty", jsf_tree_add(tree, 0, "", 0, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "contains a NUL", jsf_tree_add(tree, 0, "c\0d", 3, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`name` is null", jsf_tree_add(tree, 0, NULL, 0, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_tree_add(tree, 0, "\xfe", 1, false, 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`node` is null", jsf_tree_add(tree, 0, "c", 1, false, 1, NULL, &error));
-    {
-        const jsf_member members[] = {{"c", 1, 0, false}, {"d", 1, 4, false}, {NULL, 1, 0, false}, {"f", 1, 3, false}};
-        CHECK_ERROR(JSF_STATUS_ARGUMENT, "has 4 nodes, but none at 4", jsf_tree_add_many(tree, members, 2, &node, &error));
-        CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4", jsf_tree_add_many(tree, members + 1, 1, &node, &error));
-        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`name` is null", jsf_tree_add_many(tree, members + 2, 1, &node, &error));
-        CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_add_many(tree, members + 3, 1, &node, &error));
-        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`members` is null", jsf_tree_add_many(tree, NULL, 1, &node, &error));
-        CHECK_ERROR(JSF_STATUS_ARGUMENT, "`first` is null", jsf_tree_add_many(tree, members, 1, NULL, &error));
-    }
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`perc`, `tree_usage` and `factor` overlap",
                 jsf_tree_shares_of_all(tree, numbers, numbers, NULL, 3, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is the root", jsf_tree_remove(tree, 0, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_remove(tree, 3, &error));
     CHECK(node == 77 && jsf_tree_count(tree) == 3);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_charge(tree, 3, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_charge(tree, UINT32_MAX, 1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_set_shares(tree, 3, 1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_member(tree, UINT32_MAX, &member, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`member` is null", jsf_tree_member(tree, 1, NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`a` has negative shares", jsf_tree_set_shares(tree, 1, INT64_MIN, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge -1 to `a`", jsf_tree_charge(tree, 1, -1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge NaN to `a`", jsf_tree_charge(tree, 1, NAN, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge inf to `a`", jsf_tree_charge(tree, 1, INFINITY, &error));

@@ -3,8 +3,12 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use jsf_openpbs::duration_notation::parse_duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::ranked::list_of;
 
 /// A whole number that is in a range.
 pub fn whole<T>(name: &str, given: i128, range: &RangeInclusive<T>) -> PyResult<T>
@@ -40,9 +44,84 @@ pub fn numbers<'py>(name: &str, given: impl IntoIterator<Item = Bound<'py, PyAny
 }
 
 /// The texts in a column or a list.
-pub fn texts<'py>(name: &str, given: impl IntoIterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<String>> {
+pub fn row_texts<'py>(name: &str, given: impl IntoIterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<String>> {
     let rows = given.into_iter().enumerate();
     rows.map(|(row, given)| text(format_args!("row {row} of `{name}`"), &given)).collect()
+}
+
+/// One text, or those of a column or of anything else that can be iterated.
+pub fn texts(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if given.is_instance_of::<PyString>() {
+        return Ok(vec![given.extract()?]);
+    }
+    row_texts(name, list_of(&format!("`{name}`: expected a str, or several"), given)?)
+}
+
+/// What one of several words stands for.
+pub fn one_of<T: Copy>(name: &str, given: &str, words: &[(&str, T)]) -> PyResult<T> {
+    let found = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);
+    found.ok_or_else(|| {
+        let quoted: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+        let (last, others) = quoted.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+        PyValueError::new_err(format!("{name} is `{given}`, expected {} or {last}", others.join(", ")))
+    })
+}
+
+/// A duration: a number of seconds, a text such as `24h`, or a `timedelta`.
+pub fn seconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return parse_duration(&text.extract::<String>()?)
+            .map_err(|error| PyValueError::new_err(format!("`{name}`: {error}")));
+    }
+    let whole = match given.hasattr("total_seconds")? {
+        true => given.floor_div(given.py().import("datetime")?.getattr("timedelta")?.call1((0, 1))?)?,
+        false => given.clone(),
+    };
+    whole.extract::<u64>().map_err(|error| match error.is_instance_of::<PyTypeError>(given.py()) {
+        true => PyTypeError::new_err(format!("`{name}` is {given}, expected seconds or a duration such as \"24h\"")),
+        false => PyValueError::new_err(format!("`{name}` is {given}, expected seconds, 0 or more")),
+    })
+}
+
+/// The keyword arguments of a call that several calls share, each of which is taken once. One that is None is not given.
+pub struct Keywords<'py>(Bound<'py, PyDict>);
+
+impl<'py> Keywords<'py> {
+    pub fn new(py: Python<'py>, given: Option<Bound<'py, PyDict>>) -> Self {
+        Self(given.unwrap_or_else(|| PyDict::new(py)))
+    }
+
+    pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(given) = self.0.get_item(name)? else { return Ok(None) };
+        self.0.del_item(name)?;
+        Ok(Some(given).filter(|given| !given.is_none()))
+    }
+
+    /// The same for an argument that has a type of its own, which `expected` says in words.
+    pub fn take_as<T>(&self, name: &str, expected: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let given = self.take(name)?;
+        given.map(|given| given.extract().map_err(|_| wrong(format_args!("`{name}`"), &given, expected))).transpose()
+    }
+
+    pub fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
+        let given: Option<String> = self.take_as(name, "a str")?;
+        given.map(|given| one_of(name, &given, words)).transpose()
+    }
+
+    pub fn duration(&self, name: &str) -> PyResult<Option<u64>> {
+        self.take(name)?.map(|given| seconds(name, &given)).transpose()
+    }
+
+    /// Refuses what was not taken.
+    pub fn finish(self) -> PyResult<()> {
+        match self.0.keys().iter().next() {
+            None => Ok(()),
+            Some(name) => Err(PyTypeError::new_err(format!("there is no argument `{name}`"))),
+        }
+    }
 }
 
 fn wrong(what: impl Display, given: &Bound<'_, PyAny>, expected: &str) -> PyErr {

@@ -43,10 +43,45 @@ pub struct Chunks {
 
 /// Values that are together in memory.
 pub struct Chunk {
-    /// The values; anything in a row that is null.
-    pub values: Values,
+    /// The values; 0 in a row that is null.
+    values: Values,
     /// The rows that are null; `None` if there are none.
-    pub nulls: Option<NullBuffer>,
+    nulls: Option<NullBuffer>,
+}
+
+impl Chunk {
+    pub fn new(values: Values, nulls: Option<NullBuffer>) -> Self {
+        match nulls.filter(|nulls| nulls.null_count() > 0) {
+            None => Self { values, nulls: None },
+            // what is there may be anything, and would take any time to compute with
+            Some(nulls) => {
+                let known = (0..nulls.len()).map(|row| nulls.is_valid(row).then_some(row));
+                Self { values: values.picked(known), nulls: Some(nulls) }
+            }
+        }
+    }
+
+    /// A chunk in which every row is null.
+    fn null(rows: usize) -> Self {
+        Self {
+            values: Values::F64(vec![0.0; rows].into()),
+            nulls: Some(NullBuffer::new_null(rows)).filter(|_| rows > 0),
+        }
+    }
+
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    pub fn nulls(&self) -> Option<&NullBuffer> {
+        self.nulls.as_ref()
+    }
+
+    /// A chunk with these rows of this one.
+    fn at(&self, rows: &[usize]) -> Self {
+        let nulls = self.nulls.as_ref().map(|nulls| NullBuffer::from_iter(rows.iter().map(|&row| nulls.is_valid(row))));
+        Self::new(self.values.picked(rows.iter().copied().map(Some)), nulls)
+    }
 }
 
 /// The values of a chunk, in the types that the library reads.
@@ -85,18 +120,18 @@ impl Values {
         }
     }
 
-    /// The values of these rows, counted from `start`.
-    pub fn take(&self, start: usize, rows: &[usize]) -> Self {
-        fn taken<T: ArrowNativeType>(values: &[T], rows: &[usize]) -> ScalarBuffer<T> {
-            rows.iter().map(|&row| values[row]).collect::<Vec<T>>().into()
+    /// The values of these rows, and 0 for none.
+    fn picked(&self, rows: impl Iterator<Item = Option<usize>> + Clone) -> Self {
+        fn of<T: ArrowNativeType>(values: &[T], rows: impl Iterator<Item = Option<usize>>) -> ScalarBuffer<T> {
+            rows.map(|row| row.map_or_else(T::default, |row| values[row])).collect::<Vec<T>>().into()
         }
         match self {
-            Self::I32(values) => Self::I32(taken(&values[start..], rows)),
-            Self::I64(values) => Self::I64(taken(&values[start..], rows)),
-            Self::F64(values) => Self::F64(taken(&values[start..], rows)),
+            Self::I32(values) => Self::I32(of(values, rows)),
+            Self::I64(values) => Self::I64(of(values, rows)),
+            Self::F64(values) => Self::F64(of(values, rows)),
             Self::Mixed(Mixed { values, is_int }) => {
-                let is_int = rows.iter().map(|&row| is_int[start + row]).collect();
-                Self::Mixed(Mixed { values: taken(&values[start..], rows), is_int })
+                let is_int = rows.clone().map(|row| row.is_some_and(|row| is_int[row])).collect();
+                Self::Mixed(Mixed { values: of(values, rows), is_int })
             }
         }
     }
@@ -208,24 +243,20 @@ impl Input {
             Self::Chunks(known) if known.rows() + nulls.null_count() == nulls.len() => known,
             _ => return Err(PyValueError::new_err(format!("the column `{name}` contradicts its `isna()`"))),
         };
-        let mut next = 0;
-        let rows = nulls.iter().map(|is_known| {
-            next += usize::from(is_known);
-            next.saturating_sub(1)
-        });
-        let values = match known.chunks.first() {
-            Some(known) => known.values.take(0, &rows.collect::<Vec<usize>>()),
-            None => Values::F64(vec![0.0; nulls.len()].into()),
+        let Some(known) = known.chunks.first() else {
+            return Ok(Some(Self::Chunks(Chunks::new(name, [Chunk::null(nulls.len())])?)));
         };
+        let mut next = 0..;
+        let rows: Vec<Option<usize>> = nulls.iter().map(|is_known| if is_known { next.next() } else { None }).collect();
+        let values = known.values.picked(rows.into_iter());
         Ok(Some(Self::Chunks(Chunks::new(name, [Chunk { values, nulls: Some(nulls) }])?)))
     }
 
     /// A column of floats, some of which stand for integers: `is_int` has at least as many rows.
     pub fn mixed(values: &Float64Array, is_int: &[bool]) -> Self {
         let rows = values.len();
-        let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
-        let values = Values::Mixed(Mixed { values: values.values().clone(), is_int: is_int[..rows].to_vec() });
-        let chunks = if rows == 0 { Vec::new() } else { vec![Chunk { values, nulls }] };
+        let mixed = Values::Mixed(Mixed { values: values.values().clone(), is_int: is_int[..rows].to_vec() });
+        let chunks = if rows == 0 { Vec::new() } else { vec![Chunk::new(mixed, values.nulls().cloned())] };
         Self::Chunks(Chunks { ends: chunks.iter().map(|_| rows).collect(), chunks })
     }
 
@@ -311,8 +342,7 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk
         });
         check_rows(name, values.len())?;
     }
-    let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
-    let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
+    let nulls = Some(NullBuffer::from_iter(values.iter().map(Option::is_some)));
     if values.iter().flatten().any(|value| matches!(value, Value::Float(_))) {
         let double = |value: &Option<Value>| match value {
             Some(Value::Int(integer)) if integer.unsigned_abs() > MAX_EXACT_INT => Err(PyValueError::new_err(format!(
@@ -326,14 +356,14 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk
             true => Values::Mixed(Mixed { values: doubles, is_int: values.iter().map(is_int).collect() }),
             false => Values::F64(doubles),
         };
-        return Ok(Chunk { values, nulls });
+        return Ok(Chunk::new(values, nulls));
     }
     let integer = |value: &Option<Value>| match value {
         Some(Value::Int(integer)) => *integer,
         Some(Value::Bool(truth)) => (*truth).into(),
         _ => 0,
     };
-    Ok(Chunk { values: Values::I64(values.iter().map(integer).collect::<Vec<i64>>().into()), nulls })
+    Ok(Chunk::new(Values::I64(values.iter().map(integer).collect::<Vec<i64>>().into()), nulls))
 }
 
 /// The values of an Arrow array: in place, if they are of 32 or 64 bits.
@@ -360,10 +390,7 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
         DataType::Boolean => {
             Values::I32(array.as_boolean().values().iter().map(i32::from).collect::<Vec<i32>>().into())
         }
-        DataType::Null => {
-            let nulls = Some(NullBuffer::new_null(array.len()));
-            return Ok(Chunk { values: Values::F64(vec![0.0; array.len()].into()), nulls });
-        }
+        DataType::Null => return Ok(Chunk::null(array.len())),
         DataType::Dictionary(..) => return from_dictionary(name, array.as_any_dictionary()),
         DataType::RunEndEncoded(ends, _) => {
             return match ends.data_type() {
@@ -377,19 +404,17 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
             return Err(wrong_type(name, &other.to_string(), is_text, other.is_temporal()));
         }
     };
-    Ok(Chunk { values, nulls: array.nulls().filter(|nulls| nulls.null_count() > 0).cloned() })
+    Ok(Chunk::new(values, array.nulls().cloned()))
 }
 
 /// The values of a dictionary-encoded array, one for each row.
 fn from_dictionary(name: &str, array: &dyn AnyDictionaryArray) -> PyResult<Chunk> {
     let dictionary = from_array(name, array.values())?;
     if array.values().is_empty() {
-        let nulls = Some(NullBuffer::new_null(array.len()));
-        return Ok(Chunk { values: Values::F64(vec![0.0; array.len()].into()), nulls });
+        return Ok(Chunk::null(array.len()));
     }
     let Chunk { values, nulls } = dictionary.at(&array.normalized_keys());
-    let nulls = NullBuffer::union(array.keys().nulls(), nulls.as_ref());
-    Ok(Chunk { values, nulls: nulls.filter(|nulls| nulls.null_count() > 0) })
+    Ok(Chunk::new(values, NullBuffer::union(array.keys().nulls(), nulls.as_ref())))
 }
 
 /// The values of a run-end encoded array, one for each row.
@@ -398,14 +423,6 @@ fn from_runs<R: RunEndIndexType>(name: &str, array: &ArrayRef) -> PyResult<Chunk
     let runs = from_array(name, array.values())?;
     let rows: Vec<usize> = (0..array.len()).map(|row| array.run_ends().get_physical_index(row)).collect();
     Ok(runs.at(&rows))
-}
-
-impl Chunk {
-    /// A chunk with these rows of this one.
-    fn at(&self, rows: &[usize]) -> Self {
-        let nulls = self.nulls.as_ref().map(|nulls| NullBuffer::from_iter(rows.iter().map(|&row| nulls.is_valid(row))));
-        Self { values: self.values.take(0, rows), nulls: nulls.filter(|nulls| nulls.null_count() > 0) }
-    }
 }
 
 /// Unsigned integers as signed ones.

@@ -60,6 +60,11 @@ pub fn advice(found: &Diagnostic) -> Message {
     }
 }
 
+/// Messages that ask for what Python gives.
+pub fn worded(messages: &[Message]) -> Vec<String> {
+    messages.iter().map(|message| message.worded(in_python)).collect()
+}
+
 /// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError` for the rest.
 pub fn site_error(error: &SiteError) -> PyErr {
     let message = error.message().worded(in_python);

@@ -1,4 +1,4 @@
-//! `Fit`: the constants of a template that meet wishes or goals, as the command `jsf fit` finds them.
+//! The constants of a template that meet wishes or goals, as the command `jsf fit` finds them.
 
 use job_sort_formula::formula::Template as Parsed;
 use jsf::commands::fit::formula_to_set::FormulaToSet;
@@ -10,14 +10,15 @@ use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
 use jsf_simulate::Goals;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyString};
 
-use crate::argument::{number, text};
+use crate::answer::{result, written};
+use crate::argument::{Keywords, number, text, texts, whole};
 use crate::error::site_error;
 use crate::goals::{read_goals, read_text};
 use crate::need::in_python;
-use crate::simulation::{Options, Request};
-use crate::site::{Site, json, texts, written};
+use crate::simulation::Options;
+use crate::site::Site;
 use crate::source::optional_source;
 use crate::template::{Template, values_of};
 use crate::watch::{Watch, watched};
@@ -30,14 +31,6 @@ const MAX_EVALUATIONS: usize = 1_000_000;
 /// What of a log may be held out.
 const HELD_OUT: std::ops::RangeInclusive<f64> = 0.1..=0.8;
 
-/// The constants that were found for a template, and the formula with them.
-#[pyclass(frozen, module = "job_sort_formula")]
-pub struct Fit {
-    /// The JSON of the command.
-    document: String,
-    warnings: Vec<String>,
-}
-
 /// What is wanted of the jobs that wait.
 pub struct GivenWishes<'py> {
     pub wishes: Option<Bound<'py, PyAny>>,
@@ -46,23 +39,23 @@ pub struct GivenWishes<'py> {
 
 /// How to search.
 pub struct GivenSearch<'py> {
-    pub old: Option<Bound<'py, PyAny>>,
-    pub seed: u64,
-    pub evaluations: Option<usize>,
-    pub held_out: f64,
-    pub force: bool,
+    old: Option<Bound<'py, PyAny>>,
+    seed: u64,
+    evaluations: Option<usize>,
+    held_out: f64,
+    force: bool,
 }
 
 impl Site {
     /// Finds the constants that meet wishes about the jobs that wait.
-    pub fn fit_queue(
+    pub fn fit_queue<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         template: &Parsed,
         given: &GivenWishes<'_>,
         search: &GivenSearch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Fit> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let evaluations = search.evaluations(WishOptions::default().evaluations)?;
         let options = WishOptions { seed: search.seed, evaluations };
         let wishes = given.wishes()?;
@@ -74,26 +67,26 @@ impl Site {
         let fit = fit.map_err(wish_error)?;
         let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
         let document = written(&WishFitReport { template: template.text(), fit: &fit, to_set: &to_set }, &[])?;
-        Ok(Fit { document, warnings: self.warnings().into_iter().chain(to_set.warning()).collect() })
+        fitted(py, &document, self.warnings(), &to_set)
     }
 
     /// Finds the constants that meet goals about the waits of a log.
-    pub fn fit_log(
+    pub fn fit_log<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         template: &Parsed,
         workload: &Bound<'_, PyAny>,
         given: &Options<'_>,
         search: &GivenSearch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Fit> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Asked { goals, options, workload, warnings } = self.asked(py, template, workload, given, search)?;
         let (site, log) = (self.shared(), workload.log());
         let fit = watched(py, progress, |watch| fit_goals(&site, template, &log, &goals, &options, watch))?;
         let fit = fit.map_err(fit_error)?;
         let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
         let document = written(&GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set }, &[])?;
-        Ok(Fit { document, warnings: warnings.into_iter().chain(to_set.warning()).collect() })
+        fitted(py, &document, warnings, &to_set)
     }
 
     /// What a search of another program minimises.
@@ -134,7 +127,7 @@ impl Site {
             let message = format!("`held_out` is {}, expected a part of the log from 0.1 to 0.8", search.held_out);
             return Err(PyValueError::new_err(message));
         }
-        let Request { processors, backfill, usage, warm_up, decay_period, decay_factor } = Request::new(given)?;
+        let Options { processors, backfill, usage, warm_up, decay_period, decay_factor, .. } = *given;
         let formulas = formulas_read(template, in_force.as_deref());
         let options = FitOptions {
             in_force,
@@ -157,6 +150,16 @@ impl Site {
     }
 }
 
+fn fitted<'py>(
+    py: Python<'py>,
+    document: &str,
+    mut warnings: Vec<String>,
+    to_set: &FormulaToSet,
+) -> PyResult<Bound<'py, PyAny>> {
+    warnings.extend(to_set.warning());
+    result(py, "Fit", document, [("warnings", warnings.into_pyobject(py)?.into_any())])
+}
+
 /// What is fitted on a log.
 struct Asked {
     goals: Goals,
@@ -166,7 +169,18 @@ struct Asked {
     warnings: Vec<String>,
 }
 
-impl GivenSearch<'_> {
+impl<'py> GivenSearch<'py> {
+    pub fn take(given: &Keywords<'py>) -> PyResult<Self> {
+        let seed = given.take_as("seed", "a whole number")?.unwrap_or(1);
+        Ok(Self {
+            old: given.take("old")?,
+            seed: whole("seed", seed, &(0..=u64::MAX))?,
+            evaluations: given.take_as("evaluations", "a number of formulas")?,
+            held_out: given.take_as("held_out", "a number")?.unwrap_or(0.33),
+            force: given.take_as("force", "a bool")?.unwrap_or(false),
+        })
+    }
+
     fn evaluations(&self, default: usize) -> PyResult<usize> {
         match self.evaluations.unwrap_or(default) {
             evaluations @ 1..=MAX_EVALUATIONS => Ok(evaluations),
@@ -272,105 +286,12 @@ fn fit_error(error: FitError) -> PyErr {
     }
 }
 
-#[pymethods]
-impl Fit {
-    #[staticmethod]
-    fn _restore(document: String, warnings: Vec<String>) -> Self {
-        Self { document, warnings }
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let restore = py.get_type::<Self>().getattr("_restore")?;
-        (restore, (&self.document, &self.warnings)).into_pyobject(py)
-    }
-
-    /// The formula with the constants that were found.
-    #[getter]
-    fn formula(&self, py: Python<'_>) -> PyResult<String> {
-        self.entry(py, "formula")?.extract()
-    }
-
-    /// The command that sets the formula; None if `qmgr` cannot be given it.
-    #[getter]
-    fn qmgr(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.entry(py, "qmgr")?.extract()
-    }
-
-    /// Whether all wishes are met, or all goals on the part that was searched.
-    #[getter]
-    fn feasible(&self, py: Python<'_>) -> PyResult<bool> {
-        self.entry(py, "feasible")?.extract()
-    }
-
-    /// What is advised: `use`, `keep` (not better than chance on what was held out), or `none`.
-    #[getter]
-    fn recommendation(&self, py: Python<'_>) -> PyResult<String> {
-        self.entry(py, "recommendation")?.extract()
-    }
-
-    /// Why that is advised.
-    #[getter]
-    fn reason(&self, py: Python<'_>) -> PyResult<String> {
-        self.entry(py, "reason")?.extract()
-    }
-
-    /// The constants: dicts with name and value, and low and high, between which nothing changes that matters.
-    #[getter]
-    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.entry(py, "parameters")
-    }
-
-    /// How many wishes are met, which are not, and which exclude each other; None for goals.
-    #[getter]
-    fn wishes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.entry(py, "wishes")
-    }
-
-    /// The goals, as they are met on the parts of the log.
-    #[getter]
-    fn goals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.entry(py, "goals")
-    }
-
-    /// The objective on the parts of the log; None if there is none.
-    #[getter]
-    fn objective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.entry(py, "objective")
-    }
-
-    /// Whether the search came to its end.
-    #[getter]
-    fn complete(&self, py: Python<'_>) -> PyResult<bool> {
-        self.entry(py, "complete")?.extract()
-    }
-
-    /// What is doubtful about the site and the log, one sentence each.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
-    }
-
-    /// What `jsf fit --format json` answers, as a dict.
-    #[getter]
-    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json(py, &self.document)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<Fit {}: {}>", self.recommendation(py)?, self.formula(py)?))
-    }
-}
-
-impl Fit {
-    fn entry<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.document(py)?.get_item(name)
-    }
-}
-
 /// What a search minimises: a template on the part of a log that `Site.fit` searches.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Objective {
     objective: jsf_fit::goals::Objective,
+    /// What is doubtful about the site, the log and the goals, one sentence each.
+    #[pyo3(get)]
     warnings: Vec<String>,
 }
 
@@ -380,12 +301,6 @@ impl Objective {
     #[getter]
     fn template(&self) -> Template {
         Template { parsed: self.objective.template().clone() }
-    }
-
-    /// What is doubtful about the site, the log and the goals, one sentence each.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
     }
 
     /// Simulates the formula with these constants, as `Template.fill` takes them. A dict with `formula`, `values`, `missed` (by which
@@ -401,10 +316,6 @@ impl Objective {
         evaluated.set_item("objective", point.objective)?;
         evaluated.set_item("loss", point.score.objective)?;
         Ok(evaluated)
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err("an Objective cannot be pickled: make it in each process, with `Site.objective`"))
     }
 
     fn __repr__(&self) -> String {

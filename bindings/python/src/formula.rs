@@ -18,15 +18,16 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
-use crate::argument::{counted, row_count};
+use crate::answer::result;
+use crate::argument::{counted, one_of, row_count};
 use crate::capsule;
 use crate::column::{Input, Inputs, MAX_ROWS};
 use crate::error::{FormulaError, advice, characters, path_advice, site_error, syntax_error};
-use crate::evaluate::{Columns, ScratchPool, UnscoredRows};
+use crate::evaluate::{Columns, UnscoredRows};
 use crate::need::in_python;
 use crate::ranked::{RankedRows, by_submission, column_values};
 use crate::scores::Scores;
-use crate::site::{Site, result, unknown};
+use crate::site::Site;
 use crate::table::Table;
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
@@ -47,7 +48,6 @@ pub struct Compiled {
     pub resources: Vec<(String, String)>,
     /// The version of Python that was given.
     pub python: Option<PythonVersion>,
-    scratch: ScratchPool,
 }
 
 impl Compiled {
@@ -85,8 +85,7 @@ impl Formula {
         };
         let compiled = parsed.compile(&schema);
         let program = compiled.map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
-        let scratch = ScratchPool::default();
-        Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, python, scratch }) })
+        Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, python }) })
     }
 
     /// The text.
@@ -160,13 +159,6 @@ impl Formula {
         self.score(py, &inputs, rows, threads)
     }
 
-    /// The scores of the jobs in a table, which may have other columns too.
-    #[pyo3(signature = (table, /, *, threads = None))]
-    fn evaluate_table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, threads: Option<i64>) -> PyResult<Scores> {
-        let (inputs, rows) = self.columns_of(table)?;
-        self.score(py, &inputs, rows, threads)
-    }
-
     /// The jobs of a table in the order in which the scheduler considers them: the higher value first, then the earlier submission, then
     /// the row. `id` and `submitted` are the names of columns, or columns; `precision` is float32, the scheduler's, or float64.
     #[pyo3(signature = (table, *, id = None, submitted = None, limit = None, precision = "float32"))]
@@ -180,11 +172,8 @@ impl Formula {
         precision: &str,
     ) -> PyResult<Table> {
         let limit = limit.map(|limit| row_count("limit", limit)).transpose()?;
-        let precision = match precision {
-            "float32" => ScorePrecision::Float32,
-            "float64" => ScorePrecision::Double,
-            other => return Err(unknown("precision", other, "`float32` or `float64`")),
-        };
+        let precisions = [("float32", ScorePrecision::Float32), ("float64", ScorePrecision::Double)];
+        let precision = one_of("precision", precision, &precisions)?;
         let (inputs, rows) = self.columns_of(table)?;
         let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
         let ids = id.map(|id| column_values("id", id, table, scores.len())).transpose()?;
@@ -320,7 +309,7 @@ impl Formula {
             .ok()
             .filter(|&threads| threads > 0)
             .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}, expected at least 1")))?;
-        let Compiled { program, scratch, .. } = &*self.compiled;
+        let program = &self.compiled.program;
         py.detach(|| {
             let columns = Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
             if columns.rows() > MAX_ROWS {
@@ -333,7 +322,7 @@ impl Formula {
                 return Err(PyMemoryError::new_err(format!("no memory for {} scores", columns.rows())));
             }
             scores.resize(columns.rows(), 0.0);
-            let outcome = columns.score(&mut scores, threads, scratch).map_err(|error| self.column_error(&error))?;
+            let outcome = columns.score(&mut scores, threads).map_err(|error| self.column_error(&error))?;
             Ok((scores, outcome))
         })
     }
@@ -398,7 +387,7 @@ pub fn not_arithmetic(
 pub fn check_result<'py>(py: Python<'py>, mut checked: Checked, text: &str) -> PyResult<Bound<'py, PyAny>> {
     checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
     let document = serde_json::to_string(&checked.document(text));
-    result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
+    result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?, [])
 }
 
 /// The text without the byte order mark and the line end that a file may have: a carriage return in a formula is refused by the

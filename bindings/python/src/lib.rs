@@ -3,6 +3,7 @@
 //!
 //! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of arrays.
 
+mod answer;
 mod argument;
 mod capsule;
 mod column;
@@ -34,13 +35,13 @@ mod job_sort_formula {
     use crate::digits::openpbs_digits;
     use crate::error::FormulaError;
     #[pymodule_export]
-    use crate::fit::{Fit, Objective};
+    use crate::fit::Objective;
     #[pymodule_export]
     use crate::formula::Formula;
     #[pymodule_export]
     use crate::scores::{RowError, Scores};
     #[pymodule_export]
-    use crate::simulation::{Simulation, simulate};
+    use crate::simulation::simulate;
     #[pymodule_export]
     use crate::site::{Queue, Site};
     #[pymodule_export]
@@ -58,7 +59,7 @@ mod job_sort_formula {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let source = CString::new(include_str!("results.py"))?;
         let results = PyModule::from_code(module.py(), &source, c"results.py", c"job_sort_formula._results")?;
-        for class in ["Check", "Explanation", "Replay", "Trajectory"] {
+        for class in ["Check", "Explanation", "Fit", "Replay", "Simulation", "Trajectory"] {
             module.add(class, results.getattr(class)?)?;
         }
         module.add("FormulaError", module.py().get_type::<FormulaError>())?;

@@ -18,13 +18,11 @@ struct Owner(#[allow(dead_code, reason = "it is kept, not read")] Py<PyAny>);
 impl UnwindSafe for Owner {}
 impl RefUnwindSafe for Owner {}
 
-/// The elements of a one-dimensional array.
-struct Elements<'py> {
-    array: Bound<'py, PyAny>,
+/// The elements of a one-dimensional array, which follow each other in memory.
+struct Elements<'a, 'py> {
+    array: &'a Bound<'py, PyAny>,
     address: usize,
     rows: usize,
-    /// From one element to the next, in bytes.
-    stride: isize,
 }
 
 /// The classes of numpy, once it is imported: `ndarray`, and `generic`, of which its scalars are.
@@ -72,35 +70,32 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
         return Err(PyValueError::new_err(format!("the column `{name}` has {dimensions} dimensions, expected 1")));
     };
     check_rows(name, rows)?;
-    let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
-    let strides: Option<(isize,)> = interface.get_item("strides")?.extract()?;
     let (order, kind) = code.split_at(1.min(code.len()));
-    let native = if cfg!(target_endian = "little") { "<" } else { ">" };
-    if kind == "f2" {
-        return chunk(name, &array.call_method1("astype", ("float32",))?);
-    }
-    if order != native && order != "|" && kind.starts_with(['i', 'u', 'f']) {
-        let dtype = array.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
-        return chunk(name, &array.call_method1("astype", (dtype,))?);
-    }
-    let size: usize = kind.get(1..).and_then(|size| size.parse().ok()).unwrap_or(0);
-    let stride = strides.map_or(size as isize, |(stride,)| stride);
-    let elements = Elements { array: array.clone(), address, rows, stride };
     if kind.starts_with('O') {
         return Ok(None);
     }
+    let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
+    let strides: Option<(isize,)> = interface.get_item("strides")?.extract()?;
+    let size: usize = kind.get(1..).and_then(|size| size.parse().ok()).unwrap_or(0);
+    let native = if cfg!(target_endian = "little") { "<" } else { ">" };
+    let is_dense = strides.is_none_or(|(stride,)| stride == size as isize) && address.is_multiple_of(size.max(1));
+    // what numpy converts to a type that the library reads, or to one whose numbers follow each other
+    let converted = match kind {
+        "b1" | "i1" | "i2" | "u1" | "u2" => Some("i4"),
+        "u4" => Some("i8"),
+        "f2" | "f4" => Some("f8"),
+        "i4" | "i8" | "u8" | "f8" if order != native || (rows > 0 && !is_dense) => Some(kind),
+        _ => None,
+    };
+    if let Some(converted) = converted {
+        let as_type = ndarray.bind(array.py()).getattr("astype")?;
+        return chunk(name, &as_type.call1((array, format!("{native}{converted}"), "C", "unsafe", false))?);
+    }
+    let elements = Elements { array, address, rows };
     let values = match kind {
-        _ if order != native && order != "|" => None,
-        "b1" => Some(Values::I32(elements.converted(|value: u8| i32::from(value != 0)))),
-        "i1" => Some(Values::I32(elements.converted(|value: i8| value.into()))),
-        "i2" => Some(Values::I32(elements.converted(|value: i16| value.into()))),
         "i4" => Some(Values::I32(elements.borrowed())),
         "i8" => Some(Values::I64(elements.borrowed())),
-        "u1" => Some(Values::I32(elements.converted(|value: u8| value.into()))),
-        "u2" => Some(Values::I32(elements.converted(|value: u16| value.into()))),
-        "u4" => Some(Values::I64(elements.converted(|value: u32| value.into()))),
-        "u8" => Some(Values::I64(unsigned(name, &elements.converted(|value: u64| value), None)?)),
-        "f4" => Some(Values::F64(elements.converted(|value: f32| value.into()))),
+        "u8" => Some(Values::I64(unsigned(name, &elements.borrowed(), None)?)),
         "f8" => Some(Values::F64(elements.borrowed())),
         _ => None,
     };
@@ -108,32 +103,20 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
         let dtype = array.getattr("dtype").map(|dtype| dtype.to_string()).unwrap_or_else(|_| code.clone());
         wrong_type(name, &dtype, kind.starts_with(['S', 'U']), kind.starts_with(['m', 'M']))
     })?;
-    Ok(Some(Chunk { values, nulls: None }))
+    Ok(Some(Chunk::new(values, None)))
 }
 
-impl Elements<'_> {
-    /// The elements where they are; a copy if they do not follow each other or are misaligned.
+impl Elements<'_, '_> {
+    /// The elements where they are.
     fn borrowed<T: ArrowNativeType>(&self) -> ScalarBuffer<T> {
-        let is_dense = self.stride == size_of::<T>() as isize && self.address.is_multiple_of(align_of::<T>());
-        match NonNull::new(self.address as *mut u8) {
-            Some(start) if is_dense && self.rows > 0 => {
-                let owner = Arc::new(Owner(self.array.clone().unbind()));
-                let bytes = self.rows * size_of::<T>();
-                // SAFETY: numpy says that the array has its elements here, and `owner` keeps it alive. If another thread
-                // writes to it meanwhile, the scores of these rows mean nothing, as with numpy's own functions.
-                let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner) };
-                ScalarBuffer::new(buffer, 0, self.rows)
-            }
-            _ => self.converted(|value| value),
-        }
-    }
-
-    fn converted<T: ArrowNativeType, U: ArrowNativeType>(&self, convert: impl Fn(T) -> U) -> ScalarBuffer<U> {
-        let element = |row: usize| {
-            let address = self.address.wrapping_add_signed(self.stride.wrapping_mul(row as isize));
-            // SAFETY: numpy says that the array has an element in each row, which need not be aligned
-            unsafe { (address as *const T).read_unaligned() }
+        let Some(start) = NonNull::new(self.address as *mut u8).filter(|_| self.rows > 0) else {
+            return Vec::new().into();
         };
-        (0..self.rows).map(|row| convert(element(row))).collect::<Vec<U>>().into()
+        let owner = Arc::new(Owner(self.array.clone().unbind()));
+        let bytes = self.rows * size_of::<T>();
+        // SAFETY: numpy says that the array has its elements here, next to each other and aligned, and `owner` keeps it alive. If
+        // another thread writes to it meanwhile, the scores of these rows mean nothing, as with numpy's own functions.
+        let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner) };
+        ScalarBuffer::new(buffer, 0, self.rows)
     }
 }

@@ -8,7 +8,7 @@ use job_sort_formula::rank::ScoreError;
 use jsf_openpbs::number_format::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::error::characters;
@@ -20,18 +20,14 @@ use crate::formula::Compiled;
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Scores {
     array: Float64Array,
-    errors: Errors,
-}
-
-/// The jobs for which the formula raises an error.
-enum Errors {
-    Found { formula: Arc<Compiled>, errors: Vec<(usize, ScoreError)> },
-    Unpickled(Vec<RowError>),
+    formula: Arc<Compiled>,
+    /// The jobs for which the formula raises an error.
+    errors: Vec<(usize, ScoreError)>,
 }
 
 /// Why a job has no score.
-#[pyclass(frozen, eq, get_all, module = "job_sort_formula", from_py_object)]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, eq, get_all, module = "job_sort_formula")]
+#[derive(PartialEq)]
 pub struct RowError {
     /// The row, from 0.
     row: usize,
@@ -45,16 +41,6 @@ pub struct RowError {
 
 #[pymethods]
 impl RowError {
-    #[staticmethod]
-    fn _restore(row: usize, message: String, kind: String, span: (usize, usize)) -> Self {
-        Self { row, message, kind, span }
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let state = (self.row, &self.message, &self.kind, self.span);
-        (py.get_type::<Self>().getattr("_restore")?, state).into_pyobject(py)
-    }
-
     fn __repr__(&self) -> String {
         let Self { row, message, span: (start, end), .. } = self;
         format!("RowError(row={row}, message={message:?}, span=({start}, {end}))")
@@ -82,8 +68,7 @@ impl Scores {
             }
             nulls = Some(NullBuffer::new(valid.finish()));
         }
-        let errors = Errors::Found { formula, errors };
-        Self { array: Float64Array::new(scores.into(), nulls), errors }
+        Self { array: Float64Array::new(scores.into(), nulls), formula, errors }
     }
 
     fn get(&self, row: usize) -> Option<f64> {
@@ -96,41 +81,13 @@ impl Scores {
     /// The jobs for which the formula raises an error, by row.
     #[getter]
     fn errors(&self) -> Vec<RowError> {
-        match &self.errors {
-            Errors::Found { formula, errors } => {
-                errors.iter().map(|(row, error)| RowError::new(*row, error, &formula.text)).collect()
-            }
-            Errors::Unpickled(errors) => errors.clone(),
-        }
-    }
-
-    #[staticmethod]
-    fn _restore(values: Vec<f64>, null_rows: Vec<usize>, errors: Vec<RowError>) -> PyResult<Self> {
-        let mut valid = BooleanBufferBuilder::new(values.len());
-        valid.append_n(values.len(), true);
-        for row in &null_rows {
-            if *row >= values.len() {
-                return Err(PyIndexError::new_err(format!("there is no row {row}")));
-            }
-            valid.set_bit(*row, false);
-        }
-        let nulls = (!null_rows.is_empty()).then(|| NullBuffer::new(valid.finish()));
-        Ok(Self { array: Float64Array::new(values.into(), nulls), errors: Errors::Unpickled(errors) })
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let values = PyList::new(py, self.array.values().iter())?;
-        let null_rows: Vec<usize> = (0..self.array.len()).filter(|&row| self.array.is_null(row)).collect();
-        (py.get_type::<Self>().getattr("_restore")?, (values, null_rows, self.errors())).into_pyobject(py)
+        self.errors.iter().map(|(row, error)| RowError::new(*row, error, &self.formula.text)).collect()
     }
 
     /// The number of jobs for which the formula raises an error.
     #[getter]
     fn error_count(&self) -> usize {
-        match &self.errors {
-            Errors::Found { errors, .. } => errors.len(),
-            Errors::Unpickled(errors) => errors.len(),
-        }
+        self.errors.len()
     }
 
     /// The number of nulls, with those of the errors.
@@ -174,14 +131,6 @@ impl Scores {
         // the interface allows to ignore the wish
         _ = requested_schema;
         capsule::export_array(py, &self.array)
-    }
-
-    /// Whether the other scores are the same numbers, nulls and errors.
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| {
-            let other = other.get();
-            self.array == other.array && self.error_count() == other.error_count() && self.errors() == other.errors()
-        })
     }
 
     fn __len__(&self) -> usize {

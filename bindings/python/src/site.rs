@@ -10,7 +10,6 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
-use jsf::answer::{Answer, write_json};
 use jsf::commands::compare::answer::{CompareReport, compared_rows};
 use jsf::commands::compare::view::ListedJobs;
 use jsf::commands::explain::answer::ExplainReport;
@@ -27,23 +26,21 @@ use jsf_site::{
     CompareRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
     Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,
 };
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
 
-use crate::argument::{self, whole};
-use crate::error::{advice, site_error, syntax_error};
-use crate::fit::{Fit, GivenSearch, GivenWishes, Objective};
+use crate::answer::{result, written};
+use crate::argument::{Keywords, one_of, texts};
+use crate::error::{advice, site_error, syntax_error, worded};
+use crate::fit::{GivenSearch, GivenWishes, Objective};
 use crate::formula::{
     Compiled, Formula, check_result, declared, not_arithmetic, python_version, resource_types, without_line_end,
 };
-use crate::need::in_python;
-use crate::ranked::list_of;
-use crate::simulation::{Options, Simulation};
+use crate::simulation::Options;
 use crate::source::source;
 use crate::table::{Table, TableBuilder};
 use crate::template::Template;
-use crate::workload::GivenRules;
 
 /// How long jobs are followed, in seconds.
 const FOLLOWED_SECONDS: std::ops::RangeInclusive<f64> = 60.0..=8784.0 * 3600.0;
@@ -54,19 +51,10 @@ const FOLLOWED_SECONDS: std::ops::RangeInclusive<f64> = 60.0..=8784.0 * 3600.0;
 pub struct Site {
     site: Arc<OpenedSite>,
     numbers: NumberMode,
-    opened: Arc<Opened>,
 }
 
-/// What a site is opened from, with which an unpickled one is opened again.
-pub enum Opened {
-    /// A folder or an archive, and the keyword arguments.
-    Path(PathBuf, Vec<(&'static str, Option<String>)>, Option<f64>),
-    /// Nothing but declared resources, and the version of Python.
-    Declared(Vec<(String, String)>, Option<String>),
-}
-
-/// The jobs of one document, with the inputs that a formula may read.
-#[pyclass(frozen, extends = Table, module = "job_sort_formula")]
+/// Reads the jobs of one document, with the inputs that a formula may read, as a table.
+#[pyclass(frozen, module = "job_sort_formula")]
 pub struct Queue;
 
 /// A formula that was given, and the text that is reported.
@@ -86,12 +74,11 @@ impl Queue {
         path: &Bound<'_, PyAny>,
         inputs: Option<&Bound<'_, PyAny>>,
         resources: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<Self>> {
+    ) -> PyResult<Table> {
         let resources = resource_types(&declared(resources)?)?;
         let inputs = inputs.map(|inputs| texts("inputs", inputs)).transpose()?;
         let jobs = source("path", path, "a path, a text, bytes or an open file")?;
-        let table = py.detach(|| read_queue(jobs, inputs, resources))?;
-        Py::new(py, PyClassInitializer::from(table).add_subclass(Self))
+        py.detach(|| read_queue(jobs, inputs, resources))
     }
 }
 
@@ -115,48 +102,18 @@ impl Site {
         if threshold.is_some_and(f64::is_nan) {
             return Err(PyValueError::new_err("`threshold` is nan, expected a number"));
         }
-        let given = [("policy", policy), ("rules", rules), ("numbers", numbers), ("python", python)];
-        let given = given.map(|(name, value)| (name, value.map(str::to_owned))).into();
-        // an unpickled site may be in a process with another working folder
-        let opened = Opened::Path(std::path::absolute(file(path.clone()))?, given, threshold);
         let policy: Option<PolicyName> = policy.map(policy_name).transpose()?;
-        let rules = match rules {
-            None | Some("scheduler") => PolicyRules::Scheduler,
-            Some("documented") => PolicyRules::Documented,
-            Some(other) => return Err(unknown("rules", other, "`scheduler` or `documented`")),
-        };
-        let numbers = match numbers {
-            None | Some("openpbs") => NumberMode::OpenPbs,
-            Some("exact") => NumberMode::Exact,
-            Some("decimal") => NumberMode::Decimal,
-            Some(other) => return Err(unknown("numbers", other, "`openpbs`, `exact` or `decimal`")),
-        };
+        let rules = one_of(
+            "rules",
+            rules.unwrap_or("scheduler"),
+            &[("scheduler", PolicyRules::Scheduler), ("documented", PolicyRules::Documented)],
+        )?;
+        let modes = [("openpbs", NumberMode::OpenPbs), ("exact", NumberMode::Exact), ("decimal", NumberMode::Decimal)];
+        let numbers = one_of("numbers", numbers.unwrap_or("openpbs"), &modes)?;
         let python = python.map(python_version).transpose()?;
         let rules = SiteOptions { policy, rules, numbers, threshold, python, ..SiteOptions::default() };
         let site = py.detach(|| OpenedSite::from_files(SiteFiles::open(&file(path))?, rules));
-        Ok(Self::new(site.map_err(|error| site_error(&error))?, numbers, opened))
-    }
-
-    #[staticmethod]
-    fn _without_files(resources: Vec<(String, String)>, python: Option<String>) -> PyResult<Self> {
-        Self::with_resources(resources, python.as_deref().map(python_version).transpose()?)
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let class = py.get_type::<Self>();
-        match &*self.opened {
-            Opened::Path(path, given, threshold) => {
-                let named = PyDict::new(py);
-                given.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
-                named.set_item("threshold", threshold)?;
-                let open = (class.getattr("open")?,);
-                let open = py.import("functools")?.getattr("partial")?.call(open, Some(&named))?;
-                (open, (path,)).into_pyobject(py)
-            }
-            Opened::Declared(resources, python) => {
-                (class.getattr("_without_files")?, (resources, python)).into_pyobject(py)
-            }
-        }
+        Ok(Self::new(site.map_err(|error| site_error(&error))?, numbers))
     }
 
     /// The formula in force.
@@ -248,7 +205,7 @@ impl Site {
             };
             written(&report, &worded(self.site.warnings_for(&given.parsed.names())))
         });
-        result(py, "Explanation", &document?)
+        result(py, "Explanation", &document?, [])
     }
 
     /// What `jsf trajectory --format json` answers for waiting jobs, as a dict: their values and ranks over the next hours, all jobs
@@ -287,7 +244,7 @@ impl Site {
             };
             written(&report, &worded(self.site.warnings_for(&given.parsed.names())))
         });
-        result(py, "Trajectory", &document?)
+        result(py, "Trajectory", &document?, [])
     }
 
     /// What `jsf replay --format json` answers, as a dict: the values in a scheduler's log against those of the queue.
@@ -306,7 +263,7 @@ impl Site {
             let report = ReplayReport { formula: &given.text, python, python_in_words: "", replay: &compared.replay };
             written(&report, &[])
         });
-        result(py, "Replay", &document?)
+        result(py, "Replay", &document?, [])
     }
 
     /// Every considered job with its ranks and scores under both formulas, in the new order. `document` has the summary and
@@ -325,41 +282,24 @@ impl Site {
     }
 
     /// Runs a log of jobs through time under a formula, by the rules of the site's scheduler. `workload` is a log (a path, or its
-    /// content), a list of them, or a `Workload` that was read for this site.
-    #[pyo3(signature = (
-        formula = None, *, workload, processors = None, goals = None, usage = None, backfill = None, warm_up = None,
-        decay = None, decay_factor = None, cancelled = None, overrun = None, processors_of = None,
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
+    /// content), a list of them, or a `Workload` that was read for this site. `options`: processors, goals, usage, backfill, warm_up,
+    /// decay, decay_factor, cancelled, overrun and processors_of.
+    #[pyo3(signature = (formula = None, *, workload, **options))]
     fn simulate<'py>(
         &self,
         py: Python<'py>,
         formula: Option<&Bound<'py, PyAny>>,
         workload: &Bound<'py, PyAny>,
-        processors: Option<Bound<'py, PyAny>>,
-        goals: Option<Bound<'py, PyAny>>,
-        usage: Option<&'py str>,
-        backfill: Option<&'py str>,
-        warm_up: Option<Bound<'py, PyAny>>,
-        decay: Option<Bound<'py, PyAny>>,
-        decay_factor: Option<f64>,
-        cancelled: Option<&'py str>,
-        overrun: Option<&'py str>,
-        processors_of: Option<&'py str>,
-    ) -> PyResult<Simulation> {
-        let rules = GivenRules { cancelled, overrun, processors_of };
-        let options = Options { processors, goals, usage, backfill, warm_up, decay, decay_factor, rules };
-        self.simulated(py, formula, workload, &options)
+        options: Option<Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.simulated(py, formula, workload, options)
     }
 
     /// Finds the constants of a template, as `jsf fit` does: those that meet `wishes` about the jobs that wait (ids, best first; a
     /// list of groups of ids; a dict with a score for each id; or a path) and `prefer` (pairs of ids), or `goals` about the
     /// waits of a log. `progress(evaluations, planned, best_formula)` is called after each formula; False ends the search.
-    #[pyo3(signature = (
-        template, *, wishes = None, prefer = None, goals = None, workload = None, old = None, seed = 1, evaluations = None,
-        held_out = 0.33, force = false, processors = None, usage = None, backfill = None, warm_up = None, decay = None,
-        decay_factor = None, cancelled = None, overrun = None, processors_of = None, progress = None,
-    ))]
+    /// `options`: old, seed, evaluations, held_out, force, goals, and the others of `simulate`.
+    #[pyo3(signature = (template, *, wishes = None, prefer = None, workload = None, progress = None, **options))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
     fn fit<'py>(
         &self,
@@ -367,81 +307,49 @@ impl Site {
         template: &Bound<'py, PyAny>,
         wishes: Option<Bound<'py, PyAny>>,
         prefer: Option<Bound<'py, PyAny>>,
-        goals: Option<Bound<'py, PyAny>>,
         workload: Option<&Bound<'py, PyAny>>,
-        old: Option<Bound<'py, PyAny>>,
-        seed: i128,
-        evaluations: Option<usize>,
-        held_out: f64,
-        force: bool,
-        processors: Option<Bound<'py, PyAny>>,
-        usage: Option<&'py str>,
-        backfill: Option<&'py str>,
-        warm_up: Option<Bound<'py, PyAny>>,
-        decay: Option<Bound<'py, PyAny>>,
-        decay_factor: Option<f64>,
-        cancelled: Option<&'py str>,
-        overrun: Option<&'py str>,
-        processors_of: Option<&'py str>,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Fit> {
+        options: Option<Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let template = Template::given(template)?;
-        let rules = GivenRules { cancelled, overrun, processors_of };
-        let seed = whole("seed", seed, &(0..=u64::MAX))?;
-        let search = GivenSearch { old, seed, evaluations, held_out, force };
-        let options = Options { processors, goals, usage, backfill, warm_up, decay, decay_factor, rules };
+        let keywords = Keywords::new(py, options);
+        let (search, options) = (GivenSearch::take(&keywords)?, Options::take(&keywords)?);
+        keywords.finish()?;
         let wishes = GivenWishes { wishes, prefer };
-        match (wishes.are_given(), options.goals.is_some(), workload) {
-            (true, true, _) => {
-                Err(PyValueError::new_err("`goals` are about a log, and wishes about the jobs that wait"))
+        let refused = match (wishes.are_given(), options.goals.is_some(), workload) {
+            (true, false, None) => return self.fit_queue(py, &template, &wishes, &search, progress),
+            (false, true, Some(workload)) => {
+                return self.fit_log(py, &template, workload, &options, &search, progress);
             }
-            (false, false, _) => Err(PyValueError::new_err("nothing is wanted: give `wishes`, `prefer` or `goals`")),
-            (true, false, None) => self.fit_queue(py, &template, &wishes, &search, progress),
-            (true, false, Some(_)) => Err(PyValueError::new_err("a `workload` is for `goals`")),
-            (false, true, None) => {
-                Err(PyValueError::new_err("`goals` are about the waits of a log: give a `workload`"))
-            }
-            (false, true, Some(workload)) => self.fit_log(py, &template, workload, &options, &search, progress),
-        }
+            (true, true, _) => "`goals` are about a log, and wishes about the jobs that wait",
+            (false, false, _) => "nothing is wanted: give `wishes`, `prefer` or `goals`",
+            (true, false, Some(_)) => "a `workload` is for `goals`",
+            (false, true, None) => "`goals` are about the waits of a log: give a `workload`",
+        };
+        Err(PyValueError::new_err(refused))
     }
 
     /// What `fit` minimises for `goals`, for searches of other programs, in several processes say. The arguments are those of `fit`.
-    #[pyo3(signature = (
-        template, *, goals, workload, old = None, held_out = 0.33, force = false, processors = None, usage = None,
-        backfill = None, warm_up = None, decay = None, decay_factor = None, cancelled = None, overrun = None,
-        processors_of = None,
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
+    #[pyo3(signature = (template, *, goals, workload, **options))]
     fn objective<'py>(
         &self,
         py: Python<'py>,
         template: &Bound<'py, PyAny>,
         goals: Bound<'py, PyAny>,
         workload: &Bound<'py, PyAny>,
-        old: Option<Bound<'py, PyAny>>,
-        held_out: f64,
-        force: bool,
-        processors: Option<Bound<'py, PyAny>>,
-        usage: Option<&'py str>,
-        backfill: Option<&'py str>,
-        warm_up: Option<Bound<'py, PyAny>>,
-        decay: Option<Bound<'py, PyAny>>,
-        decay_factor: Option<f64>,
-        cancelled: Option<&'py str>,
-        overrun: Option<&'py str>,
-        processors_of: Option<&'py str>,
+        options: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Objective> {
         let template = Template::given(template)?;
-        let rules = GivenRules { cancelled, overrun, processors_of };
-        let search = GivenSearch { old, seed: 1, evaluations: None, held_out, force };
-        let options = Options { processors, goals: Some(goals), usage, backfill, warm_up, decay, decay_factor, rules };
-        self.objective_on(py, template, workload, &options, &search)
+        let keywords = Keywords::new(py, options);
+        let (search, options) = (GivenSearch::take(&keywords)?, Options::take(&keywords)?);
+        keywords.finish()?;
+        self.objective_on(py, template, workload, &Options { goals: Some(goals), ..options }, &search)
     }
 }
 
 impl Site {
-    pub fn new(site: OpenedSite, numbers: NumberMode, opened: Opened) -> Self {
-        Self { site: Arc::new(site), numbers, opened: Arc::new(opened) }
+    pub fn new(site: OpenedSite, numbers: NumberMode) -> Self {
+        Self { site: Arc::new(site), numbers }
     }
 
     pub fn numbers(&self) -> NumberMode {
@@ -543,11 +451,6 @@ fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
     checked.findings.iter().filter(|found| FAILURE_CODES.contains(&found.code))
 }
 
-/// Messages that ask for what Python gives.
-fn worded(messages: &[Message]) -> Vec<String> {
-    messages.iter().map(|message| message.worded(in_python)).collect()
-}
-
 /// What findings give reason to doubt, one sentence each.
 pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
     let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
@@ -558,38 +461,9 @@ fn policy_name(name: &str) -> PyResult<PolicyName> {
     name.parse().map_err(|error: String| PyValueError::new_err(error))
 }
 
-/// One text, or those of a column or of anything else that can be iterated.
-pub fn texts(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if given.is_instance_of::<PyString>() {
-        return Ok(vec![given.extract()?]);
-    }
-    argument::texts(what, list_of(&format!("`{what}`: expected a str, or several"), given)?)
-}
-
-pub fn unknown(what: &str, given: &str, expected: &str) -> PyErr {
-    PyValueError::new_err(format!("{what} is `{given}`, expected {expected}"))
-}
-
 /// A path, of which `-` is a file of this name and not standard input.
 pub fn file(path: PathBuf) -> PathBuf {
     if path.as_os_str() == "-" { Path::new(".").join(path) } else { path }
-}
-
-/// A document in JSON as Python's objects.
-pub fn json<'py>(py: Python<'py>, document: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (document,))
-}
-
-/// A document in JSON as one of the classes of `results.py`.
-pub fn result<'py>(py: Python<'py>, class: &str, document: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("job_sort_formula")?.getattr(class)?.call_method1("_of", (json(py, document)?,))
-}
-
-/// What a report writes.
-pub fn written(answer: &impl Answer, warnings: &[String]) -> PyResult<String> {
-    let mut bytes = Vec::new();
-    write_json(answer, warnings, &mut bytes).map_err(|error| PyOSError::new_err(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn ranking(site: &OpenedSite, given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Table> {

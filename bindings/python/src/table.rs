@@ -13,34 +13,27 @@ use arrow_schema::{DataType, Field, Schema};
 use job_sort_formula::Value;
 use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyCapsule, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyCapsule, PyDict, PyInt, PyIterator, PyList};
 
-use crate::argument::{counted, row_count};
+use crate::answer::{json, without_rows};
+use crate::argument::counted;
 use crate::capsule::{self, ArrayCapsules};
 use crate::column::{Input, Inputs};
 use crate::need::in_python;
-use crate::site::{Queue, json};
-
-/// The rows that a notebook shows.
-const SHOWN_ROWS: usize = 10;
 
 /// A table of jobs or of nodes: its columns by their names, as those of a data frame, so that `len(table)` is the number of rows. It
-/// exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. `x.to_pandas()` keeps integers with None, of which
-/// `pandas.DataFrame(x)` makes floats.
-#[pyclass(frozen, subclass, module = "job_sort_formula")]
-#[derive(Clone)]
+/// exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. `x.to_pandas()` keeps integers with None.
+#[pyclass(frozen, module = "job_sort_formula")]
 pub struct Table {
     batch: RecordBatch,
+    #[pyo3(get)]
     warnings: Vec<String>,
-    /// The JSON of the command, whose list of rows is empty.
+    /// The JSON of the command.
     document: String,
-    integers: Integers,
+    /// By the name of a column of floats: the rows whose number is an integer, as it reaches the formula.
+    integers: BTreeMap<String, Vec<bool>>,
 }
-
-/// By the name of a column of floats: the rows whose number is an integer, as it reaches the formula.
-type Integers = Arc<BTreeMap<String, Vec<bool>>>;
 
 /// The columns of a table while it is made.
 #[derive(Default)]
@@ -105,7 +98,7 @@ impl TableBuilder {
         let batch = RecordBatch::try_new(schema, self.columns);
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let warnings = warnings.into_iter().map(|warning| warning.worded(in_python)).collect();
-        Ok(Table { batch, warnings, document, integers: self.integers.into() })
+        Ok(Table { batch, warnings, document, integers: self.integers })
     }
 }
 
@@ -136,10 +129,6 @@ impl Table {
         Ok(values)
     }
 
-    fn first(&self, rows: usize) -> Self {
-        Self { batch: self.batch.slice(0, rows.min(self.batch.num_rows())), ..self.clone() }
-    }
-
     fn position(&self, name: &str) -> PyResult<usize> {
         self.batch.schema().index_of(name).map_err(|_| PyKeyError::new_err(name.to_owned()))
     }
@@ -153,36 +142,16 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// What is doubtful about the files that were read and about the formulas, one sentence each.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
-    }
-
     /// What is not a row, as a dict: the formula and the summary of a ranking, what changes in a comparison, the policy
     /// of shares.
     #[getter]
     fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let document = json(py, &self.document)?.cast_into::<PyDict>()?;
-        for rows in ["jobs", "nodes"] {
-            document.call_method1("pop", (rows, py.None()))?;
-        }
-        Ok(document)
+        Ok(json(py, &without_rows(&self.document)?)?.cast_into()?)
     }
 
     /// The names of the columns.
     fn keys(&self) -> Vec<String> {
         self.column_names()
-    }
-
-    /// The columns as lists.
-    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyList>>> {
-        (0..self.batch.num_columns()).map(|index| self.list(py, index)).collect()
-    }
-
-    /// The names and the columns as lists.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyList>)>> {
-        Ok(self.column_names().into_iter().zip(self.values(py)?).collect())
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
@@ -191,12 +160,6 @@ impl Table {
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         PyList::new(py, self.column_names())?.try_iter()
-    }
-
-    /// The first rows.
-    #[pyo3(signature = (n = 5))]
-    fn head(&self, n: i128) -> PyResult<Self> {
-        Ok(self.first(row_count("n", n)?))
     }
 
     /// A data frame of pandas, in which integers with None are `Int64`.
@@ -216,88 +179,11 @@ impl Table {
         pandas.call_method1("DataFrame", (columns,))
     }
 
-    /// A data frame of polars.
-    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
-    }
-
-    /// The rows as an array of objects with an attribute for each column, which is what `pandas.DataFrame(table)` asks for: of
-    /// dataclasses, and of nothing else that is neither a dict nor a list, it takes the names of the columns.
+    /// Refuses what `pandas.DataFrame(table)` asks for, which would else take the names of the columns for rows.
     #[pyo3(signature = (dtype = None, copy = None))]
-    fn __array__<'py>(
-        &self,
-        py: Python<'py>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        copy: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn __array__(&self, dtype: Option<&Bound<'_, PyAny>>, copy: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         _ = (dtype, copy);
-        let row = row_class(py, &self.column_names())?;
-        let objects = PyList::empty(py);
-        let new = row.getattr("__new__")?;
-        for cells in self.to_pylist(py)? {
-            let object = new.call1((&row,))?;
-            object.setattr(intern!(py, "__dict__"), cells)?;
-            objects.append(object)?;
-        }
-        py.import("numpy")?.call_method1("fromiter", (objects, "object"))
-    }
-
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let names = self.column_names();
-        let header: String = names.iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
-        let shown = self.first(SHOWN_ROWS);
-        let mut rows = String::new();
-        for row in shown.to_pylist(py)? {
-            let cells =
-                names.iter().map(|name| Ok(format!("<td>{}</td>", escaped(&row.get_item(name)?.str()?.to_string()))));
-            rows += &format!("<tr>{}</tr>", cells.collect::<PyResult<String>>()?);
-        }
-        let counted = counted(self.batch.num_rows(), "row");
-        Ok(format!("<table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table><p>{counted}</p>"))
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, table) = (slf.py(), slf.get());
-        let fields = table.batch.schema();
-        let kinds = fields.fields().iter().map(|field| match table.integers.contains_key(field.name()) {
-            true => "numbers",
-            false => kind(field.data_type()),
-        });
-        let columns = table.items(py)?.into_iter().zip(kinds).map(|((name, values), kind)| (name, kind, values));
-        let columns: Vec<_> = columns.collect();
-        let state = (columns, &table.warnings, &table.document);
-        (slf.get_type().getattr("_restore")?, state).into_pyobject(py)
-    }
-
-    #[classmethod]
-    fn _restore<'py>(
-        cls: &Bound<'py, PyType>,
-        columns: Vec<(String, String, Bound<'py, PyList>)>,
-        warnings: Vec<String>,
-        document: String,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let mut builder = TableBuilder::default();
-        for (name, kind, values) in columns {
-            match &*kind {
-                "integers" => builder.integers(&name, values.extract::<Vec<Option<i64>>>()?),
-                "floats" => builder.floats(&name, values.extract::<Vec<Option<f64>>>()?),
-                "numbers" => {
-                    builder.values(&name, &values.iter().map(|value| number_of(&value)).collect::<PyResult<Vec<_>>>()?)
-                }
-                "truths" => builder.truths(&name, values.extract::<Vec<bool>>()?),
-                "paths" => {
-                    let paths = values.extract::<Vec<Vec<String>>>()?;
-                    builder.paths(&name, paths.iter().map(|path| path.iter().map(String::as_str).collect()));
-                }
-                _ => builder.texts(&name, values.extract::<Vec<Option<String>>>()?),
-            }
-        }
-        let table = Self { warnings, ..builder.finish(&[], document)? };
-        let py = cls.py();
-        match cls.is(py.get_type::<Queue>()) {
-            true => Ok(Bound::new(py, PyClassInitializer::from(table).add_subclass(Queue))?.into_any()),
-            false => Ok(Bound::new(py, table)?.into_any()),
-        }
+        Err(PyTypeError::new_err("a table is no array: give its `to_pandas()`, or one of its columns"))
     }
 
     /// A column as a list.
@@ -312,8 +198,7 @@ impl Table {
     /// The rows as dicts.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = PyList::empty(py);
-        let columns = self.items(py)?.into_iter().map(|(name, values)| (PyString::new(py, &name), values));
-        let columns: Vec<_> = columns.collect();
+        let columns = self.to_pydict(py)?;
         for row in 0..self.batch.num_rows() {
             let cells = PyDict::new(py);
             columns.iter().try_for_each(|(name, values)| cells.set_item(name, values.get_item(row)?))?;
@@ -325,7 +210,9 @@ impl Table {
     /// The columns as lists.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        self.items(py)?.into_iter().try_for_each(|(name, values)| columns.set_item(name, values))?;
+        for (index, name) in self.column_names().into_iter().enumerate() {
+            columns.set_item(name, self.list(py, index)?)?;
+        }
         Ok(columns)
     }
 
@@ -361,47 +248,6 @@ impl Table {
     fn __repr__(&self) -> String {
         format!("<{}: {}>", counted(self.batch.num_rows(), "row"), self.column_names().join(", "))
     }
-}
-
-/// An integer or a float of Python; `None` for None.
-fn number_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-    if value.is_none() {
-        return Ok(None);
-    }
-    match value.extract() {
-        Ok(integer) if value.is_instance_of::<PyInt>() => Ok(Some(Value::Int(integer))),
-        _ => Ok(Some(Value::Float(value.extract()?))),
-    }
-}
-
-/// The kind of a column, as a pickled table names it.
-fn kind(data_type: &DataType) -> &'static str {
-    match data_type {
-        DataType::Int64 => "integers",
-        DataType::Float64 => "floats",
-        DataType::Boolean => "truths",
-        DataType::List(_) => "paths",
-        _ => "texts",
-    }
-}
-
-/// A dataclass for rows with these columns, whose names need not be names in Python.
-fn row_class<'py>(py: Python<'py>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
-    let fields: Vec<String> = (0..names.len()).map(|index| format!("column{index}")).collect();
-    // the methods that a dataclass gets would use the names below
-    let without_methods = [("init", false), ("repr", false), ("eq", false)].into_py_dict(py)?;
-    let make = py.import("dataclasses")?.getattr("make_dataclass")?;
-    let row = make.call(("Row", &fields), Some(&without_methods))?;
-    let known = row.getattr("__dataclass_fields__")?;
-    for (field, name) in fields.iter().zip(names) {
-        known.get_item(field)?.setattr("name", name)?;
-    }
-    Ok(row)
-}
-
-/// A text in HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A column as a list of Python objects.

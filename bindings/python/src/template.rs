@@ -4,21 +4,20 @@ use job_sort_formula::formula::{Template as Parsed, TemplateConstant};
 use jsf_site::FormulaText;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyMapping, PyString, PyTuple};
 
 use crate::argument::{self, counted, number};
 use crate::error::{site_error, syntax_error};
 
 /// A formula in which some numbers are still to be found: `Template("{fs=100:0..500} * fairshare_factor + eligible_time / 3600")`.
 /// `:log` behind a range says that factors matter and not differences, `:int` that the number is whole; `{fs}` repeats a number.
-#[pyclass(frozen, eq, hash, module = "job_sort_formula")]
+#[pyclass(frozen, module = "job_sort_formula")]
 pub struct Template {
     pub parsed: Parsed,
 }
 
 /// A number that is to be found.
-#[pyclass(frozen, eq, get_all, module = "job_sort_formula")]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, get_all, module = "job_sort_formula")]
 pub struct Constant {
     name: String,
     /// Where a search starts.
@@ -60,12 +59,12 @@ impl Template {
     /// The text of the formula with these numbers: one for each constant in their order, or a dict, in which a constant that is
     /// not there keeps its start value.
     fn fill(&self, values: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(self.parsed.fill(&self.values(values)?))
+        Ok(self.parsed.fill(&values_of(&self.parsed, values)?))
     }
 
     /// The template with these start values, which are put into their ranges.
     fn starting_at(&self, values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let values = self.values(values)?;
+        let values = values_of(&self.parsed, values)?;
         let mut text = self.parsed.text().to_owned();
         for (constant, value) in self.parsed.constants().iter().zip(values).rev() {
             let TemplateConstant { name, low, high, is_log, is_int, span, .. } = constant;
@@ -77,10 +76,6 @@ impl Template {
             text.replace_range(span.start as usize..span.end as usize, &declared);
         }
         Self::new(&text)
-    }
-
-    fn __getnewargs__(&self) -> (&str,) {
-        (self.text(),)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -100,11 +95,6 @@ impl Template {
             return Err(PyTypeError::new_err(message));
         };
         Ok(Self::new(&text.extract::<String>()?)?.parsed)
-    }
-
-    /// A number for each constant.
-    fn values(&self, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        values_of(&self.parsed, given)
     }
 }
 
@@ -136,45 +126,9 @@ pub fn values_of(template: &Parsed, given: &Bound<'_, PyAny>) -> PyResult<Vec<f6
     }
 }
 
-impl PartialEq for Template {
-    fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
-    }
-}
-
-impl std::hash::Hash for Template {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.text().hash(state);
-    }
-}
-
 impl From<&TemplateConstant> for Constant {
     fn from(constant: &TemplateConstant) -> Self {
         let TemplateConstant { name, start, low, high, is_log, is_int, .. } = constant;
         Self { name: name.to_string(), start: *start, low: *low, high: *high, log: *is_log, int: *is_int }
-    }
-}
-
-#[pymethods]
-impl Constant {
-    #[new]
-    #[pyo3(signature = (name, start, low, high, *, log = false, int = false))]
-    fn new(name: String, start: f64, low: f64, high: f64, log: bool, int: bool) -> Self {
-        Self { name, start, low, high, log, int }
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let named = PyDict::new(py);
-        named.set_item("log", self.log)?;
-        named.set_item("int", self.int)?;
-        let make = py.import("functools")?.getattr("partial")?.call((py.get_type::<Self>(),), Some(&named))?;
-        (make, (&self.name, self.start, self.low, self.high)).into_pyobject(py)
-    }
-
-    fn __repr__(&self) -> String {
-        let Self { name, start, low, high, log, int } = self;
-        let log = if *log { ", log=True" } else { "" };
-        let int = if *int { ", int=True" } else { "" };
-        format!("Constant({name:?}, {start:?}, {low:?}, {high:?}{log}{int})")
     }
 }

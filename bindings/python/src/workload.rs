@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use job_sort_formula::{Formula as Parsed, PythonVersion};
+use job_sort_formula::Formula as Parsed;
 use jsf_simulate::{Cancelled, Goals, LogRules, Overrun, ProcessorsOf, Workload as Log};
 use jsf_site::{FileSource, Site as OpenedSite, SiteFiles, SiteOptions};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
+use crate::argument::Keywords;
 use crate::error::site_error;
 use crate::formula::{Formula, resource_types};
 use crate::goals::read_goals;
 use crate::ranked::list_of;
-use crate::site::{Opened, Site, unknown};
+use crate::site::Site;
 use crate::source::{optional_source, source};
 
 /// A log of jobs, read for the names in some formulas. Simulations share it.
@@ -27,31 +28,30 @@ pub struct Workload {
     names: Vec<String>,
 }
 
-/// What of a log is simulated, in Python's words.
-#[derive(Default, Clone, Copy)]
-pub struct GivenRules<'a> {
-    pub cancelled: Option<&'a str>,
-    pub overrun: Option<&'a str>,
-    pub processors_of: Option<&'a str>,
+/// What of a log is simulated; `None` where a caller does not say it.
+#[derive(Clone, Copy)]
+pub struct GivenRules {
+    cancelled: Option<Cancelled>,
+    overrun: Option<Overrun>,
+    processors_of: Option<ProcessorsOf>,
 }
 
 #[pymethods]
 impl Workload {
     /// Reads a log, or several: a path, a folder, the content of a log, or a list of them. `formulas` (by default the one in force) and `goals` say
-    /// which amounts of the jobs are kept.
+    /// which amounts of the jobs are kept. `cancelled`, `overrun` and `processors_of` are as in `Site.simulate`.
     #[staticmethod]
-    #[pyo3(signature = (paths, *, site = None, formulas = None, goals = None, cancelled = None, overrun = None, processors_of = None))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of Python")]
-    fn read(
-        py: Python<'_>,
-        paths: &Bound<'_, PyAny>,
-        site: Option<&Bound<'_, Site>>,
-        formulas: Option<&Bound<'_, PyAny>>,
-        goals: Option<Bound<'_, PyAny>>,
-        cancelled: Option<&str>,
-        overrun: Option<&str>,
-        processors_of: Option<&str>,
+    #[pyo3(signature = (paths, *, site = None, formulas = None, **options))]
+    fn read<'py>(
+        py: Python<'py>,
+        paths: &Bound<'py, PyAny>,
+        site: Option<&Bound<'py, Site>>,
+        formulas: Option<&Bound<'py, PyAny>>,
+        options: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Self> {
+        let options = Keywords::new(py, options);
+        let (goals, rules) = (options.take("goals")?, GivenRules::take(&options)?);
+        options.finish()?;
         let formulas = formulas.map(formulas_of).transpose()?.unwrap_or_default();
         let site = match site {
             Some(site) => site.get().clone(),
@@ -63,7 +63,6 @@ impl Workload {
         if formulas.is_empty() {
             formulas.extend(site.given(None).ok().map(|in_force| in_force.parsed));
         }
-        let rules = GivenRules { cancelled, overrun, processors_of };
         Self::open(py, logs_of("paths", paths)?, site, &formulas, goals.as_ref(), rules)
     }
 
@@ -84,10 +83,6 @@ impl Workload {
 
     fn __len__(&self) -> usize {
         self.log.jobs().len()
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err("a Workload cannot be pickled: read it in each process, with `Workload.read`"))
     }
 
     fn __repr__(&self) -> String {
@@ -111,7 +106,7 @@ impl Workload {
         site: &Site,
         formulas: &[Parsed],
         goals: Option<&Goals>,
-        rules: GivenRules<'_>,
+        rules: GivenRules,
     ) -> PyResult<Self> {
         let Ok(workload) = given.cast::<Self>() else {
             return Self::open(py, logs_of("workload", given)?, site.clone(), formulas, goals, rules);
@@ -133,9 +128,9 @@ impl Workload {
         site: Site,
         formulas: &[Parsed],
         goals: Option<&Goals>,
-        rules: GivenRules<'_>,
+        rules: GivenRules,
     ) -> PyResult<Self> {
-        let rules = rules.parsed()?;
+        let rules = rules.of_log();
         let opened = site.shared();
         let formulas = with_conditions(formulas, goals);
         let log = py.detach(|| opened.open_workload(&logs, &formulas, rules)).map_err(|error| site_error(&error))?;
@@ -165,35 +160,36 @@ impl Workload {
     }
 }
 
-impl GivenRules<'_> {
-    /// That nothing is said here about a workload that was read before.
-    pub fn check_absent(self) -> PyResult<()> {
-        let given = [("cancelled", self.cancelled), ("overrun", self.overrun), ("processors_of", self.processors_of)];
-        match given.into_iter().find(|(_, value)| value.is_some()) {
-            None => Ok(()),
-            Some((name, _)) => {
-                Err(PyValueError::new_err(format!("the workload is read: `{name}` is an argument of `Workload.read`")))
-            }
-        }
+impl GivenRules {
+    pub fn take(given: &Keywords<'_>) -> PyResult<Self> {
+        let cancelled = [("leave-out", Cancelled::LeaveOut), ("keep", Cancelled::Keep)];
+        let overrun = [("cut", Overrun::Cut), ("keep", Overrun::Keep)];
+        let processors_of = [("requested", ProcessorsOf::Requested), ("allocated", ProcessorsOf::Allocated)];
+        Ok(Self {
+            cancelled: given.word("cancelled", &cancelled)?,
+            overrun: given.word("overrun", &overrun)?,
+            processors_of: given.word("processors_of", &processors_of)?,
+        })
     }
 
-    fn parsed(self) -> PyResult<LogRules> {
-        let cancelled = match self.cancelled {
-            None | Some("leave-out") => Cancelled::LeaveOut,
-            Some("keep") => Cancelled::Keep,
-            Some(other) => return Err(unknown("cancelled", other, "`leave-out` or `keep`")),
+    /// That nothing is said here about a workload that was read before.
+    fn check_absent(self) -> PyResult<()> {
+        let name = match self {
+            Self { cancelled: Some(_), .. } => "cancelled",
+            Self { overrun: Some(_), .. } => "overrun",
+            Self { processors_of: Some(_), .. } => "processors_of",
+            _ => return Ok(()),
         };
-        let overrun = match self.overrun {
-            None | Some("cut") => Overrun::Cut,
-            Some("keep") => Overrun::Keep,
-            Some(other) => return Err(unknown("overrun", other, "`cut` or `keep`")),
-        };
-        let processors_of = match self.processors_of {
-            None | Some("requested") => ProcessorsOf::Requested,
-            Some("allocated") => ProcessorsOf::Allocated,
-            Some(other) => return Err(unknown("processors_of", other, "`requested` or `allocated`")),
-        };
-        Ok(LogRules { cancelled, overrun, processors_of, ..LogRules::default() })
+        Err(PyValueError::new_err(format!("the workload is read: `{name}` is an argument of `Workload.read`")))
+    }
+
+    fn of_log(self) -> LogRules {
+        LogRules {
+            cancelled: self.cancelled.unwrap_or_default(),
+            overrun: self.overrun.unwrap_or_default(),
+            processors_of: self.processors_of.unwrap_or_default(),
+            ..LogRules::default()
+        }
     }
 }
 
@@ -207,16 +203,10 @@ impl Site {
             declared.extend(compiled.resources.iter().cloned());
             python = python.or(compiled.python);
         }
-        Self::with_resources(declared, python)
-    }
-
-    /// A site that has nothing but these resources.
-    pub fn with_resources(declared: Vec<(String, String)>, python: Option<PythonVersion>) -> PyResult<Self> {
         let options = SiteOptions { python, ..SiteOptions::default() };
         let files = SiteFiles::default().declaring(resource_types(&declared)?);
         let site = OpenedSite::from_files(files, options).map_err(|error| site_error(&error))?;
-        let opened = Opened::Declared(declared, python.map(|version| version.to_string()));
-        Ok(Self::new(site, options.numbers, opened))
+        Ok(Self::new(site, options.numbers))
     }
 }
 

@@ -44,8 +44,7 @@ def jsf(*arguments, **options):
 
 def check_equal(simulation, expected):
     # equal as floats, so to the bit: Python's `json` reads the shortest digits back exactly
-    assert simulation.document == expected
-    assert json.dumps(simulation.document) == json.dumps(expected)
+    assert json.dumps(simulation, sort_keys=True) == json.dumps({name: entry for name, entry in expected.items() if name != "jobs"}, sort_keys=True)
     assert simulation.summary == expected["summary"]
     assert simulation.goals == expected["goals"]
     names = ["id", "entity", "queue", "processors", "submit", "start", "end"]
@@ -94,10 +93,10 @@ def test_a_simulation_without_a_site_is_that_of_the_command(tmp_path):
 
 @pytest.mark.parametrize("given", [SWF.read_bytes(), bytearray(SWF.read_bytes()), SWF.read_text(), gzip.compress(SWF.read_bytes())])
 def test_a_log_is_read_from_memory(given):
-    expected = simulate(SWF, "-ncpus", processors=64).document
+    expected = simulate(SWF, "-ncpus", processors=64)
     opened = io.StringIO(given) if isinstance(given, str) else io.BytesIO(given)
     for log in [given, [given], opened]:
-        assert simulate(log, "-ncpus", processors=64).document == expected
+        assert simulate(log, "-ncpus", processors=64) == expected
     assert len(Workload.read([given, SWF])) == len(Workload.read(given)) == 400
 
 
@@ -105,7 +104,7 @@ def test_a_file_that_is_open_has_its_name(tmp_path):
     (tmp_path / "empty.log").touch()
     for mode in ["r", "rb"]:
         with open(SWF, mode) as log, open(GOALS, mode) as goals, open(tmp_path / "empty.log", mode) as empty:
-            assert simulate(log, "-ncpus", processors=64, goals=goals).document == simulate(SWF, "-ncpus", processors=64, goals=GOALS).document
+            assert simulate(log, "-ncpus", processors=64, goals=goals) == simulate(SWF, "-ncpus", processors=64, goals=GOALS)
             with pytest.raises(ValueError, match="empty.log` has no job"):
                 Workload.read(empty)
 
@@ -118,10 +117,10 @@ def test_a_file_that_is_open_has_its_name(tmp_path):
 
 
 def test_goals_are_read_from_memory():
-    expected = simulate(SWF, "-ncpus", processors=64, goals=GOALS).document
+    expected = simulate(SWF, "-ncpus", processors=64, goals=GOALS)
     text = GOALS.read_text()
     for goals in [text, text.encode(), io.StringIO(text)]:
-        assert simulate(SWF, "-ncpus", processors=64, goals=goals).document == expected
+        assert simulate(SWF, "-ncpus", processors=64, goals=goals) == expected
     goal = {"name": 'a "quoted"\\ µ\u2028😀\n', "jobs": "walltime <= 3600", "measure": "wait", "statistic": {"within": "1h"}, "at_least": 1e-7}
     other = {"name": "mean", "measure": "wait", "statistic": "mean", "at_most": 3600}
     for given in [{"goal": [goal, other]}, MappingProxyType({"goal": (goal, other)})]:
@@ -206,6 +205,8 @@ def test_what_is_doubtful_is_said():
         ({"processors": -1}, ValueError, "`processors` is -1, expected"),
         ({"processors": 2**70}, ValueError, "`processors` is 1180591620717411303424, expected"),
         ({"processors": "64"}, TypeError, "str"),
+        ({"processor": 64}, TypeError, "there is no argument `processor`"),
+        ({"backfill": 7}, TypeError, "`backfill` is 7, expected a str"),
         ({"backfill": "maybe"}, ValueError, "backfill is `maybe`, expected `easy`, `greedy` or `none`"),
         ({"usage": "usage.bin"}, ValueError, "usage is `usage.bin`, expected `start` or `fresh`"),
         ({"cancelled": "drop"}, ValueError, "cancelled is `drop`, expected `leave-out` or `keep`"),
@@ -264,7 +265,7 @@ def test_a_formula_alone_has_its_own_python_and_resources():
 
 
 def test_durations_may_be_those_of_datetime():
-    runs = [simulate(LOG, "eligible_time", processors=64, usage="fresh", warm_up=warm_up).document for warm_up in ["2d", timedelta(days=2), 172800, pandas.Timedelta(days=2)]]
+    runs = [simulate(LOG, "eligible_time", processors=64, usage="fresh", warm_up=warm_up) for warm_up in ["2d", timedelta(days=2), 172800, pandas.Timedelta(days=2)]]
     assert runs[0]["warm_up"] == 172800 and runs.count(runs[0]) == 4
     with pytest.raises(ValueError, match="`warm_up` is -1 day, 0:00:00, expected seconds, 0 or more"):
         simulate(LOG, "eligible_time", processors=64, warm_up=timedelta(days=-1))
