@@ -2,7 +2,7 @@
 
 use job_sort_formula::fairshare::{NodeKind, ShareTable, ShareTree};
 
-use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting};
+use crate::view::charts::rows::{Row, RowChart};
 use crate::view::document::ChartSvg;
 use crate::view::words::percent;
 
@@ -62,83 +62,47 @@ impl<'a> Dots<'a> {
     }
 
     pub(crate) fn draw(&self) -> ChartSvg {
-        drawn(|layout| self.draw_in(layout))
-    }
-
-    fn draw_in(&self, layout: Layout) -> String {
-        const TOP: f64 = 48.0;
-        /// The columns of numbers on the right.
-        const COLUMN: f64 = 74.0;
-        let row = layout.either(20.0, 38.0);
-        let width = layout.width();
-        let numbers = width - 2.0 * COLUMN - 16.0;
-        let longest = self.shown.iter().map(|entity| entity.name.chars().count()).max().unwrap_or(0);
-        let left = layout.either((longest as f64 * LETTER + 28.0).clamp(80.0, 260.0), 12.0);
-        let right = layout.either(numbers, width - 24.0);
-        let bottom = TOP + row * self.shown.len() as f64;
-        let mut svg = Svg::new(width, bottom + 6.0);
         let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]);
-        let axis = PartAxis::new(parts, left, right);
-        svg.text((left, TOP - 14.0), Anchor::Middle, "axis", "0");
-        svg.line((left, TOP - 8.0), (left, bottom), "grid");
-        for part in axis.ticks() {
-            svg.line((axis.x(part), TOP - 8.0), (axis.x(part), bottom), "grid");
-            svg.text((axis.x(part), TOP - 14.0), Anchor::Middle, "axis", &percent_of_axis(part));
-        }
-        let heading = layout.either(TOP - 14.0, 14.0);
-        svg.text((width - COLUMN - 4.0, heading), Anchor::End, "axis", "share");
-        svg.text((width - 4.0, heading), Anchor::End, "axis", "usage");
-        for (index, entity) in self.shown.iter().enumerate() {
-            let top = TOP + row * index as f64;
-            let y = top + layout.either(0.5 * row, 26.0);
-            let words = layout.either(y + 4.0, top + 12.0);
-            let [share, used] = [entity.share, entity.used].map(percent);
-            let share = if entity.share > 0.0 { share } else { "none".to_owned() };
-            let title = format!("{}: share {share}, part of the usage {used}", entity.name);
-            match layout {
-                Layout::Wide => {
-                    svg.text((left - 12.0, words), Anchor::End, "label", &fitting(entity.name, left - 28.0));
-                }
-                Layout::Narrow => svg.text((4.0, words), Anchor::Start, "label", &fitting(entity.name, numbers)),
-            }
-            svg.line((axis.x(entity.share), y), (axis.x(entity.used), y), "between");
-            svg.circle((axis.x(entity.share), y), 5.0, "old", &title);
-            svg.circle((axis.x(entity.used), y), 4.5, "new", &title);
-            svg.text((width - COLUMN - 4.0, words), Anchor::End, "axis", &share);
-            svg.text((width - 4.0, words), Anchor::End, "label", &used);
-        }
-        let name = "Each entity's share of the machine, and its part of the usage";
-        svg.finish(name, "Two dots for each entity on a logarithmic axis. The table below has the same numbers.")
-    }
-}
-
-/// A logarithmic axis for parts of a whole, with 0 left of it.
-struct PartAxis {
-    /// The power of ten at which the axis begins.
-    first: i32,
-    left: f64,
-    right: f64,
-}
-
-impl PartAxis {
-    fn new(parts: impl Iterator<Item = f64>, left: f64, right: f64) -> Self {
         let least = parts.filter(|part| *part >= SMALLEST).fold(1.0, f64::min);
-        Self { first: (least.log10().floor() as i32).min(-1), left, right }
+        // the power of ten at which the axis begins
+        let first = (least.log10().floor() as i32).min(-1);
+        let powers = (first..=0).map(|power| 10f64.powi(power));
+        let ticks = powers.map(|part| (part, percent_of_axis(part)));
+        let chart = RowChart {
+            name: "Each entity's share of the machine, and its part of the usage".to_owned(),
+            description: "Two dots for each entity on a logarithmic axis. The table below has the same numbers.",
+            place: &|part| place(part, first),
+            ticks: [(0.0, "0".to_owned())].into_iter().chain(ticks).collect(),
+            directions: ["", ""],
+            columns: &["share", "usage"],
+            rows: self.shown.iter().map(Entity::row).collect(),
+        };
+        chart.draw()
     }
+}
 
-    fn ticks(&self) -> impl Iterator<Item = f64> {
-        (self.first..=0).map(|power| 10f64.powi(power))
-    }
-
-    fn x(&self, part: f64) -> f64 {
-        /// Between 0 and the beginning of the axis, a part of its length.
-        const GAP: f64 = 0.1;
-        if part < SMALLEST {
-            return self.left;
+impl Entity<'_> {
+    fn row(&self) -> Row<'_> {
+        let Self { name, share, used } = *self;
+        let words = [if share > 0.0 { percent(share) } else { "none".to_owned() }, percent(used)];
+        Row {
+            name,
+            line: Some(([share, used], "between")),
+            marks: vec![(share, "old"), (used, "new")],
+            title: format!("{name}: share {}, part of the usage {}", words[0], words[1]),
+            words: words.into(),
         }
-        let place = (1.0 - part.log10() / f64::from(self.first)).clamp(0.0, 1.0);
-        self.left + (self.right - self.left) * (GAP + (1.0 - GAP) * place)
     }
+}
+
+/// Where a part is on a logarithmic axis that begins at a power of ten, with 0 left of it.
+fn place(part: f64, first: i32) -> f64 {
+    /// Between 0 and the beginning of the axis, a part of its length.
+    const GAP: f64 = 0.1;
+    if part < SMALLEST {
+        return 0.0;
+    }
+    GAP + (1.0 - GAP) * (1.0 - part.log10() / f64::from(first)).clamp(0.0, 1.0)
 }
 
 /// A power of ten in percent.

@@ -1,15 +1,15 @@
 //! The charts of the pages: how jobs move between two orders, how values fall with the rank, how usage compares with shares,
 //! and how waits change.
 
+pub(crate) mod rows;
 pub(crate) mod svg;
 pub(crate) mod waits;
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
 
 use job_sort_formula::rank::JobMove;
 
-use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting, step};
+use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting, step, steps_path};
 use crate::view::document::ChartSvg;
 use crate::view::words::{grouped, grouped_number};
 
@@ -271,18 +271,13 @@ fn values_in(values: &[f64], layout: Layout) -> String {
         svg.text((left - 8.0, y + 4.0), Anchor::End, "axis", &short_number(line));
     }
     let x_of_index = |index: f64| left + (right - left) * index / values.len().max(1) as f64;
-    let mut commands = String::new();
     let every = values.len().div_ceil(MAX_POINTS).max(1);
-    for (index, &value) in values.iter().enumerate().filter(|(index, value)| index % every == 0 && value.is_finite()) {
-        let y = y_of((value - low) / span, bottom);
-        let _ = match commands.is_empty() {
-            true => write!(commands, "M{:.1} {y:.1}", x_of_index(index as f64)),
-            false => write!(commands, "V{y:.1}"),
-        };
+    let drawn = values.iter().enumerate().filter(|(index, value)| index % every == 0 && value.is_finite());
+    let steps = drawn.map(|(index, value)| {
         let end = (index + every).min(values.len());
-        let _ = write!(commands, "H{:.1}", x_of_index(end as f64));
-    }
-    svg.path(&commands, "new", "");
+        (x_of_index(index as f64), x_of_index(end as f64), y_of((value - low) / span, bottom))
+    });
+    svg.path(&steps_path(steps), "new", "");
     let labels = step(values.len() as f64, layout.either(6.0, 4.0)).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=values.len()).step_by(labels).filter(|rank| *rank > 1)) {
         let x = x_of_index(rank as f64 - 0.5);

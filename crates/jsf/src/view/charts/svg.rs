@@ -150,6 +150,16 @@ pub(crate) fn fitting(text: &str, width: f64) -> String {
     if letters < 2 { String::new() } else { kept.chain(['…']).collect() }
 }
 
+/// The commands of a path of steps: where each begins and ends, and its height.
+pub(crate) fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
+    let mut commands = String::new();
+    for (from, to, y) in steps {
+        let _ = if commands.is_empty() { write!(commands, "M{from:.1} {y:.1}") } else { write!(commands, "V{y:.1}") };
+        let _ = write!(commands, "H{to:.1}");
+    }
+    commands
+}
+
 /// A step of 1, 2 or 5 times a power of ten, of which at most `count` cover `span`.
 pub(crate) fn step(span: f64, count: f64) -> f64 {
     let least = (span / count).max(f64::MIN_POSITIVE);

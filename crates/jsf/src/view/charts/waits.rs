@@ -1,10 +1,9 @@
 //! The charts of a simulation: the waits of each group of jobs, and the use of the machine and the queue over time.
 
-use std::fmt::Write as _;
-
 use jsf_simulate::{Distribution, MeanChange};
 
-use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting, step};
+use crate::view::charts::rows::{Row, RowChart};
+use crate::view::charts::svg::{Anchor, Layout, Svg, drawn, step, steps_path};
 use crate::view::charts::{LEFT, y_axis, y_of};
 use crate::view::document::ChartSvg;
 use crate::view::words::{duration, grouped, signed_duration};
@@ -24,99 +23,46 @@ pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] =
 
 /// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a hollow one may be chance.
 pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
-    drawn(|layout| forest_in(what, groups, layout))
+    let ends = |change: &MeanChange| change.interval().into_iter().flatten().chain([change.difference()]);
+    let ends: Vec<f64> = groups.iter().flat_map(|(_, change)| ends(change)).collect();
+    // the axis has 0, and begins and ends at labelled changes
+    let least = ends.iter().copied().fold(0.0, f64::min);
+    let most = ends.iter().copied().fold(0.0, f64::max);
+    let tick = time_step((most - least).max(1.0), MAX_TICKS);
+    let low = (least / tick).floor().min(-1.0) * tick;
+    let high = (most / tick).ceil().max(1.0) * tick;
+    let ticks = (0..=((high - low) / tick).round() as usize).map(|index| low + tick * index as f64);
+    let chart = RowChart {
+        name: format!("How the mean wait changes by {what}"),
+        description: "A mark for each difference, and a line for its interval. The table below has the same numbers.",
+        place: &|change| (change - low) / (high - low),
+        ticks: ticks.map(|change| (change, signed_duration(change))).collect(),
+        directions: ["← shorter waits", "longer waits →"],
+        columns: &["change"],
+        rows: groups.iter().map(|(name, change)| change_row(name, change)).collect(),
+    };
+    chart.draw()
 }
 
-fn forest_in(what: &str, groups: &[(&str, MeanChange)], layout: Layout) -> String {
-    const TOP: f64 = 46.0;
-    /// The column of the differences in words, on the right.
-    const WORDS: f64 = 120.0;
-    let row = layout.either(22.0, 40.0);
-    let width = layout.width();
-    let left = layout.either(width_of_names(groups.iter().map(|(name, _)| *name)), 40.0);
-    let right = layout.either(width - WORDS, width - 40.0);
-    let bottom = TOP + row * groups.len() as f64;
-    let mut svg = Svg::new(width, bottom + 8.0);
-    let axis = ChangeAxis::new(groups, left, right, layout.either(7.0, 3.0));
-    for change in axis.ticks() {
-        let class = if change == 0.0 { "frame" } else { "grid" };
-        svg.line((axis.x(change), TOP - 8.0), (axis.x(change), bottom), class);
-        svg.text((axis.x(change), TOP - 14.0), Anchor::Middle, "axis", &signed_duration(change));
-    }
-    let (shorter, longer) = ("← shorter waits", "longer waits →");
-    match layout {
-        Layout::Wide => {
-            svg.text((axis.x(0.0) - 10.0, 14.0), Anchor::End, "axis", shorter);
-            svg.text((axis.x(0.0) + 10.0, 14.0), Anchor::Start, "axis", longer);
+fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
+    let difference = change.difference();
+    let by = signed_duration(difference);
+    let is_longer = difference > 0.0;
+    let class = match (change.is_significant(), is_longer) {
+        (true, true) => "down",
+        (true, false) => "up",
+        (false, true) => "hollow down",
+        (false, false) => "hollow up",
+    };
+    let title = match change.interval() {
+        None => format!("{name}: {by}, too few jobs for an interval"),
+        Some([low, high]) => {
+            let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
+            format!("{name}: {by} ({} to {}), {chance}", signed_duration(low), signed_duration(high))
         }
-        Layout::Narrow => {
-            svg.text((4.0, 14.0), Anchor::Start, "axis", shorter);
-            svg.text((width - 4.0, 14.0), Anchor::End, "axis", longer);
-        }
-    }
-    for (index, (name, change)) in groups.iter().enumerate() {
-        let top = TOP + row * index as f64;
-        let y = top + layout.either(0.5 * row, 28.0);
-        let words = layout.either(y + 4.0, top + 14.0);
-        let difference = change.difference();
-        let direction = if difference > 0.0 { "down" } else { "up" };
-        let class = if change.is_significant() { direction.to_owned() } else { format!("hollow {direction}") };
-        let by = signed_duration(difference);
-        match layout {
-            Layout::Wide => svg.text((left - 12.0, words), Anchor::End, "label", &fitting(name, left - 28.0)),
-            Layout::Narrow => svg.text((4.0, words), Anchor::Start, "label", &fitting(name, width - WORDS)),
-        }
-        let title = match change.interval() {
-            None => format!("{name}: {by}, too few jobs for an interval"),
-            Some([low, high]) => {
-                svg.line((axis.x(low), y), (axis.x(high), y), direction);
-                let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
-                format!("{name}: {by} ({} to {}), {chance}", signed_duration(low), signed_duration(high))
-            }
-        };
-        svg.circle((axis.x(difference), y), 4.5, &class, &title);
-        svg.text((width - 4.0, words), Anchor::End, "label", &by);
-    }
-    let name = format!("How the mean wait changes by {what}");
-    svg.finish(&name, "A mark for each difference, and a line for its interval. The table below has the same numbers.")
-}
-
-/// A linear axis for all intervals and 0, which begins and ends at labelled changes.
-struct ChangeAxis {
-    low: f64,
-    high: f64,
-    tick: f64,
-    left: f64,
-    right: f64,
-}
-
-impl ChangeAxis {
-    fn new(groups: &[(&str, MeanChange)], left: f64, right: f64, max_ticks: f64) -> Self {
-        let ends = groups.iter().flat_map(|(_, change)| {
-            change.interval().into_iter().flatten().chain([change.difference()]).collect::<Vec<f64>>()
-        });
-        let low = ends.clone().fold(0.0, f64::min);
-        let high = ends.fold(0.0, f64::max);
-        let tick = time_step((high - low).max(1.0), max_ticks);
-        let low = (low / tick).floor().min(-1.0) * tick;
-        let high = (high / tick).ceil().max(1.0) * tick;
-        Self { low, high, tick, left, right }
-    }
-
-    fn ticks(&self) -> impl Iterator<Item = f64> {
-        let last = ((self.high - self.low) / self.tick).round() as usize;
-        (0..=last).map(|index| self.low + self.tick * index as f64)
-    }
-
-    fn x(&self, change: f64) -> f64 {
-        self.left + (self.right - self.left) * (change - self.low) / (self.high - self.low)
-    }
-}
-
-/// The room for names on the left.
-fn width_of_names<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
-    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-    (longest as f64 * LETTER + 28.0).clamp(70.0, 240.0)
+    };
+    let line = change.interval().map(|ends| (ends, if is_longer { "down" } else { "up" }));
+    Row { name, line, marks: vec![(difference, class)], title, words: vec![by] }
 }
 
 /// A step of a round time, of which at most `count` cover `span` seconds.
@@ -129,6 +75,8 @@ fn time_step(span: f64, count: f64) -> f64 {
     known.unwrap_or_else(|| 86_400.0 * step(span / 86_400.0, count))
 }
 
+/// The most labelled steps between the ends of a change.
+const MAX_TICKS: f64 = 5.0;
 /// The waits that are labelled, in seconds.
 const TICKS: [(f64, &str); 9] = [
     (0.0, "0"),
@@ -145,83 +93,47 @@ const TICKS: [(f64, &str); 9] = [
 /// The waits of each group within which half and 95 % of the jobs have started: under two formulas a line from the old to the
 /// new wait for either, under one a line between both. The axis is logarithmic beyond a minute.
 pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
-    drawn(|layout| spreads_in(what, groups, layout))
+    let waits = groups.iter().flat_map(|(_, sides)| sides).map(|waits| waits.p95.max(waits.median));
+    let most = waits.fold(60.0, f64::max);
+    let chart = RowChart {
+        name: format!("The waits of half and of 95 % of the jobs by {what}"),
+        description: "Two dots on a logarithmic axis for each. The table below has the same numbers.",
+        place: &|wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p(),
+        ticks: TICKS
+            .into_iter()
+            .filter(|(wait, _)| *wait <= most)
+            .map(|(wait, label)| (wait, label.to_owned()))
+            .collect(),
+        directions: ["", ""],
+        columns: &["of the jobs"],
+        rows: groups.iter().flat_map(|(name, sides)| spread_rows(name, sides)).collect(),
+    };
+    chart.draw()
 }
 
-fn spreads_in(what: &str, groups: &[(&str, Vec<Distribution>)], layout: Layout) -> String {
-    const ROW: f64 = 17.0;
-    const TOP: f64 = 30.0;
-    /// The column of what each line is, right of the names.
-    const WHICH: f64 = 40.0;
-    let width = layout.width();
-    // in the narrow layout, a name is above its lines
-    let gap = layout.either(9.0, 26.0);
-    let names = layout.either(width_of_names(groups.iter().map(|(name, _)| *name)), 16.0);
-    let is_one = groups.iter().all(|(_, sides)| sides.len() < 2);
-    let rows = if is_one { 1.0 } else { 2.0 };
-    let left = if is_one { names } else { names + WHICH };
-    let most = groups.iter().flat_map(|(_, sides)| sides).map(|waits| waits.p95.max(waits.median)).fold(60.0, f64::max);
-    let bottom = TOP + groups.len() as f64 * (rows * ROW + gap);
-    let mut svg = Svg::new(width, bottom + 4.0);
-    let axis = WaitAxis { most, left, right: width - 24.0 };
-    let mut last = f64::NEG_INFINITY;
-    for (wait, label) in TICKS.into_iter().filter(|(wait, _)| *wait <= most) {
-        /// The room of a label.
-        const LABEL: f64 = 44.0;
-        let x = axis.x(wait);
-        svg.line((x, TOP - 8.0), (x, bottom), "grid");
-        if x - last >= LABEL {
-            svg.text((x, TOP - 14.0), Anchor::Middle, "axis", label);
-            last = x;
+fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
+    let row = |shown, which: &str, [from, to]: [(f64, &'static str); 2], title: String| Row {
+        name: shown,
+        line: Some(([from.0, to.0], "between")),
+        marks: vec![from, to],
+        title,
+        words: vec![which.to_owned()],
+    };
+    match sides {
+        [old, new] => {
+            let waits = [(name, "half", old.median, new.median), ("", "95 %", old.p95, new.p95)];
+            let both = waits.map(|(shown, which, old, new)| {
+                let title = format!("{name}: {which} of the jobs wait up to {} → {}", duration(old), duration(new));
+                row(shown, which, [(old, "old"), (new, "new")], title)
+            });
+            both.into()
         }
-    }
-    for (index, (name, sides)) in groups.iter().enumerate() {
-        let top = TOP + index as f64 * (rows * ROW + gap) + layout.either(gap / 2.0, 20.0);
-        let middle = top + rows * ROW / 2.0;
-        match layout {
-            Layout::Wide => svg.text((names - 12.0, middle + 4.0), Anchor::End, "label", &fitting(name, names - 28.0)),
-            Layout::Narrow => svg.text((4.0, top - 4.0), Anchor::Start, "label", &fitting(name, width - 28.0)),
+        [only] => {
+            let [half, most] = [only.median, only.p95].map(duration);
+            let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {most}");
+            vec![row(name, "half, 95 %", [(only.p95, "hollow new"), (only.median, "new")], title)]
         }
-        match sides[..] {
-            [old, new] => {
-                for (row, which, from, to) in [(0.0, "half", old.median, new.median), (1.0, "95 %", old.p95, new.p95)] {
-                    let y = top + (row + 0.5) * ROW;
-                    let title = format!("{name}: {which} of the jobs wait up to {} → {}", duration(from), duration(to));
-                    svg.text((left - 12.0, y + 4.0), Anchor::End, "axis", which);
-                    let [from, to] = [from, to].map(|wait| axis.x(wait));
-                    dumbbell(&mut svg, y, (from, "old"), (to, "new"), &title);
-                }
-            }
-            [only] => {
-                let [half, within] = [only.median, only.p95].map(duration);
-                let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {within}");
-                let [half, within] = [only.median, only.p95].map(|wait| axis.x(wait));
-                dumbbell(&mut svg, middle, (within, "hollow new"), (half, "new"), &title);
-            }
-            _ => {}
-        }
-    }
-    let name = format!("The waits of half and of 95 % of the jobs by {what}");
-    svg.finish(&name, "Two dots on a logarithmic axis for each. The table below has the same numbers.")
-}
-
-/// Two marks at their places, of which the second one is on top, and a line between them.
-fn dumbbell(svg: &mut Svg, y: f64, from: (f64, &str), to: (f64, &str), title: &str) {
-    svg.line((from.0, y), (to.0, y), "between");
-    svg.circle((from.0, y), 4.5, from.1, title);
-    svg.circle((to.0, y), 4.0, to.1, title);
-}
-
-/// An axis for waits up to the longest one, logarithmic beyond a minute.
-struct WaitAxis {
-    most: f64,
-    left: f64,
-    right: f64,
-}
-
-impl WaitAxis {
-    fn x(&self, wait: f64) -> f64 {
-        self.left + (self.right - self.left) * (wait / 60.0).ln_1p() / (self.most / 60.0).ln_1p()
+        _ => Vec::new(),
     }
 }
 
@@ -261,17 +173,10 @@ fn course_in(courses: &[Course], unit: &str, most: f64, name: &str, layout: Layo
     let caption = format!("{unit_name} since the first submission");
     svg.text(((LEFT + right) / 2.0, bottom + 38.0), Anchor::Middle, "axis", &caption);
     for (class, side, periods) in courses {
-        let mut commands = String::new();
-        for (start, length, value) in periods {
-            let [from, to] = [*start, start + length].map(|time| LEFT + (right - LEFT) * (time - begin) as f64 / span);
-            let y = y_of(value / most, bottom);
-            let _ = match commands.is_empty() {
-                true => write!(commands, "M{from:.1} {y:.1}"),
-                false => write!(commands, "V{y:.1}"),
-            };
-            let _ = write!(commands, "H{to:.1}");
-        }
-        svg.path(&commands, class, side);
+        let x = |time: i64| LEFT + (right - LEFT) * (time - begin) as f64 / span;
+        let steps =
+            periods.iter().map(|(start, length, value)| (x(*start), x(start + length), y_of(value / most, bottom)));
+        svg.path(&steps_path(steps), class, side);
     }
     svg.finish(name, "Values over time as steps. The tables below have the same numbers.")
 }
