@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Serialize, Serializer};
+
 use crate::jobs::batch::{Batch, InputPrecedence};
 use crate::jobs::kept_rows::KeptRows;
 
@@ -34,6 +36,12 @@ impl InputOrigin {
             Self::Inputs => "inputs",
             Self::Unset => "unset",
         }
+    }
+}
+
+impl Serialize for InputOrigin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

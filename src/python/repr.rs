@@ -4,10 +4,20 @@ use std::fmt::{self, Write};
 
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
+use serde::{Serialize, Serializer};
 
 use crate::python::Value;
 
 const LOG10_2: f64 = std::f64::consts::LOG10_2;
+/// The most characters of a serialised value: as many as the digits of the longest integer that Python writes.
+const MAX_SERIALISED: usize = 4300;
+
+/// As a text: JSON has neither infinities nor integers of any length.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.repr_within(MAX_SERIALISED))
+    }
+}
 
 impl Value {
     /// Python's `repr`: `1e+22`, `-0.0`, `(1,)`, `<built-in function sqrt>`.

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
+
 use super::Ranking;
 use super::measures::{gini_coefficient, jain_index, tau_b};
 use crate::fairshare::{AssessedTree, NodeId};
@@ -20,7 +22,7 @@ const SIZE_CLASSES: [f64; 5] = [1.0, 8.0, 64.0, 512.0, 4096.0];
 pub const SIZES: [&str; 2] = ["ncpus", "nodect"];
 
 /// A value under the old and under the new ranking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct OldNew<T> {
     /// Under the old ranking.
     pub old: T,
@@ -56,11 +58,13 @@ pub struct ComparedRanking<'a> {
 /// What changes between two rankings of the same jobs.
 ///
 /// Ranks count from 1 among all jobs that are considered under a ranking. What compares two ranks of a job is about the
-/// jobs that are considered under both.
-#[derive(Debug, Clone)]
+/// jobs that are considered under both. Serialised are the numbers that concern the whole queue.
+#[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// By row; 0 for a job that is not considered.
+    #[serde(skip)]
     ranks: OldNew<Vec<u32>>,
+    #[serde(skip)]
     rows: Vec<u32>,
     /// The number of jobs that are considered under both.
     pub jobs: usize,
@@ -75,31 +79,47 @@ pub struct Comparison {
     /// The most places that a job moves.
     pub largest: u64,
     /// For several N: how many jobs are among the first N under both.
+    #[serde(serialize_with = "as_map")]
     pub overlap: Vec<(usize, usize)>,
     /// The number of jobs whose evaluation fails.
     pub errors: OldNew<usize>,
     /// The number of jobs that are considered.
     pub considered: OldNew<usize>,
     /// The jobs whose evaluation starts or stops failing.
+    #[serde(skip)]
     pub failing: Transitions,
     /// The jobs that start or stop passing the threshold.
+    #[serde(skip)]
     pub passing: Transitions,
     /// The jobs that start or stop being considered.
+    #[serde(skip)]
     pub being_considered: Transitions,
     /// The entities; whose jobs gain the most places on average come first.
+    #[serde(skip)]
     pub entities: Vec<GroupChange>,
     /// The groups of the tree with the jobs of all entities below them, in the same order.
+    #[serde(skip)]
     pub groups: Vec<GroupChange>,
     /// The queues, in the same order.
+    #[serde(skip)]
     pub queues: Vec<GroupChange>,
     /// The size classes, the smallest first.
+    #[serde(skip)]
     pub sizes: Vec<GroupChange>,
     /// The input that gives the size of a job; `None` if no job has one.
+    #[serde(rename = "size")]
     pub size_input: Option<&'static str>,
     /// The number of first jobs that [`fairness`](Self::fairness) looks at: a tenth of the jobs, at least 10.
+    #[serde(skip)]
     pub first: usize,
     /// How evenly the first jobs are distributed over the entities with shares.
+    #[serde(skip)]
     pub fairness: OldNew<Fairness>,
+}
+
+/// Pairs of a key and a value as one map.
+fn as_map<V: Serialize, S: Serializer>(pairs: &[(usize, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 /// Rows, ascending.
@@ -112,25 +132,28 @@ pub struct Transitions {
 }
 
 /// The change of a group of jobs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct GroupChange {
     /// The name of the entity, the group, the queue or the size class.
     pub name: String,
     /// The names of the groups from the root down to a group of the tree; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
     /// The fraction of the machine that the shares give, 0 to 1.
     pub perc: Option<f64>,
     /// The number of jobs that are considered under both.
     pub jobs: usize,
     /// The sum of their ranks.
+    #[serde(skip)]
     rank_sum: OldNew<u64>,
     /// For 10 and 100: how many jobs are among the first so many.
+    #[serde(serialize_with = "as_map")]
     pub top: [(usize, OldNew<usize>); 2],
 }
 
 /// How evenly the first jobs are distributed: over all entities with shares and jobs that are considered under either
 /// ranking, the fraction of the first jobs that an entity has, divided by the fraction of the machine that is its share.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Fairness {
     /// Jain's index of these quotients: 1 is even.
     pub jain: Option<f64>,

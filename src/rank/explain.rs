@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use serde::Serialize;
+
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program, Term, Trace};
 use crate::formula::syntax::{ExprId, ExprKind, Node};
@@ -25,7 +27,7 @@ pub struct NodeValue {
 }
 
 /// The difference of a term between two jobs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TermDifference {
     /// The text of the term with its sign.
     pub text: String,
@@ -91,7 +93,7 @@ fn is_name(node: &Node) -> bool {
 }
 
 /// How much an input contributes to the value of a job, against the median of the queue.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Influence {
     /// The inputs: one, or all fair-share inputs of the formula together.
     pub inputs: Vec<String>,

@@ -3,6 +3,8 @@
 //! In: a program, the jobs and their ranking. Out: for each summand, most of its range, and Kendall's tau-b of its values and
 //! the scores.
 
+use serde::Serialize;
+
 use crate::diagnostic::Span;
 use crate::formula::program::Program;
 use crate::jobs::JobTable;
@@ -15,9 +17,10 @@ use crate::schema::Schema;
 const MAX_ROWS: usize = 10_000;
 
 /// A summand of a formula, and its part in the order of the jobs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SummandAgreement {
     /// The summand without its sign, in the formula.
+    #[serde(skip)]
     pub span: Span,
     /// Its text with the sign.
     pub text: String,

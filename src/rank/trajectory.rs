@@ -1,5 +1,7 @@
 //! The scores and ranks of jobs over the time that they wait, as data.
 
+use serde::Serialize;
+
 /// Jobs over the waiting time. All considered jobs age alike, and nothing else changes.
 #[derive(Debug, Clone)]
 pub struct Trajectory {
@@ -27,7 +29,7 @@ pub struct JobTrajectory {
 }
 
 /// The score and the rank of a job at one time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TrajectoryPoint {
     /// The time from now, in seconds.
     pub wait: i64,
@@ -36,6 +38,7 @@ pub struct TrajectoryPoint {
     /// The rank, from 1; `None` if the scheduler does not consider the job, or if the rank is not known.
     pub rank: Option<usize>,
     /// Whether the rank is known.
+    #[serde(rename = "known")]
     pub is_known: bool,
 }
 

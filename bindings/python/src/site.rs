@@ -15,8 +15,8 @@ use jsf::commands::compare::view::ListedJobs;
 use jsf::commands::explain::answer::ExplainReport;
 use jsf::commands::rank::answer::{RankReport, RankedRow, excluded};
 use jsf::commands::replay::view::ReplayReport;
-use jsf::commands::shares::answer::{PolicyView, SharesReport, fields};
-use jsf::commands::trajectory::view::{TrajectoryReport, eligible_times};
+use jsf::commands::shares::answer::{PolicyView, SharesReport, kind, numbers};
+use jsf::commands::trajectory::answer::{TrajectoryReport, eligible_times};
 use jsf_json::clipped;
 use jsf_openpbs::check::{Checked, FAILURE_CODES, SiteFacts};
 use jsf_openpbs::number_format::logged;
@@ -578,22 +578,17 @@ fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
         settings: Some(&shares.settings),
         assumed: None,
     };
-    let objects: Vec<_> = nodes.iter().map(|&node| fields(&view, node)).collect();
+    let rows: Vec<_> = nodes.iter().map(|&node| numbers(&view, node)).collect();
     let mut columns = TableBuilder::default();
-    let text = |name: &'static str| objects.iter().map(move |node| node.get(name).and_then(serde_json::Value::as_str));
-    columns.texts("name", text("name"));
+    columns.texts("name", nodes.iter().map(|&node| Some(view.tree.name(node))));
     columns.paths("path", nodes.iter().map(|&node| view.tree.path(node)));
-    columns.texts("kind", text("kind"));
-    let numbers: &[&str] = if view.is_pbs {
-        &["shares", "perc", "usage", "tree_usage", "factor"]
-    } else {
-        &["raw_shares", "norm_shares", "raw_usage", "norm_usage", "effective_usage", "level_fs", "fairshare", "tickets"]
-    };
-    for name in numbers {
-        let values = objects.iter().map(|node| node.get(*name));
+    columns.texts("kind", nodes.iter().map(|&node| Some(kind(&view, node))));
+    // every tree has a root
+    for (index, (name, _)) in rows[0].iter().enumerate() {
+        let values = rows.iter().map(|numbers| &numbers[index].1);
         match *name {
-            "shares" | "raw_shares" => columns.integers(name, values.map(|value| value?.as_i64())),
-            _ => columns.floats(name, values.map(|value| float(value?))),
+            "shares" | "raw_shares" => columns.integers(name, values.map(serde_json::Value::as_i64)),
+            _ => columns.floats(name, values.map(float)),
         }
     }
     let views = [PolicyView { nodes: &[], ..view }];

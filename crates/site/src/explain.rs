@@ -16,6 +16,7 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
+use serde::{Serialize, Serializer};
 
 use super::reach_rank::{SmallestChanges, Wait};
 use super::role::Role;
@@ -88,7 +89,8 @@ pub struct Explanation {
 }
 
 /// With which jobs the inputs of a job are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Against {
     /// The jobs just ahead.
     Ahead,
@@ -99,7 +101,7 @@ pub enum Against {
 }
 
 /// An input that moves a job if it has the value of other jobs instead of its own, while nothing else changes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Cause {
     /// The inputs: one, or all fair-share inputs of the formula together.
     pub inputs: Vec<String>,
@@ -114,13 +116,17 @@ pub struct Cause {
 }
 
 /// The inputs of another job, and what they would do to a job.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct OtherValues {
     /// The row of the other job; `None` for the medians.
+    #[serde(skip)]
     pub row: Option<usize>,
+    /// Its id.
+    pub job: Option<String>,
     /// The values.
     pub values: Vec<Value>,
     /// The value of the formula with them minus that of the job.
+    #[serde(skip)]
     pub effect: f64,
     /// The rank that the job would have with them.
     pub rank: usize,
@@ -163,7 +169,7 @@ pub struct RankReached {
 }
 
 /// An input of a formula, as a job has it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ExplainedInput {
     /// Its name.
     pub name: String,
@@ -201,6 +207,12 @@ pub enum Rounding {
     EqualWithSixDecimals,
     /// The values are in this order only because the fair-share numbers have six decimals.
     OrderedBySixDecimals,
+}
+
+impl Serialize for Rounding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl Rounding {
@@ -365,7 +377,14 @@ impl Explainer<'_> {
                 let others = others.iter().filter_map(|(row, values)| {
                     let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
                     let rank = self.rank_with(changed, &competition)?;
-                    Some(OtherValues { row: *row, values: of_group(values, &group), effect: changed - value, rank })
+                    let job = row.map(|row| self.ranked.table.id(row).to_owned());
+                    Some(OtherValues {
+                        row: *row,
+                        job,
+                        values: of_group(values, &group),
+                        effect: changed - value,
+                        rank,
+                    })
                 });
                 let others: Vec<OtherValues> = others.collect();
                 if budget.is_spent() {

@@ -6,6 +6,7 @@ use job_sort_formula::rank::{Competitor, FirstStep, Goal, ScorePrecision, Scorin
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
 use jsf_openpbs::order::Competition;
 use jsf_openpbs::resource_amount::AmountSource;
+use serde::Serialize;
 
 use super::{PolicyName, RankedQueue, Site};
 
@@ -32,7 +33,7 @@ pub enum Wait {
 }
 
 /// When a job reaches a rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Reached {
     /// The `eligible_time` of the job then, in seconds.
     pub eligible_time: i64,
@@ -52,29 +53,23 @@ pub struct SmallestChanges {
 }
 
 /// How an input can be changed. A user can honestly make the first ones; they come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum Means {
     /// The job asks for less of a resource, which it may if it needs no more.
+    #[serde(rename = "ask for less")]
     AskForLess,
     /// The job waits, as all others do.
+    #[serde(rename = "wait")]
     Wait,
     /// The job moves to another queue of the site.
+    #[serde(rename = "another queue")]
     Queue,
     /// What nobody can do for this job alone: the site's shares and usage, or another attribute of the job.
+    #[serde(rename = "what if")]
     WhatIf,
 }
 
 impl Means {
-    /// In a word or two.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AskForLess => "ask for less",
-            Self::Wait => "wait",
-            Self::Queue => "another queue",
-            Self::WhatIf => "what if",
-        }
-    }
-
     /// How a user would change an input.
     fn from_input(name: &str, schema: &Schema) -> Self {
         match (name, schema.entry(name).map(|entry| entry.origin)) {
@@ -90,10 +85,12 @@ impl Means {
 const ALWAYS_NEEDED: [&str; 4] = ["ncpus", "mem", "nodect", "walltime"];
 
 /// The smallest change of one input that gives a job a rank, while nothing else changes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct SmallestChange {
     /// The name of the input.
     pub name: Box<str>,
+    /// Its unit.
+    pub unit: Option<&'static str>,
     /// Its value now.
     pub from: Value,
     /// The nearest value that gives the rank.
@@ -193,7 +190,8 @@ impl Site {
                     // a priority that no queue has is for the site to give
                     let has_none = search.means == Means::Queue && queues.is_empty();
                     let means = if has_none { Means::WhatIf } else { search.means };
-                    changes.found.push(SmallestChange { name: (*name).into(), from, to, rank, means, queues });
+                    let unit = ranked.schema.entry(name).and_then(|entry| entry.input_type.unit());
+                    changes.found.push(SmallestChange { name: (*name).into(), unit, from, to, rank, means, queues });
                 }
                 Found::None => {}
                 Found::Unknown => changes.unknown.push((*name).into()),

@@ -7,6 +7,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::check::counted;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::job_warnings::jobs_without_entity;
@@ -16,7 +17,8 @@ use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
 use super::{ComparedQueue, PolicyName, Site, SiteError};
 
 /// A change of the usage in a tree.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum UsageChange {
     /// All usage decays by this much time, in seconds.
     Decay(u64),

@@ -1,5 +1,7 @@
 //! A traced evaluation: the value of every sub-expression, and the terms that add up to the result.
 
+use serde::Serialize;
+
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program};
 use crate::formula::syntax::{Expr, ExprId, ExprKind};
@@ -16,7 +18,7 @@ pub struct Trace {
 }
 
 /// A summand of a formula.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Term {
     /// The summand without its sign.
     pub span: Span,

@@ -1,7 +1,6 @@
 //! What decides the order: the range of each summand, and how far it agrees with the order.
 
 use job_sort_formula::rank::{OldNew, SummandAgreement};
-use serde::Serialize;
 
 use crate::view::document::{Cell, Column, DECIDES, Section, Table};
 use crate::view::words::significant;
@@ -12,26 +11,6 @@ const MOST: f64 = 0.6;
 const MAX_HEADING: usize = 32;
 /// A summand with less than this tau-b hardly counts.
 const HARDLY: f64 = 0.1;
-
-/// A summand as JSON.
-#[derive(Debug, Serialize)]
-pub struct DecidingSummand<'a> {
-    text: &'a str,
-    low: f64,
-    high: f64,
-    tau: Option<f64>,
-}
-
-impl<'a> From<&'a SummandAgreement> for DecidingSummand<'a> {
-    fn from(summand: &'a SummandAgreement) -> Self {
-        Self { text: &summand.text, low: summand.low, high: summand.high, tau: summand.tau }
-    }
-}
-
-/// The summands of a formula as JSON.
-pub fn decides_json(summands: &[SummandAgreement]) -> Vec<DecidingSummand<'_>> {
-    summands.iter().map(DecidingSummand::from).collect()
-}
 
 /// What decides, in one line: the summands that agree with the order most come first. Empty for a formula that is one summand.
 pub(crate) fn decides_line(summands: &[SummandAgreement]) -> String {

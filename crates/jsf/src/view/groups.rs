@@ -28,10 +28,12 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
 }
 
 fn note(comparison: &Comparison, is_one_ranking: bool) -> &'static str {
-    match comparison.entities.iter().any(|change| change.perc.is_some()) {
-        _ if is_one_ranking => "",
-        true => "Gained are the places of a job on average; the share is that in the fair-share tree.",
-        false => "Gained are the places of a job on average.",
+    if is_one_ranking {
+        ""
+    } else if comparison.entities.iter().any(|change| change.perc.is_some()) {
+        "Gained are the places of a job on average; the share is that in the fair-share tree."
+    } else {
+        "Gained are the places of a job on average."
     }
 }
 
@@ -80,9 +82,10 @@ fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'stat
 fn in_order(changes: &[GroupChange], is_one: bool) -> Vec<&GroupChange> {
     let mut order: Vec<&GroupChange> = changes.iter().collect();
     let mean = |change: &GroupChange| change.mean_rank().map_or(f64::INFINITY, |mean| mean.new);
-    match is_one {
-        true => order.sort_by(|one, other| mean(one).total_cmp(&mean(other))),
-        false => order.sort_by(|one, other| other.gain().total_cmp(&one.gain())),
+    if is_one {
+        order.sort_by(|one, other| mean(one).total_cmp(&mean(other)));
+    } else {
+        order.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     }
     order
 }

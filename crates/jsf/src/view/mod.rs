@@ -1,5 +1,6 @@
 //! How results are shown: documents for people, and what they have in common.
 
+pub(crate) mod branches;
 pub mod charts;
 pub mod csv_writer;
 pub mod decides;

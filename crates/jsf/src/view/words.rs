@@ -15,6 +15,18 @@ pub(crate) fn grouped_count(number: usize, noun: &str) -> String {
     grouped(&count(number, noun))
 }
 
+/// `1 other job has`, `2 other jobs have`.
+pub(crate) fn other_jobs_have(number: usize) -> String {
+    if number == 1 { "1 other job has".to_owned() } else { format!("{number} other jobs have") }
+}
+
+/// The first of some names, and how many more there are.
+pub(crate) fn first_names<N: Display>(names: impl ExactSizeIterator<Item = N>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let names: Vec<String> = names.take(most).map(|name| name.to_string()).collect();
+    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
+}
+
 /// `1st`, `2nd`, `11th`.
 pub(crate) fn ordinal(number: usize) -> String {
     let suffix = match (number % 10, number % 100) {

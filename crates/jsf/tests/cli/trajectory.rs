@@ -2,7 +2,7 @@
 
 use job_sort_formula::Formula;
 use jsf::answer::{Answer, Format, write_json};
-use jsf::commands::trajectory::view::TrajectoryReport;
+use jsf::commands::trajectory::answer::TrajectoryReport;
 use jsf::view::csv_writer::Cells;
 use jsf::view::document::TerminalStyle;
 use jsf_site::Site;

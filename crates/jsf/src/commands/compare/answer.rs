@@ -1,10 +1,12 @@
 //! A comparison of two rankings, and the formats that it can be written in.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, OldNew, Ranking, SummandAgreement};
+use job_sort_formula::rank::{Comparison, Fairness, GroupChange, OldNew, Ranking, SummandAgreement, Transitions};
 use jsf_openpbs::check::Checked;
+use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
 use crate::commands::compare::csv::write_csv;
@@ -52,7 +54,33 @@ impl Answer for CompareReport<'_> {
     }
 }
 
-impl CompareReport<'_> {
+impl<'a> CompareReport<'a> {
+    /// The numbers that concern the whole queue.
+    pub(crate) fn numbers(&self) -> Numbers<'a> {
+        let comparison = self.comparison;
+        Numbers {
+            summary: Summary {
+                comparison,
+                moved: comparison.moved(),
+                evaluated: self.rankings.map(|ranking| ranking.scores().count()),
+                ties: self.rankings.map(Ranking::ties),
+            },
+            fairness: ComparedFairness { sides: comparison.fairness, first: comparison.first },
+        }
+    }
+
+    fn side(formula: &'a str, rules: &'a [(&'static str, String)]) -> Side<'a> {
+        Side { formula, rules: rules.iter().map(|(heading, text)| (*heading, &**text)).collect() }
+    }
+
+    fn ids(&self, rows: &[u32]) -> Vec<&'a str> {
+        rows.iter().map(|&row| self.table.id(row as usize)).collect()
+    }
+
+    fn transitions(&self, transitions: &Transitions) -> StartStop<'a> {
+        StartStop { start: self.ids(&transitions.start), stop: self.ids(&transitions.stop) }
+    }
+
     /// The scores of a row; `None` for a side on which the job is excluded.
     pub(crate) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
         self.rankings.map(|ranking| ranking.score(row).map(|score| score.value))
@@ -62,4 +90,138 @@ impl CompareReport<'_> {
 /// The rows that a comparison lists: the new order, then the jobs that are considered only under the old ranking.
 pub fn compared_rows(comparison: &Comparison) -> Vec<RankedRow> {
     comparison.moves().map(|job| RankedRow { row: job.row as u32, rank: job.new.unwrap_or(0) as u32 }).collect()
+}
+
+impl Serialize for CompareReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let comparison = self.comparison;
+        let changes = [
+            ("failing", self.transitions(&comparison.failing)),
+            ("passing", self.transitions(&comparison.passing)),
+            ("considered", self.transitions(&comparison.being_considered)),
+        ];
+        let json = CompareJson {
+            old: Self::side(self.formulas.old, self.rules.old),
+            new: Self::side(self.formulas.new, self.rules.new),
+            jobs: Jobs(self),
+            numbers: self.numbers(),
+            changes: BTreeMap::from(changes),
+            entities: comparison.entities.iter().map(Group::new).collect(),
+            groups: comparison.groups.iter().map(Group::new).collect(),
+            queues: comparison.queues.iter().map(Group::new).collect(),
+            sizes: comparison.sizes.iter().map(Group::new).collect(),
+            decides: self.decides,
+        };
+        json.serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+struct CompareJson<'a> {
+    old: Side<'a>,
+    new: Side<'a>,
+    jobs: Jobs<'a>,
+    #[serde(flatten)]
+    numbers: Numbers<'a>,
+    changes: BTreeMap<&'static str, StartStop<'a>>,
+    entities: Vec<Group<'a>>,
+    groups: Vec<Group<'a>>,
+    queues: Vec<Group<'a>>,
+    sizes: Vec<Group<'a>>,
+    decides: OldNew<&'a [SummandAgreement]>,
+}
+
+#[derive(Serialize)]
+struct Side<'a> {
+    formula: &'a str,
+    /// By heading.
+    rules: BTreeMap<&'a str, &'a str>,
+}
+
+/// The numbers that concern the whole queue.
+#[derive(Serialize)]
+pub(crate) struct Numbers<'a> {
+    summary: Summary<'a>,
+    fairness: ComparedFairness,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    moved: usize,
+    evaluated: OldNew<usize>,
+    ties: OldNew<usize>,
+}
+
+#[derive(Serialize)]
+struct ComparedFairness {
+    #[serde(flatten)]
+    sides: OldNew<Fairness>,
+    first: usize,
+}
+
+/// The ids of the jobs that start and stop doing something.
+#[derive(Serialize)]
+struct StartStop<'a> {
+    start: Vec<&'a str>,
+    stop: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    #[serde(flatten)]
+    change: &'a GroupChange,
+    old_mean_rank: Option<f64>,
+    new_mean_rank: Option<f64>,
+    won: i64,
+}
+
+impl<'a> Group<'a> {
+    fn new(change: &'a GroupChange) -> Self {
+        let (old_mean_rank, new_mean_rank) = change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
+        Self { change, old_mean_rank, new_mean_rank, won: change.won() }
+    }
+}
+
+/// The jobs, which are serialised one by one: a list of them would take more memory than the comparison.
+struct Jobs<'a>(&'a CompareReport<'a>);
+
+impl Serialize for Jobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        serializer.collect_seq(report.rows.iter().map(|ranked| Job::new(report, ranked.row())))
+    }
+}
+
+#[derive(Serialize)]
+struct Job<'a> {
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    /// From 1; null for a job that is not considered.
+    old_rank: Option<usize>,
+    new_rank: Option<usize>,
+    /// Null if it is not finite.
+    old_score: Option<f64>,
+    new_score: Option<f64>,
+    moved: Option<i64>,
+}
+
+impl<'a> Job<'a> {
+    fn new(report: &CompareReport<'a>, row: usize) -> Self {
+        let table = report.table;
+        let job = report.comparison.job(row);
+        let scores = report.scores(row);
+        Self {
+            id: table.id(row),
+            entity: table.entity(row),
+            queue: table.queue(row),
+            old_rank: job.old,
+            new_rank: job.new,
+            old_score: scores.old,
+            new_score: scores.new,
+            moved: job.moved(),
+        }
+    }
 }

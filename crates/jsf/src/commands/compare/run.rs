@@ -179,21 +179,13 @@ impl Sides {
     /// Whether something else than a formula is given for one of the sides.
     fn differ_otherwise(&self) -> bool {
         let Self { formulas: _, trees, policies, sched_configs, thresholds } = self;
-        trees.old.is_some()
-            || trees.new.is_some()
-            || policies.old.is_some()
-            || policies.new.is_some()
-            || sched_configs.old.is_some()
-            || sched_configs.new.is_some()
-            || thresholds.old.is_some()
-            || thresholds.new.is_some()
+        is_given(trees) || is_given(policies) || is_given(sched_configs) || is_given(thresholds)
     }
 
     /// Whether nothing is given but what changes fair share.
     fn differ_in_fair_share(&self) -> bool {
         let Self { formulas, trees, policies, .. } = self;
-        let given = [trees.old.is_some(), trees.new.is_some(), policies.old.is_some(), policies.new.is_some()];
-        given.contains(&true) && !formulas.old.is_given() && !formulas.new.is_given()
+        (is_given(trees) || is_given(policies)) && !formulas.old.is_given() && !formulas.new.is_given()
     }
 
     /// The options that read standard input.
@@ -291,6 +283,11 @@ impl Sides {
     }
 }
 
+/// Whether something is given for one of the sides.
+fn is_given<T>(sides: &OldNew<Option<T>>) -> bool {
+    sides.old.is_some() || sides.new.is_some()
+}
+
 /// The error that one of two formulas is missing, which `given` says.
 pub(crate) fn no_formula(given: &str) -> CliError {
     let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
@@ -317,10 +314,10 @@ fn side_files(
 fn chosen(given: &OldNew<Option<PathBuf>>, site_has_one: bool) -> Result<OldNew<Option<FileSource>>, CliError> {
     let old = kept(&given.old)?;
     let new = kept(&given.new)?;
-    Ok(match site_has_one {
-        true => OldNew { old, new },
-        false => OldNew { old: old.clone().or_else(|| new.clone()), new: new.or(old) },
-    })
+    if site_has_one {
+        return Ok(OldNew { old, new });
+    }
+    Ok(OldNew { old: old.clone().or_else(|| new.clone()), new: new.or(old) })
 }
 
 /// A file that can be read several times.

@@ -15,7 +15,7 @@ use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, RowLim
 use crate::view::groups::group_sections;
 use crate::view::rule_facts::is_policy_of_others;
 use crate::view::verdict::{brief_findings, brief_findings_of_sides, capitalised, verdict_sentence};
-use crate::view::words::{count, grouped, grouped_count, signed_significant, significant};
+use crate::view::words::{count, first_names, grouped, grouped_count, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
@@ -106,10 +106,10 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
 /// The findings about the formulas, one line each.
 fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
     let OldNew { old, new } = report.checked;
-    match report.formulas.old == report.formulas.new {
-        true => brief_findings(new?),
-        false => brief_findings_of_sides(OldNew { old: old?, new: new? }),
+    if report.formulas.old == report.formulas.new {
+        return brief_findings(new?);
     }
+    brief_findings_of_sides(OldNew { old: old?, new: new? })
 }
 
 /// How far the jobs move, in one line.
@@ -229,23 +229,20 @@ fn who_moves(comparison: &Comparison) -> Option<String> {
     let (who, few_jobs): (Vec<_>, Vec<_>) = groups_by_gain(comparison).partition(|who| who.change.jobs >= MIN_JOBS);
     let best = who.first().filter(|who| who.gain > 0.0);
     let worst = who.last().filter(|who| who.gain < 0.0);
-    let gains = best.map(|who| format!("{} gains most ({})", who.words(), who.places()));
-    let loses = worst.map(|who| format!("{} loses most ({})", who.words(), who.places()));
-    let clauses: Vec<String> = gains.into_iter().chain(loses).collect();
+    let mut clauses = Vec::new();
+    clauses.extend(best.map(|who| format!("{} gains most ({})", who.words(), who.places())));
+    clauses.extend(worst.map(|who| format!("{} loses most ({})", who.words(), who.places())));
     let range = worst.map_or(0.0, |who| who.gain)..=best.map_or(0.0, |who| who.gain);
     let farther = few_jobs.iter().filter(|who| !range.contains(&who.gain)).count();
-    let s = if farther == 1 { "s" } else { "" };
+    let most = capitalised(&clauses.join(", "));
+    let [does, moves] = if farther == 1 { ["does", "moves"] } else { ["do", "move"] };
     match (clauses.is_empty(), farther) {
         (true, 0) => None,
         (true, _) => {
-            let verb = if farther == 1 { "does" } else { "do" };
-            Some(format!("No entity, group or queue with {MIN_JOBS} jobs moves; {farther} with fewer {verb}."))
+            Some(format!("No entity, group or queue with {MIN_JOBS} jobs moves; {farther} with fewer {does}."))
         }
-        (false, 0) => Some(format!("{}.", capitalised(&clauses.join(", ")))),
-        (false, _) => {
-            let most = capitalised(&clauses.join(", "));
-            Some(format!("{most}; {farther} with fewer than {MIN_JOBS} jobs move{s} farther."))
-        }
+        (false, 0) => Some(format!("{most}.")),
+        (false, _) => Some(format!("{most}; {farther} with fewer than {MIN_JOBS} jobs {moves} farther.")),
     }
 }
 
@@ -307,7 +304,7 @@ fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
             Cell::text(format!("{}{}", who.kind, who.name)),
             Cell::Count(who.change.jobs),
             Cell::Written(format!("{} → {}", significant(old), significant(new)), Some(new)),
-            Cell::Written(signed_significant(who.gain), Some(who.gain)),
+            Cell::Gained(who.gain),
         ];
         cells
             .extend(has_first.then(|| Cell::Written(format!("{} → {}", first.old, first.new), Some(first.new as f64))));
@@ -406,9 +403,12 @@ fn fairness(report: CompareReport<'_>) -> Vec<(&'static str, String)> {
     }
     let verdict = fairness_verdict(new_jain - old_jain, new_gini - old_gini);
     let first = report.rankings.new.order().len().min(report.comparison.first);
-    let entities = if new.entities == 1 { "1 entity".to_owned() } else { format!("{} entities", new.entities) };
+    let entities = if new.entities == 1 { "entity" } else { "entities" };
     let mut lines = vec![
-        ("fairness", format!("{verdict}: the first {first} jobs per share, over {entities} with shares")),
+        (
+            "fairness",
+            format!("{verdict}: the first {first} jobs per share, over {} {entities} with shares", new.entities),
+        ),
         ("", format!("Jain's index {old_jain:.2} old, {new_jain:.2} new (1 is even)")),
         ("", format!("Gini coefficient {old_gini:.2} old, {new_gini:.2} new (0 is even)")),
     ];
@@ -442,21 +442,18 @@ fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
         (&comparison.passing, "passing the threshold"),
         (&comparison.being_considered, "being considered"),
     ];
-    let facts = transitions.into_iter().flat_map(|(transitions, what)| {
-        let Transitions { start, stop } = transitions;
-        [transition_fact(report, start, "start", what), transition_fact(report, stop, "stop", what)]
-    });
-    facts.flatten().collect()
+    let mut facts = Vec::new();
+    for (Transitions { start, stop }, what) in transitions {
+        facts.extend(transition_fact(report, start, "start", what));
+        facts.extend(transition_fact(report, stop, "stop", what));
+    }
+    facts
 }
 
 fn transition_fact(report: CompareReport<'_>, rows: &[u32], verb: &str, what: &str) -> Option<Fact> {
-    let ids: Vec<&str> = rows.iter().take(MAX_IDS).map(|&row| report.table.id(row as usize)).collect();
-    let more = match rows.len() - ids.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let ids = rows.iter().map(|&row| report.table.id(row as usize));
     let heading = format!("{} {what}", starting(rows.len(), verb));
-    (!rows.is_empty()).then(|| Fact::new(&heading, format!("{}{more}", ids.join(", "))))
+    (!rows.is_empty()).then(|| Fact::new(&heading, first_names(ids, MAX_IDS)))
 }
 
 /// The jobs that gain and those that lose the most places, or all jobs of a filter.
@@ -504,8 +501,7 @@ fn ranks_chart(report: CompareReport<'_>) -> Chart {
     let most = report.comparison.considered.old.max(report.comparison.considered.new);
     let moves: Vec<JobMove> = moves_of(report).collect();
     let svg = charts::ranks(&moves, |job| job_name(report, job.row), most);
-    let legend = [DIRECTIONS[0], DIRECTIONS[1], ("same", "keeps its place")];
-    Chart { summary: "Old and new rank as a chart", ..Chart::new(svg, &legend) }
+    Chart { summary: "Old and new rank as a chart", ..Chart::new(svg, &DIRECTIONS) }
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
@@ -543,15 +539,14 @@ pub(crate) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
 }
 
 /// The meaning of the colours of marks that are jobs.
-const DIRECTIONS: [(&str, &str); 2] = [("up", "gains places"), ("down", "loses places")];
+const DIRECTIONS: [(&str, &str); 3] = [("up", "gains places"), ("down", "loses places"), ("same", "keeps its place")];
 
 /// A line for each job, and the new order.
 fn slopes_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
     let section = Section::new("every job's place").chart(move || {
         let slopes = moves_of(report).map(|job| Slope { name: job_name(report, job.row), job });
-        let legend = [DIRECTIONS[0], DIRECTIONS[1], ("same", "keeps its place")];
         let svg = charts::slopes(&slopes.collect::<Vec<_>>(), most);
-        Chart { is_wide: true, ..Chart::new(svg, &legend) }
+        Chart { is_wide: true, ..Chart::new(svg, &DIRECTIONS) }
     });
     section.table(new_order(report).folded("The new order as a table"))
 }
@@ -641,7 +636,7 @@ fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
         .collect();
     let table = Table::from_rows(vec![Column::text("moved", 9), Column::number("jobs", 9)], rows);
     let section = Section::new("how far jobs move").prose(note);
-    let section = section.chart(move || Chart::new(displacements.draw(), &DIRECTIONS));
+    let section = section.chart(move || Chart::new(displacements.draw(), &DIRECTIONS[..2]));
     section.table(table.folded("The bars as a table"))
 }
 

@@ -200,10 +200,8 @@ fn level_words(shares: &PolicyShares, path: &[NodeId], comparison: &Comparison) 
         let other_path = competing(shares, &shares.path(entity));
         let mut pairs = own_path.iter().zip(other_path).enumerate();
         if let Some((depth, (&own, other))) = pairs.find(|(_, (own, other))| *own != other)
-            && match comparison.is_higher {
-                true => level(shares, own) >= level(shares, other),
-                false => level(shares, own) <= level(shares, other),
-            }
+            && let [higher, lower] = if comparison.is_higher { [own, other] } else { [other, own] }
+            && level(shares, higher) >= level(shares, lower)
         {
             siblings[depth].insert(other);
         }

@@ -14,7 +14,7 @@ use jsf_site::{Against, Cause, Explanation, OtherValues};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::fairshare_words::fairshare_words;
 use crate::view::printable::excerpt;
-use crate::view::words::{grouped_number, ordinal, waiting_time};
+use crate::view::words::{count, grouped_number, ordinal, other_jobs_have, waiting_time};
 
 /// The most characters of a term that is quoted.
 const MAX_TERM: usize = 40;
@@ -89,8 +89,7 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     };
     let others = match job.same_error.len() {
         0 => String::new(),
-        1 => "; 1 other job has the same error".to_owned(),
-        count => format!("; {count} other jobs have the same error"),
+        count => format!("; {} the same error", other_jobs_have(count)),
     };
     let crash = if error.crashes_the_scheduler() { ", and OpenPBS's scheduler crashes" } else { "" };
     format!("`{text}` fails with \"{error}\"{value}{crash}{others}")
@@ -203,8 +202,7 @@ fn without_cause(report: &ExplainReport<'_>, job: &Explanation, is_ahead: bool) 
     if near.decided_by != Some(Criterion::Value) {
         let same = match others {
             0 => String::new(),
-            1 => "1 other job has the same value; ".to_owned(),
-            count => format!("{count} other jobs have the same value; "),
+            count => format!("{} the same value; ", other_jobs_have(count)),
         };
         return Some(format!("{same}`{other}` is just {side} by {}", near.reason));
     }
@@ -301,8 +299,7 @@ fn plain_words(job: &Explanation, cause: &Cause, names: &str) -> String {
     let verb = if cause.gained > 0 { "costs" } else { "gains" };
     match (those(cause), cause.others.first()) {
         (None, Some(medians)) => {
-            let places = cause.gained.abs();
-            let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
+            let places = count(cause.gained.unsigned_abs() as usize, "place");
             format!(
                 "its {names} of {values} {verb} {places} against the median of the queue ({})",
                 with_units(job, cause, &medians.values)
@@ -346,10 +343,8 @@ fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, cau
     let costs = cause.gained > 0;
     let time = waiting_time(waited.max(0.0) as i64);
     if let Some(those) = those(cause) {
-        return match costs {
-            true => format!("it has waited only {time}, less than {those}"),
-            false => format!("it has waited {time}, longer than {those}"),
-        };
+        let than = if costs { format!("only {time}, less") } else { format!("{time}, longer") };
+        return format!("it has waited {than} than {those}");
     }
     let order = report.queue.ranking.order();
     let Some(column) = report.table().column("eligible_time") else { return String::new() };

@@ -17,13 +17,14 @@ use crate::commands::explain::answer::{ExplainReport, path_view};
 use crate::commands::explain::sentence::{sentence, significant, state_words, tied};
 use crate::commands::rank::answer::TermColumns;
 use crate::commands::shares::view::shares_table;
+use crate::view::branches::branches;
 use crate::view::decides::{decides_line, summand_columns};
 use crate::view::document::{Cell, Column, DECIDES, Document, DrawingStyle, Fact, Section, Table};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::printable::excerpt;
 use crate::view::rule_facts::rule_facts;
 use crate::view::verdict::verdict_sentence;
-use crate::view::words::waiting_time;
+use crate::view::words::{first_names, other_jobs_have, waiting_time};
 
 /// The heading over what decides between the job and a neighbour.
 const DECIDED_BY: &str = "difference of the values, largest term first";
@@ -35,8 +36,6 @@ const PLAUSIBLE: f64 = 10.0;
 const MAX_SENTENCES: usize = 2;
 /// The most summands that have a column.
 const MAX_TERM_COLUMNS: usize = 4;
-/// The most levels of parts that are drawn.
-const MAX_LEVELS: usize = 40;
 /// The most characters of a part of the formula, however wide the table is.
 pub(crate) const MAX_CODE: usize = 400;
 /// The most inputs that one sentence names.
@@ -161,7 +160,8 @@ fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
 /// The formula as a tree, with the value of every part.
 fn parts_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let nodes = shown_nodes(job);
-    let rows = branches(&nodes).into_iter().zip(&nodes).map(|(lines, node)| {
+    let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
+    let rows = branches(&depths).into_iter().zip(&nodes).map(|(lines, node)| {
         let text = excerpt(part(&report, node), MAX_CODE);
         vec![Cell::Node { lines, depth: node.depth, text, is_code: true }, python(&node.value)]
     });
@@ -187,10 +187,14 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
     let terms = TermColumns::new(&report.queue.program);
     let has_terms = (2..=MAX_TERM_COLUMNS).contains(&terms.texts().count());
     let neighbours = job.above.iter().rev().chain(&job.below);
-    let decided = |one: &Neighbour| match has_terms {
-        true if one.decided_by == Some(Criterion::Value) => String::new(),
-        true => one.reason.clone(),
-        false => decision(&report, job, one),
+    let decided = |one: &Neighbour| {
+        if !has_terms {
+            decision(&report, job, one)
+        } else if one.decided_by == Some(Criterion::Value) {
+            String::new()
+        } else {
+            one.reason.clone()
+        }
     };
     let terms = has_terms.then_some(&terms);
     let mut rows: Vec<_> =
@@ -246,7 +250,7 @@ fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explana
         (format!("what if for this job alone (no user can do that): each gives {rank}"), what_if),
     ];
     let tables = tables.into_iter().filter(|(_, changes)| !changes.is_empty());
-    let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(job, &changes)));
+    let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(&changes)));
     std::iter::once(lacking).chain(tables).collect()
 }
 
@@ -280,33 +284,37 @@ fn left_out(aging: &[&SmallestChange], beyond: &[&SmallestChange]) -> String {
         format!("`{}` of {} (more than {PLAUSIBLE} times that of any job)", change.name, change.to.repr())
     });
     let left_out: Vec<String> = aging.chain(beyond).collect();
-    if left_out.is_empty() { String::new() } else { format!("left out: {}", few(&left_out)) }
+    if left_out.is_empty() { String::new() } else { format!("left out: {}", first_names(left_out.iter(), MAX_NAMED)) }
 }
 
 /// The inputs of which a change was not found in time.
 fn unknown_changes(changes: &SmallestChanges) -> String {
-    let unknown: Vec<String> = changes.unknown.iter().map(|name| format!("`{name}`")).collect();
-    if unknown.is_empty() {
+    if changes.unknown.is_empty() {
         return String::new();
     }
-    format!("what a change of {} gives takes too long to find out", few(&unknown))
+    let names = changes.unknown.iter().map(|name| format!("`{name}`"));
+    format!("what a change of {} gives takes too long to find out", first_names(names, MAX_NAMED))
 }
 
-fn changes_table<'a>(job: &'a Explanation, changes: &[&'a SmallestChange]) -> Table<'a> {
+fn changes_table<'a>(changes: &[&'a SmallestChange]) -> Table<'a> {
     let rows = changes.iter().map(|change| {
-        let input = job.inputs.iter().find(|input| *input.name == *change.name);
-        let unit = input.and_then(|input| input.unit).unwrap_or_default();
         let by = match change.means {
             Means::AskForLess => "the user: ask for less".to_owned(),
             Means::Queue => {
-                let queues: Vec<String> = change.queues.iter().map(|queue| format!("`{queue}`")).collect();
-                format!("another queue that takes the job: {}", few(&queues))
+                let queues = change.queues.iter().map(|queue| format!("`{queue}`"));
+                format!("another queue that takes the job: {}", first_names(queues, MAX_NAMED))
             }
             _ if &*change.name == "queue_priority" => "the site: the priority of the queue".to_owned(),
             _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)".to_owned(),
             _ => "the job's own attribute".to_owned(),
         };
-        vec![Cell::prose(&*change.name), python(&change.from), python(&change.to), Cell::prose(unit), Cell::prose(by)]
+        vec![
+            Cell::prose(&*change.name),
+            python(&change.from),
+            python(&change.to),
+            Cell::prose(change.unit.unwrap_or_default()),
+            Cell::prose(by),
+        ]
     });
     let columns = vec![
         Column::name("input", 9),
@@ -324,12 +332,11 @@ fn notes_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) 
         roundings.into_iter().filter_map(|rounding| rounded_neighbours(report, job, rounding)).collect();
     let others = if job.rank.is_some() { tied(&report, job) } else { 0 };
     if others > 0 {
-        let jobs = if others == 1 { "1 other job has".to_owned() } else { format!("{others} other jobs have") };
-        notes.push(format!("{jobs} the same value; the criteria after the value order them"));
+        notes.push(format!("{} the same value; the criteria after the value order them", other_jobs_have(others)));
     }
     if !job.same_error.is_empty() {
-        let ids: Vec<String> = job.same_error.iter().map(|&row| format!("`{}`", report.table().id(row))).collect();
-        notes.push(format!("the same error: {}", few(&ids)));
+        let ids = job.same_error.iter().map(|&row| format!("`{}`", report.table().id(row)));
+        notes.push(format!("the same error: {}", first_names(ids, MAX_NAMED)));
     }
     if !job.is_complete {
         notes.push(
@@ -451,14 +458,6 @@ fn without_changes(changes: &SmallestChanges) -> &'static str {
     }
 }
 
-/// The first of some names, and how many more there are.
-fn few(names: &[String]) -> String {
-    match names.len().checked_sub(MAX_NAMED) {
-        None | Some(0) => names.join(", "),
-        Some(more) => format!("{} and {more} more", names[..MAX_NAMED].join(", ")),
-    }
-}
-
 /// `rank 1`, `rank 5 or better`.
 fn at_most(rank: usize) -> String {
     if rank == 1 { "rank 1".to_owned() } else { format!("rank {rank} or better") }
@@ -474,22 +473,4 @@ fn shown_nodes(job: &Explanation) -> Vec<&NodeValue> {
 /// The text of a part of the formula.
 pub(crate) fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str {
     node.span.slice(report.queue.program.expr().text())
-}
-
-/// The lines that join each part to the one that contains it; `nodes` are in depth-first order. Deeper parts than those of
-/// the last level are drawn on that level.
-fn branches(nodes: &[&NodeValue]) -> Vec<String> {
-    // whether a later part continues the line of a level
-    let mut continues = [false; MAX_LEVELS + 1];
-    let mut branches = Vec::with_capacity(nodes.len());
-    for node in nodes.iter().rev() {
-        let level = node.depth.min(MAX_LEVELS);
-        let lines = (1..level).map(|above| if continues[above] { "│  " } else { "   " });
-        let last = (level > 0).then(|| if continues[level] { "├─ " } else { "└─ " });
-        branches.push(lines.chain(last).collect::<String>());
-        continues[level] = true;
-        continues[level + 1..].fill(false);
-    }
-    branches.reverse();
-    branches
 }

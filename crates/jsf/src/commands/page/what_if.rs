@@ -18,11 +18,9 @@ use jsf_openpbs::qmgr::set_command_for;
 use jsf_site::{ComparedQueue, WhatIf};
 use minijinja::{Environment, context};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::commands::check::view::{CheckReport, check_document};
-use crate::commands::compare::answer::{CompareReport, compared_rows};
-use crate::commands::compare::json::summary_and_fairness;
+use crate::commands::compare::answer::{CompareReport, Numbers, compared_rows};
 use crate::commands::compare::view::{ListedJobs, chart_sections, facts, headline};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
@@ -114,11 +112,11 @@ pub struct Shown<'a> {
 }
 
 #[derive(Serialize)]
-struct RankingUpdate {
+struct RankingUpdate<'a> {
     headline: Vec<Piece>,
     facts: Vec<PageFact>,
     /// The numbers of the comparison, as `jsf compare` writes them as JSON.
-    numbers: Value,
+    numbers: Numbers<'a>,
     formulas: PageSection,
     queue: PageSection,
     sections: Vec<PageSection>,
@@ -156,7 +154,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let update = RankingUpdate {
         headline: sentence_pieces(&headline(report)),
         facts: page_facts(&facts(report)),
-        numbers: summary_and_fairness(&report),
+        numbers: report.numbers(),
         formulas: page_sections(&[formulas]).remove(0),
         queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
         sections: page_sections(&sections),

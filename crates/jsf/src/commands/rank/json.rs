@@ -11,7 +11,6 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::commands::rank::answer::{Line, RankReport};
-use crate::view::decides::decides_json;
 use crate::view::ordered_writer::write_in_order;
 
 #[derive(Serialize)]
@@ -82,7 +81,7 @@ impl Serialize for RankReport<'_> {
         members.serialize_field("formula", self.formula)?;
         members.serialize_field("jobs", &Jobs(self))?;
         members.serialize_field("summary", &summary(self))?;
-        members.serialize_field("decides", &decides_json(self.decides))?;
+        members.serialize_field("decides", self.decides)?;
         members.end()
     }
 }

@@ -8,7 +8,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, GroupChange};
 use jsf_site::UsageChange;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::commands::shares::view::shares_document;
@@ -79,69 +79,123 @@ impl Answer for SharesReport<'_> {
 impl Serialize for SharesReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.views {
-            [only] => SharesJsonDocument(only).serialize(serializer),
+            [only] => PolicyNumbers::new(only).serialize(serializer),
             all => {
-                let documents: Vec<SharesJsonDocument<'_>> = all.iter().map(SharesJsonDocument).collect();
-                BTreeMap::from([("policies", documents)]).serialize(serializer)
+                let policies: Vec<PolicyNumbers<'_>> = all.iter().map(PolicyNumbers::new).collect();
+                BTreeMap::from([("policies", policies)]).serialize(serializer)
             }
         }
     }
 }
 
-/// The document of one policy, whose nodes are written one after the other.
-struct SharesJsonDocument<'a>(&'a PolicyView<'a>);
+/// The document of one policy.
+#[derive(Serialize)]
+struct PolicyNumbers<'a> {
+    policy: &'a str,
+    #[serde(flatten)]
+    settings: Option<&'a Map<String, Value>>,
+    nodes: Nodes<'a>,
+    #[serde(flatten)]
+    assumed: Option<AssumedNumbers<'a>>,
+}
 
-impl Serialize for SharesJsonDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(view) = *self;
-        let depths = depths(view.tree);
-        let mut members: BTreeMap<&str, Member<'_>> = BTreeMap::from([("policy", Member::Value(json!(view.name)))]);
-        members.extend(
-            view.settings.into_iter().flatten().map(|(name, value)| (name.as_str(), Member::Value(value.clone()))),
-        );
-        members.insert("nodes", Member::Nodes(view, &depths));
-        if let Some(assumed) = &view.assumed {
-            members.insert("assumed", Member::Value(assumed_object(assumed.changes)));
-            members.insert("changes", Member::Changes(view, &depths));
-            if let Some((formula, table, places)) = assumed.places {
-                members.insert("places", Member::Value(places_object(formula, table, places)));
-            }
-        }
-        serializer.collect_map(members)
-    }
+/// The nodes, which are serialised one by one: of a chain of nodes, all paths together take the square of its length.
+struct Nodes<'a>(&'a PolicyView<'a>);
+
+/// What the assumed usage changes.
+#[derive(Serialize)]
+struct AssumedNumbers<'a> {
+    assumed: Assumptions<'a>,
+    changes: ChangedNodes<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<Places<'a>>,
 }
 
 /// The time by which all usage decays in all, in seconds, and the charges in their order.
-fn assumed_object(changes: &[UsageChange]) -> Value {
-    let mut decay: Option<u64> = None;
-    let mut charges = Vec::new();
-    for change in changes {
-        match change {
-            UsageChange::Decay(seconds) => decay = Some(decay.unwrap_or(0).saturating_add(*seconds)),
-            UsageChange::Charge { name, amount } => charges.push(json!({"name": name, "amount": amount})),
-        }
+#[derive(Serialize)]
+struct Assumptions<'a> {
+    decay: Option<u64>,
+    charges: Vec<&'a UsageChange>,
+}
+
+/// The nodes with a number that changes, which are serialised one by one as [`Nodes`] are.
+struct ChangedNodes<'a>(&'a PolicyView<'a>);
+
+#[derive(Serialize)]
+struct Places<'a> {
+    formula: &'a str,
+    jobs: Vec<Place<'a>>,
+    entities: Vec<PlacesWon<'a>>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    before: Option<usize>,
+    after: Option<usize>,
+    won: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct PlacesWon<'a> {
+    name: &'a str,
+    jobs: usize,
+    won: i64,
+}
+
+impl<'a> PolicyNumbers<'a> {
+    fn new(view: &'a PolicyView<'a>) -> Self {
+        let assumed = view.assumed.map(|assumed| AssumedNumbers {
+            assumed: Assumptions::new(assumed.changes),
+            changes: ChangedNodes(view),
+            places: assumed.places.map(|(formula, table, places)| Places::new(formula, table, places)),
+        });
+        Self { policy: view.name, settings: view.settings, nodes: Nodes(view), assumed }
     }
-    json!({"decay": decay, "charges": charges})
 }
 
-/// What a document has under one key.
-enum Member<'a> {
-    Value(Value),
-    Nodes(&'a PolicyView<'a>, &'a [u32]),
-    Changes(&'a PolicyView<'a>, &'a [u32]),
-}
-
-impl Serialize for Member<'_> {
+impl Serialize for Nodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Value(value) => value.serialize(serializer),
-            Self::Nodes(view, depths) => serializer.collect_seq(view.nodes.iter().map(|&node| {
-                let mut fields = identity(view, node, Some(depths));
-                fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
-                fields
-            })),
-            Self::Changes(view, depths) => serializer.collect_seq(changes(view).map(|one| one.object(view, depths))),
-        }
+        let Self(view) = self;
+        let depths = depths(view.tree);
+        serializer.collect_seq(view.nodes.iter().map(|&node| NodeNumbers::new(view, node, Some(&depths))))
+    }
+}
+
+impl Serialize for ChangedNodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(view) = self;
+        let depths = depths(view.tree);
+        serializer.collect_seq(changes(view).map(|change| ChangedNode::new(view, change, &depths)))
+    }
+}
+
+impl<'a> Assumptions<'a> {
+    fn new(changes: &'a [UsageChange]) -> Self {
+        let decays = changes.iter().filter_map(|change| match change {
+            UsageChange::Decay(seconds) => Some(*seconds),
+            UsageChange::Charge { .. } => None,
+        });
+        let charges = changes.iter().filter(|change| matches!(change, UsageChange::Charge { .. }));
+        Self { decay: decays.reduce(u64::saturating_add), charges: charges.collect() }
+    }
+}
+
+impl<'a> Places<'a> {
+    fn new(formula: &'a str, table: &'a JobTable, places: &'a Comparison) -> Self {
+        let jobs = places.moves().map(|job| Place {
+            id: table.id(job.row),
+            entity: table.entity(job.row),
+            queue: table.queue(job.row),
+            before: job.old,
+            after: job.new,
+            won: job.moved(),
+        });
+        let entities =
+            entities_in_both(places).map(|one| PlacesWon { name: &one.name, jobs: one.jobs, won: one.won() });
+        Self { formula, jobs: jobs.collect(), entities: entities.collect() }
     }
 }
 
@@ -166,21 +220,6 @@ pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&s
     path
 }
 
-fn places_object(formula: &str, table: &JobTable, places: &Comparison) -> Value {
-    let jobs = places.moves().map(|job| {
-        json!({
-            "id": table.id(job.row),
-            "entity": table.entity(job.row),
-            "queue": table.queue(job.row),
-            "before": job.old,
-            "after": job.new,
-            "won": job.moved(),
-        })
-    });
-    let entities = entities_in_both(places).map(|one| json!({"name": one.name, "jobs": one.jobs, "won": one.won()}));
-    json!({"formula": formula, "jobs": jobs.collect::<Vec<_>>(), "entities": entities.collect::<Vec<_>>()})
-}
-
 /// The entities with jobs that have a place before and after.
 pub(crate) fn entities_in_both(places: &Comparison) -> impl Iterator<Item = &GroupChange> {
     places.entities.iter().filter(|entity| entity.jobs > 0)
@@ -191,20 +230,6 @@ pub(crate) struct Change {
     pub(crate) node: NodeId,
     /// Every quantity of the policy: its name, its value before and after.
     pub(crate) quantities: Vec<(&'static str, Value, Value)>,
-}
-
-impl Change {
-    fn object(&self, view: &PolicyView<'_>, depths: &[u32]) -> Value {
-        let mut fields = identity(view, self.node, Some(depths));
-        for (name, before, after) in &self.quantities {
-            for (column, value) in
-                [("before", before.clone()), ("after", after.clone()), ("difference", json!(difference(before, after)))]
-            {
-                fields.entry(column).or_insert_with(|| json!({}))[name] = value;
-            }
-        }
-        Value::Object(fields)
-    }
 }
 
 /// The nodes with a number that differs, with all their numbers but the shares, which are given.
@@ -224,40 +249,89 @@ pub(crate) fn difference(first: &Value, second: &Value) -> Option<f64> {
     Some(second.as_f64()? - first.as_f64()?)
 }
 
-/// A node as a JSON object: its identity and its numbers.
-pub fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
-    let mut fields = identity(view, node, None);
-    fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
-    fields
+/// A node and its numbers.
+#[derive(Serialize)]
+pub(crate) struct NodeNumbers<'a> {
+    #[serde(flatten)]
+    node: NodeIdentity<'a>,
+    #[serde(flatten)]
+    numbers: BTreeMap<&'static str, Value>,
 }
 
-/// The fields that identify a node. The depths of all nodes need not be given; to count one takes as long as it is.
-fn identity(view: &PolicyView<'_>, node: NodeId, depths: Option<&[u32]>) -> Map<String, Value> {
-    let tree = view.tree;
-    let mut fields = Map::new();
-    let known = depths.and_then(|depths| depths.get(node.index()).copied());
-    let depth = known.map_or_else(|| tree.ancestors(node).count(), |depth| depth as usize);
-    let path = end_of_path(tree, node, MAX_PATH);
-    if depth > MAX_PATH {
-        fields.insert("path_omitted".to_owned(), json!(depth - MAX_PATH));
+/// A node, and every number of it before, after and the difference.
+#[derive(Serialize)]
+struct ChangedNode<'a> {
+    #[serde(flatten)]
+    node: NodeIdentity<'a>,
+    before: BTreeMap<&'static str, Value>,
+    after: BTreeMap<&'static str, Value>,
+    difference: BTreeMap<&'static str, Option<f64>>,
+}
+
+/// What identifies a node.
+#[derive(Serialize)]
+struct NodeIdentity<'a> {
+    name: &'a str,
+    path: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_omitted: Option<usize>,
+    kind: &'static str,
+    /// Only of an association with a partition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partition: Option<&'a str>,
+}
+
+impl<'a> NodeNumbers<'a> {
+    pub(crate) fn new(view: &PolicyView<'a>, node: NodeId, depths: Option<&[u32]>) -> Self {
+        let numbers = numbers(view, node).into_iter().collect();
+        Self { node: NodeIdentity::new(view, node, depths), numbers }
     }
-    let kind = match tree.kind(node) {
+}
+
+impl<'a> ChangedNode<'a> {
+    fn new(view: &PolicyView<'a>, change: Change, depths: &[u32]) -> Self {
+        let node = NodeIdentity::new(view, change.node, Some(depths));
+        let mut changed = Self { node, before: BTreeMap::new(), after: BTreeMap::new(), difference: BTreeMap::new() };
+        for (name, before, after) in change.quantities {
+            changed.difference.insert(name, difference(&before, &after));
+            changed.before.insert(name, before);
+            changed.after.insert(name, after);
+        }
+        changed
+    }
+}
+
+impl<'a> NodeIdentity<'a> {
+    /// The depths of all nodes need not be given; to count one takes as long as it is.
+    fn new(view: &PolicyView<'a>, node: NodeId, depths: Option<&[u32]>) -> Self {
+        let tree = view.tree;
+        let known = depths.and_then(|depths| depths.get(node.index()).copied());
+        let depth = known.map_or_else(|| tree.ancestors(node).count(), |depth| depth as usize);
+        let partition = tree.partition(node);
+        Self {
+            name: tree.name(node),
+            path: end_of_path(tree, node, MAX_PATH),
+            path_omitted: (depth > MAX_PATH).then(|| depth - MAX_PATH),
+            kind: kind(view, node),
+            user: partition.map(|_| tree.base_name(node)),
+            partition,
+        }
+    }
+}
+
+/// What a node is: OpenPBS's entities are the users of Slurm.
+pub fn kind(view: &PolicyView<'_>, node: NodeId) -> &'static str {
+    match view.tree.kind(node) {
         NodeKind::Entity if view.is_pbs => "entity",
         NodeKind::Entity => "user",
         _ => "account",
-    };
-    for (name, value) in [("name", json!(tree.name(node))), ("path", json!(path)), ("kind", json!(kind))] {
-        fields.insert(name.to_owned(), value);
     }
-    if let Some(partition) = tree.partition(node) {
-        let names = [("user", tree.base_name(node)), ("partition", partition)];
-        fields.extend(names.map(|(key, name)| (key.to_owned(), json!(name))));
-    }
-    fields
 }
 
 /// The quantities of the policy for a node, the shares first.
-pub(crate) fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
+pub fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
     if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) }
 }
 
@@ -287,24 +361,26 @@ fn slurm_fields(association: &AssociationShares) -> Vec<(&'static str, Value)> {
 
 pub(crate) fn association(view: &PolicyView<'_>, node: NodeId) -> AssociationShares {
     let association = view.shares.association(node).unwrap_or_default();
-    match view.has_factors {
-        true => association,
-        false => AssociationShares { fairshare: None, tickets: None, ..association },
+    if view.has_factors {
+        return association;
     }
+    AssociationShares { fairshare: None, tickets: None, ..association }
 }
 
 pub(crate) fn shares(shares: Shares) -> Value {
     match shares {
-        Shares::Count(count) => json!(count),
-        Shares::Parent => json!("parent"),
+        Shares::Count(count) => count.into(),
+        Shares::Parent => "parent".into(),
     }
 }
 
-pub(crate) fn number(value: Option<f64>) -> Value {
+/// A number that is not finite is a word, which JSON has no number for.
+fn number(value: Option<f64>) -> Value {
     match value {
         None => Value::Null,
-        Some(value) if value.is_finite() => json!(value),
-        Some(value) if value.is_nan() => json!("nan"),
-        Some(value) => json!(if value > 0.0 { "inf" } else { "-inf" }),
+        Some(f64::INFINITY) => "inf".into(),
+        Some(f64::NEG_INFINITY) => "-inf".into(),
+        Some(value) if value.is_nan() => "nan".into(),
+        Some(value) => value.into(),
     }
 }

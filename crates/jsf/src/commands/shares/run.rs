@@ -33,7 +33,12 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     require_known(&arguments.entity, &shares)?;
     shares.iter().for_each(|one| warnings.show(&one.notes));
-    let Some(places) = places(&site, arguments, &request, &mut warnings)? else { return Ok(Outcome::Findings) };
+    let places = if ranks_jobs(&site, arguments, &request)? {
+        let Some(places) = places(&site, arguments, &request, &mut warnings)? else { return Ok(Outcome::Findings) };
+        Some(places)
+    } else {
+        None
+    };
     let outcome = places.as_ref().map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
     let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     // a table shows entities together with their paths
@@ -83,30 +88,35 @@ fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliErr
     Ok(())
 }
 
-/// The formula that orders the queue, and the places before and after the assumed usage, if there are a queue and such
-/// usage. The outer `None`: the formula does not parse, and the finding is drawn.
+/// Whether the jobs are ranked: there are a queue, and usage that is assumed.
+fn ranks_jobs(site: &Site, arguments: &SharesArgs, request: &SharesRequest) -> Result<bool, CliError> {
+    let has_formula = arguments.formula.is_some() || arguments.formula_file.is_some();
+    if !request.assumes_usage() || !site.files().has(Role::Queue) {
+        let reason = "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
+        note_idle(&[("--python", arguments.site.python.is_some())], reason);
+        if has_formula {
+            return Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue"));
+        }
+        return Ok(false);
+    }
+    let has_all = arguments.site.policy == Some(PolicyArg::All);
+    if has_all {
+        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
+    }
+    Ok(!has_all)
+}
+
+/// The formula that orders the queue, and the places before and after the assumed usage. `None`: the formula does not parse,
+/// and the finding is drawn.
 fn places(
     site: &Site,
     arguments: &SharesArgs,
     request: &SharesRequest,
     warnings: &mut Warnings,
-) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
-    let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
-    if !request.assumes_usage() || !site.files().has(Role::Queue) {
-        let reason = "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
-        note_idle(&[("--python", arguments.site.python.is_some())], reason);
-        return match is_given {
-            true => Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue")),
-            false => Ok(Some(None)),
-        };
-    }
-    if arguments.site.policy == Some(PolicyArg::All) {
-        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
-        return Ok(Some(None));
-    }
+) -> Result<Option<(String, ComparedQueue)>, CliError> {
     let source = match &arguments.formula {
         Some(text) => FormulaText::new(text)?,
-        None if is_given => {
+        None if arguments.formula_file.is_some() => {
             read_formula(&FormulaArgs { formula: None, formula_file: arguments.formula_file.clone() }, None)?
         }
         None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
@@ -118,5 +128,5 @@ fn places(
     draw_submitted(&source, &submitted, places.findings.new.iter().filter(|found| is_error(found)).cloned());
     let ranking = &places.sides.new.ranking;
     report_errors(arguments.site.on_error, "the formula", &places.table, ranking);
-    Ok(Some(Some((source.text.clone(), places))))
+    Ok(Some((source.text.clone(), places)))
 }

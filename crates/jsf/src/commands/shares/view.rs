@@ -2,7 +2,6 @@
 //! with assumed usage, what changes, and the places that jobs gain.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
 use job_sort_formula::jobs::JobTable;
@@ -17,6 +16,7 @@ use crate::commands::shares::answer::{
     numbers, shares,
 };
 use crate::commands::shares::chart::{Dots, LEGEND};
+use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table};
 use crate::view::words::{grouped, grouped_number, percent, signed_significant, significant};
 
@@ -42,12 +42,12 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
         facts.extend(first.assumed.filter(|_| is_one).map(|assumed| assumed_fact(first, &assumed)));
         sections.push(tree_section(first.tree, first.shares));
         match first.assumed {
-            Some(_) => sections.extend(views.iter().flat_map(|view| changes_sections(*view, is_one))),
+            Some(_) => sections.extend(views.iter().map(|view| changes_section(*view, is_one))),
             None => {
                 facts.extend(without_shares_fact(first));
                 facts.extend(without_line_fact(first));
                 sections.extend(over_and_under_section(views).filter(|_| is_brief));
-                sections.extend(nodes_sections(views).into_iter().map(|nodes| nodes.in_full_if(is_brief)));
+                sections.push(nodes_section(views).in_full_if(is_brief));
                 sections.extend(without_shares_section(first));
             }
         }
@@ -199,7 +199,6 @@ fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
 fn entities_table<'a>(views: &[PolicyView<'a>], entities: Vec<NodeId>) -> Table<'a> {
     let first = views[0];
     let views: Vec<PolicyView<'a>> = views.iter().copied().filter(|view| view.has_factors).collect();
-    let counterparts: Vec<_> = views.iter().map(|view| counterparts(first.tree, view.tree)).collect();
     let given = [
         Column::text("entity", 9),
         Column::text("group", 3),
@@ -214,21 +213,27 @@ fn entities_table<'a>(views: &[PolicyView<'a>], entities: Vec<NodeId>) -> Table<
         _ => Column::number(view.name, 6),
     });
     let columns = given.into_iter().chain(factors).collect();
+    let factors = factor_cells(first, views);
     Table::new(columns, entities.len(), move |index| {
         let node = entities[index];
         let (share, used) = (share_part(first.shares, node), usage_part(first.tree, node));
         let group = first.tree.parent(node).map_or("", |parent| first.tree.name(parent));
         let ratio = if share > 0.0 { ratio(used / share) } else { Cell::Missing };
         let name = Cell::text(shown_name(first.tree, node));
-        let factors = views.iter().zip(&counterparts).map(|(view, nodes)| {
-            let counterpart = nodes.get(node.index()).copied().flatten();
-            factor(view, counterpart).map_or(Cell::Missing, Cell::significant)
-        });
         [name, Cell::text(group), Cell::Share(share), Cell::Share(used), points(used - share), ratio]
             .into_iter()
-            .chain(factors)
+            .chain(factors(node))
             .collect()
     })
+}
+
+/// The factors of a node of the first tree under each policy, whose trees may differ.
+fn factor_cells<'a>(first: PolicyView<'a>, views: Vec<PolicyView<'a>>) -> impl Fn(NodeId) -> Vec<Cell<'a>> + Sync + 'a {
+    let nodes: Vec<_> = views.iter().map(|view| counterparts(first.tree, view.tree)).collect();
+    move |node| {
+        let factors = views.iter().zip(&nodes).map(|(view, nodes)| factor(view, nodes[node.index()]));
+        factors.map(|factor| factor.map_or(Cell::Missing, Cell::significant)).collect()
+    }
 }
 
 /// A difference between two parts of a whole, in percentage points.
@@ -306,10 +311,8 @@ pub(crate) fn tree_section<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> S
         ),
     };
     let section = Section::new("fair-share tree").on_page();
-    let section = match dots.is_empty() {
-        true => section,
-        false => section.prose(note).chart(move || Chart::new(dots.draw(), &LEGEND)),
-    };
+    let section =
+        if dots.is_empty() { section } else { section.prose(note).chart(move || Chart::new(dots.draw(), &LEGEND)) };
     section.table(parts_table(tree, shares).folded("The tree as a table"))
 }
 
@@ -344,6 +347,12 @@ fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
     })
 }
 
+/// The depths of the nodes that are shown.
+fn depths_of(view: PolicyView<'_>) -> Vec<usize> {
+    let depths = depths(view.tree);
+    view.nodes.iter().map(|node| depths[node.index()] as usize).collect()
+}
+
 /// The name of a node.
 fn node_cell(tree: &ShareTree, depth: usize, lines: String, node: NodeId) -> Cell<'_> {
     Cell::Node { lines, depth, text: shown_name(tree, node).into(), is_code: false }
@@ -358,22 +367,21 @@ fn shown_name(tree: &ShareTree, node: NodeId) -> &str {
 }
 
 /// The nodes with the numbers of the only policy, or with the factors of all of them.
-fn nodes_sections<'a>(views: &[PolicyView<'a>]) -> Vec<Section<'a>> {
-    let Some(first) = views.first() else { return Vec::new() };
+fn nodes_section<'a>(views: &[PolicyView<'a>]) -> Section<'a> {
     let table = match views {
         [only] => shares_table(*only, true),
         _ => factors_table(views),
     };
-    vec![Section::new("shares").table(table).prose(deep_nodes(*first))]
+    Section::new("shares").table(table).prose(deep_nodes(views[0]))
 }
 
 /// The note on the nodes that are drawn above their own level.
 fn deep_nodes(view: PolicyView<'_>) -> String {
-    let deep = view.nodes.iter().filter(|&&node| view.tree.ancestors(node).nth(MAX_DRAWN_DEPTH).is_some());
+    let deep = view.nodes.iter().filter(|&&node| view.tree.ancestors(node).nth(MAX_LEVELS).is_some());
     match deep.count() {
         0 => String::new(),
-        1 => format!("1 node is more than {MAX_DRAWN_DEPTH} levels deep, and is drawn on that level"),
-        deep => format!("{deep} nodes are more than {MAX_DRAWN_DEPTH} levels deep, and are drawn on that level"),
+        1 => format!("1 node is more than {MAX_LEVELS} levels deep, and is drawn on that level"),
+        deep => format!("{deep} nodes are more than {MAX_LEVELS} levels deep, and are drawn on that level"),
     }
 }
 
@@ -383,16 +391,12 @@ pub(crate) fn shares_table(view: PolicyView<'_>, has_part: bool) -> Table<'_> {
         Some(&node) => numbers(&view, node).into_iter().map(|(name, _)| name).collect(),
         None => Vec::new(),
     };
-    // factors that are not known have a column that says so
-    let mut is_used: Vec<bool> =
-        names.iter().map(|name| matches!(*name, "fairshare" | "tickets") && !view.has_factors).collect();
-    for &node in view.nodes {
-        let values = numbers(&view, node).into_iter().map(|(_, value)| !value.is_null());
-        is_used.iter_mut().zip(values).for_each(|(is_used, has_number)| *is_used |= has_number);
-        if is_used.iter().all(|is_used| *is_used) {
-            break;
-        }
-    }
+    let is_used = |(index, name): (usize, &&str)| {
+        // factors that are not known have a column that says so
+        let is_unknown = matches!(*name, "fairshare" | "tickets") && !view.has_factors;
+        is_unknown || view.nodes.iter().any(|&node| !numbers(&view, node)[index].1.is_null())
+    };
+    let is_used: Vec<bool> = names.iter().enumerate().map(is_used).collect();
     let used = names.iter().zip(&is_used).filter(|(_, is_used)| **is_used);
     let columns = used.map(|(name, _)| Column::number(*name, importance(name)));
     let mut columns: Vec<Column> = std::iter::once(Column::name("name", 9)).chain(columns).collect();
@@ -401,11 +405,11 @@ pub(crate) fn shares_table(view: PolicyView<'_>, has_part: bool) -> Table<'_> {
     if has_part {
         columns.insert(part, Column::number("part of usage", 7));
     }
-    let branches = Branches::new(view.tree, view.nodes);
-    let depths = depths(view.tree);
+    let depths = depths_of(view);
+    let branches = branches(&depths);
     Table::new(columns, view.nodes.len(), move |index| {
         let node = view.nodes[index];
-        let name = node_cell(view.tree, depths[node.index()] as usize, branches.prefix(node), node);
+        let name = node_cell(view.tree, depths[index], branches[index].clone(), node);
         let used = numbers(&view, node).into_iter().zip(&is_used).filter(|(_, is_used)| **is_used);
         let cells = used.map(|((_, value), _)| number_cell(&value));
         let mut cells: Vec<Cell<'_>> = std::iter::once(name).chain(cells).collect();
@@ -425,24 +429,19 @@ fn number_cell(value: &Value) -> Cell<'static> {
 
 /// The factors of several policies side by side.
 fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
-    let views = views.to_vec();
     let first = views[0];
-    let counterparts: Vec<_> = views.iter().map(|view| counterparts(first.tree, view.tree)).collect();
     let factors = views.iter().map(|view| Column::number(view.name, importance(view.name)));
     let given = [Column::name("name", 9), Column::number("shares", 6), Column::number("usage", 7)];
     let columns = given.into_iter().chain(factors).collect();
-    let branches = Branches::new(first.tree, first.nodes);
-    let depths = depths(first.tree);
+    let factors = factor_cells(first, views.to_vec());
+    let depths = depths_of(first);
+    let branches = branches(&depths);
     Table::new(columns, first.nodes.len(), move |index| {
         let node = first.nodes[index];
-        let name = node_cell(first.tree, depths[node.index()] as usize, branches.prefix(node), node);
+        let name = node_cell(first.tree, depths[index], branches[index].clone(), node);
         let allotted = number_cell(&shares(first.tree.shares(node)));
         let usage = first.tree.usage(node);
-        let factors = views.iter().zip(&counterparts).map(|(view, nodes)| {
-            let counterpart = nodes.get(node.index()).copied().flatten();
-            factor(view, counterpart).map_or(Cell::Missing, Cell::significant)
-        });
-        [name, allotted, Cell::significant(usage)].into_iter().chain(factors).collect()
+        [name, allotted, Cell::significant(usage)].into_iter().chain(factors(node)).collect()
     })
 }
 
@@ -464,7 +463,7 @@ fn importance(heading: &str) -> u8 {
 }
 
 /// What the assumed usage changes: a line for each quantity of a node that differs.
-fn changes_sections<'a>(view: PolicyView<'a>, is_one: bool) -> Vec<Section<'a>> {
+fn changes_section<'a>(view: PolicyView<'a>, is_one: bool) -> Section<'a> {
     let mut rows = Vec::new();
     let mut changed = 0;
     let mut nodes: Vec<Change> = changes(&view).collect();
@@ -501,13 +500,13 @@ fn changes_sections<'a>(view: PolicyView<'a>, is_one: bool) -> Vec<Section<'a>> 
     };
     let section =
         Section::new(heading).prose(format!("{changed} of the {} entities and groups shown change", view.nodes.len()));
-    vec![if rows.is_empty() { section } else { section.table(Table::from_rows(columns, rows)) }]
+    if rows.is_empty() { section } else { section.table(Table::from_rows(columns, rows)) }
 }
 
 /// The last names of the path of a node.
 fn short_path(tree: &ShareTree, node: NodeId) -> String {
-    let path = end_of_path(tree, node, MAX_DRAWN_DEPTH + 1);
-    match path.get(path.len().saturating_sub(MAX_DRAWN_DEPTH)..) {
+    let path = end_of_path(tree, node, MAX_LEVELS + 1);
+    match path.get(path.len().saturating_sub(MAX_LEVELS)..) {
         Some([]) | None => tree.name(node).to_owned(),
         Some(end) if end.len() < path.len() => format!("…/{}", end.join("/")),
         Some(all) => all.join("/"),
@@ -612,41 +611,6 @@ fn factor(view: &PolicyView<'_>, node: Option<NodeId>) -> Option<f64> {
         return view.shares.get(node).map(|shares| shares.fairshare_factor);
     }
     association(view, node).fairshare
-}
-
-/// The deepest level that is drawn: else the lines of a chain of nodes take the square of its length.
-const MAX_DRAWN_DEPTH: usize = 40;
-
-/// The lines that join a node to its parent.
-struct Branches<'a> {
-    tree: &'a ShareTree,
-    /// The last node shown of each parent's children, by parent.
-    last: HashMap<NodeId, NodeId>,
-}
-
-impl<'a> Branches<'a> {
-    fn new(tree: &'a ShareTree, nodes: &[NodeId]) -> Self {
-        let shown = nodes.iter().filter_map(|&node| Some((tree.parent(node)?, node)));
-        Self { tree, last: shown.collect() }
-    }
-
-    /// The lines to draw before the name of a node.
-    fn prefix(&self, node: NodeId) -> String {
-        let Some(parent) = self.tree.parent(node) else { return String::new() };
-        let mut parts = vec![if self.is_last(parent, node) { "└─ " } else { "├─ " }];
-        let mut below = parent;
-        while let Some(above) = self.tree.parent(below)
-            && parts.len() < MAX_DRAWN_DEPTH
-        {
-            parts.push(if self.is_last(above, below) { "   " } else { "│  " });
-            below = above;
-        }
-        parts.into_iter().rev().collect()
-    }
-
-    fn is_last(&self, parent: NodeId, node: NodeId) -> bool {
-        self.last.get(&parent) == Some(&node)
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use job_sort_formula::rank::trajectory::JobTrajectory;
 
-use crate::commands::trajectory::view::{NOT_FOLLOWED, TrajectoryReport};
+use crate::commands::trajectory::answer::TrajectoryReport;
+use crate::commands::trajectory::view::NOT_FOLLOWED;
 use crate::view::printable::printable;
 use crate::view::words::waiting_time;
 

@@ -1,5 +1,6 @@
 //! `jsf trajectory`
 
+pub mod answer;
 pub mod chart;
 #[cfg(feature = "command")]
 pub mod request;

@@ -11,8 +11,8 @@ use crate::cli::output::Output;
 use crate::cli::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
 use crate::cli::{CliError, Outcome, Progress, report};
 use crate::commands::rank::run::report_errors;
+use crate::commands::trajectory::answer::{TrajectoryReport, eligible_times};
 use crate::commands::trajectory::request::TrajectoryArgs;
-use crate::commands::trajectory::view::{TrajectoryReport, eligible_times};
 
 pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.queue.site.numbers == NumberMode::Decimal {

@@ -1,16 +1,10 @@
-//! The ranks of jobs over the time that they wait: as text with a plot, JSON and CSV.
+//! The ranks of jobs over the time that they wait for people, with a plot.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::Value;
-use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
-use serde::{Serialize, Serializer};
-use serde_json::{Value as Json, json};
+use job_sort_formula::rank::trajectory::JobTrajectory;
 
-use crate::answer::{Answer, Format};
-use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::commands::trajectory::answer::TrajectoryReport;
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table};
 use crate::view::printable::printable;
 use crate::view::rule_facts::rule_facts;
@@ -33,96 +27,9 @@ const ASSUMED: &str = "if none starts and none arrives";
 /// Why a job is not followed to the end.
 const TOO_LONG: &str = "what comes later takes more work than one trajectory may do";
 
-/// A trajectory, ready to be written.
-#[derive(Debug, Clone, Copy)]
-pub struct TrajectoryReport<'a> {
-    /// The formula's text.
-    pub formula: &'a str,
-    /// The jobs.
-    pub table: &'a JobTable,
-    /// The number of jobs that the scheduler considers now.
-    pub considered: usize,
-    /// The `eligible_time` of each job of the trajectory now, in seconds.
-    pub eligible_times: &'a [i64],
-    /// What is written.
-    pub trajectory: &'a Trajectory,
-    /// What is shown above the text, such as the policy: a heading and a text each.
-    pub rules: &'a [(&'static str, String)],
-}
-
-impl Serialize for TrajectoryReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let crossings = self.trajectory.overtakings.iter().map(|Overtaking { wait, winner, loser, .. }| {
-            json!({"wait": wait, "job": self.table.id(*winner), "overtakes": self.table.id(*loser)})
-        });
-        let document = json!({
-            "formula": self.formula,
-            "considered": self.considered,
-            "seconds": self.trajectory.seconds,
-            "jobs": self.jobs().map(|(job, eligible_time)| self.job_json(job, eligible_time)).collect::<Vec<Json>>(),
-            "crossings": crossings.collect::<Vec<Json>>(),
-        });
-        document.serialize(serializer)
-    }
-}
-
-impl Answer for TrajectoryReport<'_> {
-    fn document(&self) -> Document<'_> {
-        self.drawn()
-    }
-
-    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        if format == Format::Svg { self.write_svg(out) } else { self.write_csv(cells, out) }
-    }
-}
-
-/// The time that each of the jobs has waited now, in seconds.
-pub fn eligible_times(table: &JobTable, trajectory: &Trajectory) -> Vec<i64> {
-    let column = table.column("eligible_time");
-    let of_job = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
-    trajectory.jobs.iter().map(|job| of_job(job.row)).collect()
-}
-
 impl<'a> TrajectoryReport<'a> {
-    fn jobs(&self) -> impl Iterator<Item = (&JobTrajectory, i64)> {
-        self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())
-    }
-
-    fn job_json(&self, job: &JobTrajectory, eligible_time: i64) -> Json {
-        let points = job.points.iter().map(|point| {
-            let score = point.score.is_finite().then_some(point.score);
-            json!({
-                "wait": point.wait, "eligible_time": eligible_time + point.wait, "score": score, "rank": point.rank,
-                "known": point.is_known,
-            })
-        });
-        let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
-        let table = self.table;
-        json!({
-            "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
-            "known_until": job.known_until, "is_complete": self.is_complete(job),
-            "points": points.collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
-        })
-    }
-
-    /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time. `for_spreadsheets` is as in
-    /// [`Csv`](super::Csv).
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let points = self.jobs().flat_map(|(job, eligible_time)| {
-            let id = guarded(self.table.id(job.row), cells);
-            job.points.iter().map(move |point| {
-                let score = point.score.is_finite().then(|| Value::Float(point.score).repr());
-                (point.wait, id.clone(), eligible_time + point.wait, score, point.rank, point.is_known)
-            })
-        });
-        write_csv(&["wait", "id", "eligible_time", "score", "rank", "known"], points, out)
-    }
-
     /// The document: the answer, a row for each of several jobs, a list of the overtakings, and a plot of the ranks.
-    fn drawn(self) -> Document<'a> {
+    pub(crate) fn drawn(self) -> Document<'a> {
         let jobs = &self.trajectory.jobs;
         let headline = match jobs.as_slice() {
             [one] => self.sentence(one),
@@ -241,11 +148,6 @@ impl<'a> TrajectoryReport<'a> {
             Some((_, Some(rank))) => format!("{} of {}", ordinal(*rank), grouped_number(self.considered)),
             _ => "not considered".to_owned(),
         }
-    }
-
-    /// Whether a job is followed to the end.
-    pub(crate) fn is_complete(&self, job: &JobTrajectory) -> bool {
-        job.known_until >= self.trajectory.seconds
     }
 
     /// The ranks over time: a letter for each job, the best rank at the top. Jobs of different ranks that fall on the same

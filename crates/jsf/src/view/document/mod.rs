@@ -18,8 +18,8 @@ pub use crate::view::document::page::{GENERATOR, write_page};
 pub(crate) use crate::view::document::page::{
     PageFact, PageSection, Piece, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces,
 };
+pub(crate) use crate::view::document::table::star;
 pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Table};
-pub(crate) use crate::view::document::table::{MAX_VALUE, star};
 pub use crate::view::document::terminal::TerminalStyle;
 pub(crate) use crate::view::document::terminal::{text_of, wrapped};
 

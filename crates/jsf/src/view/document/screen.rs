@@ -141,9 +141,10 @@ fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> io::R
         (_, RowLimit::Ends(_)) => LeaveOut::Middle,
         _ => LeaveOut::Last,
     };
-    let note = match table.names_dropped && !dropped.is_empty() {
-        true => style.lines(|out| style.write_prose(&columns_left_out(&dropped), out))?,
-        false => Vec::new(),
+    let note = if table.names_dropped && !dropped.is_empty() {
+        style.lines(|out| style.write_prose(&columns_left_out(&dropped), out))?
+    } else {
+        Vec::new()
     };
     let is_kept = (0..rows.len()).map(|row| left_out == 0 && table.kept.contains(&row)).collect();
     Ok([Piece::Lines(heading), Piece::Rows { rows, is_kept, left_out, leave_out, least: MIN_ROWS }, Piece::Lines(note)])

@@ -10,7 +10,7 @@ use crate::view::document::Medium;
 use crate::view::words::{duration, grouped, percent, signed_duration, signed_significant, significant};
 
 /// The most characters of a value of Python.
-pub(crate) const MAX_VALUE: usize = 4300;
+const MAX_VALUE: usize = 4300;
 
 /// A table, whose rows are made when they are shown.
 pub struct Table<'a> {
