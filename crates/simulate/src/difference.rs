@@ -31,6 +31,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
 use super::schedule::Schedule;
 use super::statistics::{bounded_slowdown, length_class, length_class_name, size_class, size_class_name, wait_of};
 use super::student_t;
@@ -144,8 +147,24 @@ impl MeanChange {
     }
 }
 
+impl Serialize for MeanChange {
+    /// The interval has no ends where there are too few jobs for one, and without a job there are no means.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let if_any = |mean: f64| (self.jobs > 0).then_some(mean);
+        let [low, high] = self.interval().map_or([None, None], |ends| ends.map(Some));
+        let mut members = serializer.serialize_struct("MeanChange", 6)?;
+        members.serialize_field("old", &if_any(self.old))?;
+        members.serialize_field("new", &if_any(self.new))?;
+        members.serialize_field("difference", &if_any(self.difference()))?;
+        members.serialize_field("low", &low)?;
+        members.serialize_field("high", &high)?;
+        members.serialize_field("significant", &self.is_significant())?;
+        members.end()
+    }
+}
+
 /// How the waits of some jobs change.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupDifference {
     /// The name of the entity, the group, the queue or the class; empty for several of them.
     pub name: String,
@@ -154,6 +173,7 @@ pub struct GroupDifference {
     /// The processors times seconds that they hold.
     pub core_seconds: u128,
     /// Their mean wait, in seconds.
+    #[serde(rename = "mean_wait")]
     pub wait: MeanChange,
 }
 
@@ -180,7 +200,7 @@ pub struct ClassesTogether {
 }
 
 /// Two schedules of one workload, compared job by job.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Difference {
     /// The number of jobs that start in both.
     pub jobs: usize,
@@ -193,22 +213,31 @@ pub struct Difference {
     /// The number of those that start only under the new one.
     pub only_new: usize,
     /// The mean wait, in seconds.
+    #[serde(rename = "mean_wait")]
     pub wait: MeanChange,
     /// The processors times seconds that the jobs hold.
+    #[serde(skip)]
     pub core_seconds: u128,
     /// The mean wait of a core hour, in seconds.
+    #[serde(rename = "mean_wait_per_core_hour")]
     pub wait_per_core_hour: MeanChange,
     /// The mean bounded slowdown.
+    #[serde(rename = "mean_bounded_slowdown")]
     pub bounded_slowdown: MeanChange,
     /// By entity, from the one whose waits grow most.
+    #[serde(skip)]
     pub entities: Classes,
     /// By group.
+    #[serde(skip)]
     pub groups: Classes,
     /// By queue.
+    #[serde(skip)]
     pub queues: Classes,
     /// By number of processors.
+    #[serde(skip)]
     pub sizes: Classes,
     /// By run time.
+    #[serde(skip)]
     pub lengths: Classes,
     /// The length of a block, in seconds.
     pub block_seconds: i64,

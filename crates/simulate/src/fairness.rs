@@ -14,6 +14,8 @@
 //! "The Measurement of Industrial Localization", 1936.
 
 use job_sort_formula::rank::measures::jain_index;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
 use super::statistics::TimeShares;
@@ -26,7 +28,7 @@ const LEAST_BLOCKS: i64 = 10;
 const MAX_BLOCKS: i64 = 4000;
 
 /// The use of a machine against shares.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fairness {
     /// Jain's index over the entities with shares that are promised something: 1 if all use the same part of what they are
     /// promised, `1/n` if one of `n` uses everything. `None` if there is no such entity.
@@ -37,6 +39,7 @@ pub struct Fairness {
     /// The length of a block, in seconds.
     pub block_seconds: i64,
     /// The entities with jobs, in the order of their first submission.
+    #[serde(skip)]
     pub entities: Vec<EntityUse>,
 }
 
@@ -57,6 +60,17 @@ impl EntityUse {
     /// What the entity uses of what it is promised; `None` if it is promised nothing.
     pub fn ratio(&self) -> Option<f64> {
         (self.promised > 0.0).then(|| self.used / self.promised)
+    }
+}
+
+impl Serialize for EntityUse {
+    /// What an entity is promised and uses of it, without its name: a member beside other numbers of the entity.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("EntityUse", 3)?;
+        members.serialize_field("perc", &self.perc)?;
+        members.serialize_field("promised_core_seconds", &self.promised)?;
+        members.serialize_field("used_of_promised", &self.ratio())?;
+        members.end()
     }
 }
 

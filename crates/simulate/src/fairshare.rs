@@ -4,6 +4,7 @@ use job_sort_formula::fairshare::policy::normalization::{share_fraction, sibling
 use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased};
 use jsf_openpbs::number_format;
 use jsf_openpbs::share_tree::SharePath;
+use serde::Serialize;
 
 use super::workload::WorkloadJob;
 
@@ -11,9 +12,10 @@ use super::workload::WorkloadJob;
 const LEAST_USAGE: f64 = 1.0;
 
 /// How usage decays.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Decay {
     /// The time between two decays, in seconds: usage decays at every multiple of it.
+    #[serde(rename = "seconds")]
     pub period: u64,
     /// The factor by which usage is multiplied, 0..=1.
     pub factor: f64,

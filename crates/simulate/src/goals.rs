@@ -10,7 +10,7 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::duration_notation::parse_duration;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use toml::Spanned;
 
@@ -170,7 +170,7 @@ pub struct Objective {
 }
 
 /// A goal judged by a schedule.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedGoal {
     /// The name of the goal.
     pub name: String,
@@ -183,10 +183,12 @@ pub struct JudgedGoal {
     /// The value; infinite where jobs that never start decide it, `None` without a job, or without shares for an index of fairness.
     pub value: Option<f64>,
     /// Whether the value is to be at most the limit, else at least.
+    #[serde(skip)]
     pub is_most: bool,
     /// The limit; `None` if it refers to an old side that there is not.
     pub limit: Option<f64>,
     /// Whether the goal is met.
+    #[serde(rename = "met")]
     pub state: GoalState,
 }
 
@@ -201,6 +203,19 @@ pub enum GoalState {
     NoOldSide,
     /// The value is within the limit.
     Met,
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for GoalState {
+    /// Whether the goal is met; null if it cannot be judged.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.met().serialize(serializer)
+    }
 }
 
 impl GoalState {

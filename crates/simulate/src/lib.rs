@@ -66,7 +66,7 @@ pub use sacct::sacct_advice;
 pub use schedule::{Observer, Schedule, simulate};
 pub use shake::{SHAKE_SECONDS, Shake, Spread};
 pub use start_values::StartValues;
-pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
+pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, Whole, bounded_slowdown, wait_of};
 pub use validate::Validation;
 pub use warm_up::WarmUp;
 pub use workload::{

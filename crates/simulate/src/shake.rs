@@ -6,6 +6,8 @@
 //! Source: D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing Performance Evaluation Sensitivity and Variability by Input Shaking",
 //! 2007.
 
+use serde::Serialize;
+
 use super::difference::Difference;
 use super::generate::Random;
 use super::statistics::Summary;
@@ -17,28 +19,35 @@ pub const SHAKE_SECONDS: i64 = 30;
 const LEVEL: f64 = 0.05;
 
 /// The least and the greatest of some results.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The least.
     pub low: f64,
     /// The greatest.
     pub high: f64,
     /// How many are negative.
+    #[serde(skip)]
     pub decreases: usize,
     /// How many are positive.
+    #[serde(skip)]
     pub increases: usize,
 }
 
 /// The spread of the results of several runs with moved submissions: of means under one formula, or of their changes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Shake {
     /// The number of runs.
     pub runs: usize,
+    /// The most seconds by which a submission is moved.
+    pub seconds: i64,
     /// The mean wait, in seconds.
+    #[serde(rename = "mean_wait")]
     pub wait: Spread,
     /// The mean wait of a core hour, in seconds.
+    #[serde(rename = "mean_wait_per_core_hour")]
     pub wait_per_core_hour: Spread,
     /// The mean bounded slowdown.
+    #[serde(rename = "mean_bounded_slowdown")]
     pub bounded_slowdown: Spread,
 }
 
@@ -89,6 +98,7 @@ impl Shake {
     pub fn of_means(runs: &[Summary]) -> Option<Self> {
         (!runs.is_empty()).then(|| Self {
             runs: runs.len(),
+            seconds: SHAKE_SECONDS,
             wait: Spread::new(runs.iter().map(|run| run.wait.mean)),
             wait_per_core_hour: Spread::new(runs.iter().map(|run| run.wait_per_core_hour)),
             bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.mean)),
@@ -99,6 +109,7 @@ impl Shake {
     pub fn of_changes(runs: &[Difference]) -> Option<Self> {
         (!runs.is_empty()).then(|| Self {
             runs: runs.len(),
+            seconds: SHAKE_SECONDS,
             wait: Spread::new(runs.iter().map(|run| run.wait.difference())),
             wait_per_core_hour: Spread::new(runs.iter().map(|run| run.wait_per_core_hour.difference())),
             bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.difference())),

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::schedule::Schedule;
 use super::statistics::{length_class, length_class_name, size_class, size_class_name};
 use super::workload::Workload;
 
 /// The values of the jobs of a class at their starts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StartValues {
     /// The processors that they ask for.
+    #[serde(rename = "processors")]
     pub size: String,
     /// The time that they ask for.
     pub walltime: String,

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
 use super::schedule::Schedule;
 use super::workload::{Workload, WorkloadJob};
 
@@ -26,23 +29,32 @@ const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
 
 /// The distribution of a quantity over jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Distribution {
     /// The mean.
     pub mean: f64,
     /// The least value that is not below a quarter of all.
+    #[serde(serialize_with = "without_fraction")]
     pub p25: f64,
     /// The median; of an even number of values the mean of the two in the middle.
+    #[serde(serialize_with = "without_fraction")]
     pub median: f64,
     /// The least value that is not below three quarters of all.
+    #[serde(serialize_with = "without_fraction")]
     pub p75: f64,
     /// The least value that is not below 95 % of all.
+    #[serde(serialize_with = "without_fraction")]
     pub p95: f64,
     /// The greatest value.
+    #[serde(serialize_with = "without_fraction")]
     pub max: f64,
 }
 
 impl Distribution {
+    /// The distribution of no values.
+    const NOT_NUMBERS: Self =
+        Self { mean: f64::NAN, p25: f64::NAN, median: f64::NAN, p75: f64::NAN, p95: f64::NAN, max: f64::NAN };
+
     /// The distribution of these values, which are sorted; all zeros for none.
     pub fn new(values: &mut [f64]) -> Self {
         values.sort_unstable_by(f64::total_cmp);
@@ -56,6 +68,26 @@ impl Distribution {
             p75: percentile(75),
             p95: percentile(95),
             max,
+        }
+    }
+}
+
+/// Serialises a number, without a fraction if it is whole.
+pub(super) fn without_fraction<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Whole(*value).serialize(serializer)
+}
+
+/// A number that is serialised without a fraction if it is whole: most waits are.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole(pub f64);
+
+impl Serialize for Whole {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(value) = *self;
+        if value.fract() == 0.0 && value.abs() < 1e15 {
+            serializer.serialize_i64(value as i64)
+        } else {
+            serializer.serialize_f64(value)
         }
     }
 }
@@ -89,8 +121,40 @@ pub struct Summary {
     pub mean_queue: f64,
 }
 
+impl Summary {
+    /// A number that jobs have, such as a mean; `None` without a job.
+    pub fn if_any<T>(&self, number: T) -> Option<T> {
+        (self.jobs > 0).then_some(number)
+    }
+
+    /// The numbers of a distribution; without a job not numbers, which are null in JSON.
+    pub fn distribution_if_any(&self, distribution: Distribution) -> Distribution {
+        self.if_any(distribution).unwrap_or(Distribution::NOT_NUMBERS)
+    }
+}
+
+impl Serialize for Summary {
+    /// Without a job, what is a mean or a part of them is null.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut numbers = serializer.serialize_struct("Summary", 12)?;
+        numbers.serialize_field("jobs", &self.jobs)?;
+        numbers.serialize_field("core_seconds", &self.core_seconds)?;
+        numbers.serialize_field("mean_wait_per_core_hour", &self.if_any(self.wait_per_core_hour))?;
+        numbers.serialize_field("started_within_a_minute", &self.started_within_minute)?;
+        numbers.serialize_field("started_within_an_hour", &self.started_within_hour)?;
+        numbers.serialize_field("waited_over_1_d", &self.waited_over_day)?;
+        numbers.serialize_field("waited_over_7_d", &self.waited_over_week)?;
+        numbers.serialize_field("makespan", &self.if_any(self.makespan))?;
+        numbers.serialize_field("utilisation", &self.if_any(self.utilisation))?;
+        numbers.serialize_field("mean_queue", &self.if_any(self.mean_queue))?;
+        numbers.serialize_field("wait", &self.distribution_if_any(self.wait))?;
+        numbers.serialize_field("bounded_slowdown", &self.distribution_if_any(self.bounded_slowdown))?;
+        numbers.end()
+    }
+}
+
 /// The numbers of the jobs of an entity, a group, a queue or a class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupStatistics {
     /// The name of the entity, the group, the queue or the class.
     pub name: String,
@@ -99,6 +163,7 @@ pub struct GroupStatistics {
     /// The processors times seconds that they held.
     pub core_seconds: u128,
     /// Their waits, in seconds.
+    #[serde(flatten, serialize_with = "serialize_waits")]
     pub wait: Distribution,
     /// The fraction of them that start within an hour of their submission.
     pub within_hour: f64,
@@ -106,8 +171,18 @@ pub struct GroupStatistics {
     pub mean_bounded_slowdown: f64,
 }
 
+/// Serialises the waits of a group; JSON has three of the numbers beside the distribution too.
+fn serialize_waits<S: Serializer>(wait: &Distribution, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut numbers = serializer.serialize_struct("Waits", 4)?;
+    numbers.serialize_field("mean_wait", &wait.mean)?;
+    numbers.serialize_field("median_wait", &Whole(wait.median))?;
+    numbers.serialize_field("p95_wait", &Whole(wait.p95))?;
+    numbers.serialize_field("wait", wait)?;
+    numbers.end()
+}
+
 /// The numbers of a period.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Period {
     /// When the period begins, in seconds of the log's clock.
     pub start: i64,

@@ -1,26 +1,33 @@
 //! How far simulated waits are from those that a log records: whether to believe what the simulation says of another formula.
 
 use job_sort_formula::rank::measures::tau_b;
+use serde::Serialize;
 
 use super::schedule::Schedule;
-use super::statistics::wait_of;
+use super::statistics::{wait_of, without_fraction};
 use super::workload::Workload;
 
 /// Simulated waits against recorded ones.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Validation {
     /// The number of jobs with a recorded start that also start in the simulation.
     pub jobs: usize,
     /// How many of them start at the recorded second.
     pub equal: usize,
     /// The mean recorded wait, in seconds.
+    #[serde(rename = "recorded_mean_wait")]
     pub recorded_mean: f64,
     /// The mean simulated wait, in seconds.
+    #[serde(rename = "simulated_mean_wait")]
     pub simulated_mean: f64,
     /// The median of the differences without their signs, in seconds.
+    #[serde(serialize_with = "without_fraction")]
     pub median_error: f64,
     /// The difference, without its sign, that 95 % of the jobs do not exceed, in seconds.
+    #[serde(serialize_with = "without_fraction")]
     pub p95_error: f64,
+    /// The mean simulated wait as a multiple of the recorded one; `None` if no job waited in the log.
+    pub ratio_of_means: Option<f64>,
     /// Kendall's tau-b of the waits: 1 if both order the jobs alike; `None` if all waits are equal.
     pub rank_correlation: Option<f64>,
     /// How many other jobs have a recorded start before their submission, which is no wait.
@@ -43,11 +50,6 @@ impl Validation {
         let longer = self.recorded_mean.max(self.simulated_mean);
         let differ = longer > shorter * MAX_RATIO && longer - shorter > MAX_IDLE_WAIT;
         differ || self.rank_correlation.is_some_and(|tau| tau < MIN_CORRELATION)
-    }
-
-    /// The mean simulated wait as a multiple of the recorded one; `None` if no job waited in the log.
-    pub fn ratio_of_means(&self) -> Option<f64> {
-        (self.recorded_mean > 0.0).then(|| self.simulated_mean / self.recorded_mean)
     }
 
     /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first `warm_up` seconds;
@@ -73,14 +75,16 @@ impl Validation {
         let mut errors: Vec<f64> = recorded.iter().zip(&simulated).map(|(one, other)| (one - other).abs()).collect();
         let equal = errors.iter().filter(|error| **error == 0.0).count();
         let distribution = super::Distribution::new(&mut errors);
-        let mean = |waits: &[f64]| waits.iter().sum::<f64>() / jobs as f64;
+        let [recorded_mean, simulated_mean] =
+            [&recorded, &simulated].map(|waits| waits.iter().sum::<f64>() / jobs as f64);
         Some(Self {
             jobs,
             equal,
-            recorded_mean: mean(&recorded),
-            simulated_mean: mean(&simulated),
+            recorded_mean,
+            simulated_mean,
             median_error: distribution.median,
             p95_error: distribution.p95,
+            ratio_of_means: (recorded_mean > 0.0).then(|| simulated_mean / recorded_mean),
             rank_correlation: tau_b(&recorded, &simulated),
             started_before_submission,
         })

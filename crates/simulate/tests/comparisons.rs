@@ -124,6 +124,6 @@ fn a_recorded_start_before_the_submission_is_no_wait() {
     };
     let validation = validated(&[job(1, 0, 5), job(2, 0, -5), job(3, 0, 15)].concat()).expect("recorded waits");
     assert_eq!((validation.jobs, validation.started_before_submission), (2, 1));
-    assert_eq!((validation.recorded_mean, validation.ratio_of_means()), (10.0, Some(0.0)));
+    assert_eq!((validation.recorded_mean, validation.ratio_of_means), (10.0, Some(0.0)));
     assert_eq!(validated(&job(1, 10, 5)), None);
 }

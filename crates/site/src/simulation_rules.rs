@@ -9,6 +9,7 @@ use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload};
+use serde::Serialize;
 
 use super::role::Role;
 use super::scheduling::{LimitedNames, QueuePlaces};
@@ -19,7 +20,7 @@ use super::{Site, SiteError};
 pub(super) const PROCESSORS: &str = "ncpus";
 
 /// Something that the site has and a simulation does without.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// What it is, in words.
     pub what: String,
@@ -28,7 +29,8 @@ pub struct LeftOut {
 }
 
 /// Where the number of processors of a simulated machine is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ProcessorsSource {
     /// It was given.
     Given,
@@ -39,15 +41,6 @@ pub enum ProcessorsSource {
 }
 
 impl ProcessorsSource {
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Given => "given",
-            Self::Nodes => "nodes",
-            Self::Log => "log",
-        }
-    }
-
     /// What follows the number of processors in a sentence.
     pub fn in_words(self) -> &'static str {
         match self {

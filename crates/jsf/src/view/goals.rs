@@ -1,27 +1,10 @@
-//! Goals that a simulation is judged by, as a table and as JSON.
+//! Goals that a simulation is judged by, as a table.
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{GoalState, JudgedGoal, Measure};
-use serde_json::{Value as Json, json};
 
 use crate::view::document::{Cell, Column, Section, Table};
 use crate::view::words::{count, duration, grouped_count, percent, significant};
-
-/// The goals of one side as JSON.
-pub(crate) fn goals_json(goals: &[JudgedGoal]) -> Json {
-    let goals = goals.iter().map(|goal| {
-        json!({
-            "name": goal.name,
-            "measure": goal.measure.to_string(),
-            "jobs": goal.jobs,
-            "never_start": goal.never_start,
-            "value": goal.value,
-            "limit": goal.limit,
-            "met": goal.state.met(),
-        })
-    });
-    goals.collect()
-}
 
 /// The table of the goals of one formula, or of two; `None` without goals.
 pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Section<'a>> {

@@ -1,23 +1,11 @@
 //! What the site has and a cycle or a simulation does without.
 
 use jsf_site::LeftOut;
-use serde::Serialize;
 
 use crate::view::words::count;
 
 /// The part of the jobs that something must concern so that a headline names it.
 const HEADLINE_PART: usize = 10;
-
-/// One of these in JSON.
-#[derive(Serialize)]
-pub(crate) struct Without<'a> {
-    what: &'a str,
-    jobs: usize,
-}
-
-pub(crate) fn without_json(left_out: &[LeftOut]) -> Vec<Without<'_>> {
-    left_out.iter().map(|one| Without { what: &one.what, jobs: one.jobs }).collect()
-}
 
 /// All of it, in words; empty if there is nothing.
 pub fn without_words(left_out: &[LeftOut]) -> String {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::check::Checked;
-use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
+use jsf_site::{CycledQueue, LeftOut, ReservedJob, WaitingJob};
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::verdict::{brief_findings, verdict_sentence};
-use crate::view::without::{Without, without_json, without_most, without_words};
+use crate::view::without::{without_most, without_words};
 use crate::view::words::{count, duration, moment};
 
 /// The most entities that the headline names.
@@ -44,7 +44,7 @@ struct Json<'a> {
     estimates: Vec<JsonEstimate<'a>>,
     accrue_types: BTreeMap<&'a str, u8>,
     rules: BTreeMap<&'static str, &'a str>,
-    without: Vec<Without<'a>>,
+    without: &'a [LeftOut],
 }
 
 #[derive(Serialize)]
@@ -90,7 +90,7 @@ impl Serialize for CycleReport<'_> {
             estimates: cycle.estimates.iter().map(|(id, start)| JsonEstimate { id, start: *start }).collect(),
             accrue_types: cycle.accrue_types.iter().map(|(id, kind)| (&**id, *kind)).collect(),
             rules: BTreeMap::from([("order", &*cycle.order), ("starts", &*cycle.backfilling)]),
-            without: without_json(&cycle.left_out),
+            without: &cycle.left_out,
         };
         json.serialize(serializer)
     }

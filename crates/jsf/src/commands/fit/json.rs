@@ -5,6 +5,7 @@ use jsf_fit::goals::{
 };
 use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_simulate::MeanChange;
+use jsf_site::ProcessorsSource;
 use serde::{Serialize, Serializer};
 
 use crate::commands::fit::formula_to_set::FormulaToSet;
@@ -142,7 +143,7 @@ struct JsonLog {
 #[derive(Serialize)]
 struct JsonProcessors {
     total: u32,
-    from: &'static str,
+    from: ProcessorsSource,
 }
 
 #[derive(Serialize)]
@@ -243,7 +244,7 @@ impl Serialize for GoalFitReport<'_> {
             held_out_waits: Some(held_out_waits(fit)),
             warnings: &fit.warnings,
             log: Some(JsonLog {
-                processors: JsonProcessors { total: fit.processors, from: fit.processors_source.name() },
+                processors: JsonProcessors { total: fit.processors, from: fit.processors_source },
                 searched_days: fit.split.searched_days(),
                 held_out_days: fit.split.held_out_days(),
                 tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),

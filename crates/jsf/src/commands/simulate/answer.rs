@@ -5,23 +5,20 @@ use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Decay, Distribution, EntityUse, Fairness, GroupStatistics, JudgedGoal, Period, SHAKE_SECONDS, Schedule, Shake,
-    Spread, StartValues, Statistics, Summary, Validation, Workload, WorkloadJob,
+    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, Schedule, Shake, StartValues, Statistics, Validation,
+    Workload, WorkloadJob,
 };
 use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::{Value as Json, json};
 
 use crate::answer::{Answer, Format};
 use crate::commands::simulate::failures::FailingJobs;
-use crate::commands::simulate::log_facts::{cut_json, left_out_json};
+use crate::commands::simulate::log_facts::{CutRuns, counts_left_out};
 use crate::commands::simulate::view::simulation_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
-use crate::view::goals::goals_json;
 use crate::view::printable::printable;
-use crate::view::without::without_json;
 
 /// One simulated side, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -77,64 +74,82 @@ impl Answer for SimulationReport<'_> {
 }
 
 impl Serialize for SimulationReport<'_> {
+    /// About half of the members are computed only here, as people see others of the numbers.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let statistics = self.statistics;
-        let too_large: Vec<&str> = self.schedule.too_large.iter().map(|&job| self.workload.id(job)).collect();
-        let errors = self.schedule.errors.kinds().map(|(kind, errors)| {
-            let job = self.workload.id(errors.job);
-            json!({"kind": kind, "jobs": errors.jobs, "job": job, "message": errors.message})
-        });
-        let parts = [
-            ("processors", json!({"total": self.processors, "from": self.processors_source.name()})),
-            ("policy", json!(self.policy)),
-            ("decay", self.decay.filter(|_| self.policy.is_some()).map_or(Json::Null, decay_json)),
-            ("warnings", warnings_json(self.warnings)),
-            ("complete_from", json!(self.workload.complete_from())),
-            ("warm_up", json!(statistics.warm_up)),
-            ("warm_up_jobs", json!(self.workload.count_before(self.warm_up_end()))),
-            ("summary", summary_json(&statistics.summary)),
-            ("entities", self.entities_json()),
-            ("groups", groups_json(&statistics.groups)),
-            ("queues", groups_json(&statistics.queues)),
-            ("sizes", groups_json(&statistics.sizes)),
-            ("lengths", groups_json(&statistics.lengths)),
-            ("values_at_start", self.start_values().iter().map(start_values_json).collect()),
-            ("over_time", statistics.periods.iter().map(period_json).collect()),
-            ("goals", goals_json(self.goals)),
-            ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
-            ("too_large", json!(too_large)),
-            ("never_start", json!(self.schedule.never_start().count())),
-            ("left_out", left_out_json(self)),
-            ("without", json!(without_json(self.without))),
-            ("cut", cut_json(self)),
-            ("errors", errors.collect()),
-            ("skipped_lines", json!(self.workload.faults().count())),
-            ("complete", json!(self.schedule.is_complete)),
-        ];
+        let Self { workload, schedule, statistics, .. } = self;
+        let too_large: Vec<&str> = schedule.too_large.iter().map(|&job| workload.id(job)).collect();
         let mut members = serializer.serialize_map(None)?;
         members.serialize_entry("formula", self.formula)?;
-        members.serialize_entry("jobs", &Jobs(self))?;
-        for (key, value) in &parts {
-            members.serialize_entry(key, value)?;
-        }
+        members.serialize_entry("jobs", &StartedJobs(self))?;
+        members.serialize_entry("processors", &Machine { total: self.processors, from: self.processors_source })?;
+        members.serialize_entry("policy", &self.policy)?;
+        members.serialize_entry("decay", &self.decay.filter(|_| self.policy.is_some()))?;
+        members.serialize_entry("warnings", &bare_warnings(self.warnings))?;
+        members.serialize_entry("complete_from", &workload.complete_from())?;
+        members.serialize_entry("warm_up", &statistics.warm_up)?;
+        members.serialize_entry("warm_up_jobs", &workload.count_before(self.warm_up_end()))?;
+        members.serialize_entry("summary", &statistics.summary)?;
+        members.serialize_entry("entities", &self.entities())?;
+        members.serialize_entry("groups", &statistics.groups)?;
+        members.serialize_entry("queues", &statistics.queues)?;
+        members.serialize_entry("sizes", &statistics.sizes)?;
+        members.serialize_entry("lengths", &statistics.lengths)?;
+        members.serialize_entry("values_at_start", &self.start_values())?;
+        members.serialize_entry("over_time", &statistics.periods)?;
+        members.serialize_entry("goals", self.goals)?;
+        members.serialize_entry("fairness", &self.fairness)?;
+        members.serialize_entry("too_large", &too_large)?;
+        members.serialize_entry("never_start", &schedule.never_start().count())?;
+        members.serialize_entry("left_out", &counts_left_out(self))?;
+        members.serialize_entry("without", self.without)?;
+        members.serialize_entry("cut", &CutRuns::new(self))?;
+        members.serialize_entry("errors", &self.errors())?;
+        members.serialize_entry("skipped_lines", &workload.faults().count())?;
+        members.serialize_entry("complete", &schedule.is_complete)?;
         if let Some(validation) = self.validation {
-            members.serialize_entry("validation", &validation_json(validation))?;
+            members.serialize_entry("validation", validation)?;
         }
         if let Some(shake) = self.shake {
-            members.serialize_entry("shake", &shake_json(shake))?;
+            members.serialize_entry("shake", shake)?;
         }
         members.end()
     }
 }
 
-/// The jobs that start, which are serialised one by one: a list of them would take more memory than the schedule.
-struct Jobs<'a>(&'a SimulationReport<'a>);
+/// The processors of a machine.
+#[derive(Serialize)]
+pub(crate) struct Machine {
+    pub(crate) total: u32,
+    pub(crate) from: ProcessorsSource,
+}
 
-impl Serialize for Jobs<'_> {
+/// The jobs that start, which are serialised one by one: a list of them would take more memory than the schedule.
+struct StartedJobs<'a>(&'a SimulationReport<'a>);
+
+impl Serialize for StartedJobs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(report) = self;
         serializer.collect_seq(report.jobs().map(|(_, job)| job))
     }
+}
+
+/// An entity; with a fair-share tree also what it was promised.
+#[derive(Serialize)]
+struct Entity<'a> {
+    #[serde(flatten)]
+    statistics: &'a GroupStatistics,
+    #[serde(flatten)]
+    used: Option<&'a EntityUse>,
+}
+
+/// Errors of one kind.
+#[derive(Serialize)]
+struct Errors<'a> {
+    kind: &'static str,
+    jobs: usize,
+    /// The id of the first of the jobs.
+    job: &'a str,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -178,18 +193,24 @@ impl<'a> SimulationReport<'a> {
         StartValues::of_classes(self.workload, self.schedule, self.statistics.warm_up)
     }
 
-    /// The entities; with a fair-share tree also what each was promised.
-    fn entities_json(&self) -> Json {
-        let mut entities = groups_json(&self.statistics.entities);
-        let uses = self.fairness.iter().flat_map(|fairness| &fairness.entities);
-        let uses: HashMap<&str, &EntityUse> = uses.map(|used| (&*used.name, used)).collect();
-        for (entity, group) in entities.as_array_mut().into_iter().flatten().zip(&self.statistics.entities) {
-            let Some(used) = uses.get(&*group.name) else { continue };
-            entity["perc"] = json!(used.perc);
-            entity["promised_core_seconds"] = json!(used.promised);
-            entity["used_of_promised"] = json!(used.ratio());
-        }
-        entities
+    fn entities(&self) -> Vec<Entity<'a>> {
+        let uses = self.fairness.map_or(&[][..], |fairness| &fairness.entities);
+        let uses: HashMap<&str, &EntityUse> = uses.iter().map(|used| (&*used.name, used)).collect();
+        let entities = self.statistics.entities.iter();
+        entities.map(|statistics| Entity { statistics, used: uses.get(&*statistics.name).copied() }).collect()
+    }
+
+    fn errors(&self) -> Vec<Errors<'a>> {
+        let workload = self.workload;
+        let kinds = self.schedule.errors.kinds();
+        kinds
+            .map(|(kind, errors)| Errors {
+                kind,
+                jobs: errors.jobs,
+                job: workload.id(errors.job),
+                message: &errors.message,
+            })
+            .collect()
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job.
@@ -261,120 +282,6 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
 }
 
 /// The warnings without the word that a terminal shows before each.
-pub(crate) fn warnings_json<'w>(warnings: impl IntoIterator<Item = &'w String>) -> Json {
+pub(crate) fn bare_warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) -> Vec<&'w str> {
     warnings.into_iter().map(|warning| warning.strip_prefix("warning ").unwrap_or(warning)).collect()
-}
-
-fn decay_json(decay: Decay) -> Json {
-    json!({"seconds": decay.period, "factor": decay.factor})
-}
-
-fn fairness_json(fairness: &Fairness) -> Json {
-    json!({"jain": fairness.jain, "hoover": fairness.hoover, "block_seconds": fairness.block_seconds})
-}
-
-/// The numbers of all jobs; without a job, what is a mean or a part of them is null.
-fn summary_json(summary: &Summary) -> Json {
-    let of_jobs = |value: Json| of_jobs(summary, value);
-    json!({
-        "jobs": summary.jobs,
-        "makespan": of_jobs(json!(summary.makespan)),
-        "utilisation": of_jobs(json!(summary.utilisation)),
-        "core_seconds": core_seconds(summary.core_seconds),
-        "mean_queue": of_jobs(json!(summary.mean_queue)),
-        "wait": of_jobs(distribution_json(&summary.wait)),
-        "mean_wait_per_core_hour": of_jobs(json!(summary.wait_per_core_hour)),
-        "started_within_a_minute": summary.started_within_minute,
-        "started_within_an_hour": summary.started_within_hour,
-        "waited_over_1_d": summary.waited_over_day,
-        "waited_over_7_d": summary.waited_over_week,
-        "bounded_slowdown": of_jobs(distribution_json(&summary.bounded_slowdown)),
-    })
-}
-
-/// A number of the jobs; null without jobs, as is each number of a distribution.
-pub(crate) fn of_jobs(summary: &Summary, value: Json) -> Json {
-    match value {
-        value if summary.jobs > 0 => value,
-        Json::Object(numbers) => numbers.into_iter().map(|(name, _)| (name, Json::Null)).collect(),
-        _ => Json::Null,
-    }
-}
-
-fn groups_json(groups: &[GroupStatistics]) -> Json {
-    let groups = groups.iter().map(|group| {
-        json!({
-            "name": group.name,
-            "jobs": group.jobs,
-            "mean_wait": group.wait.mean,
-            "median_wait": number(group.wait.median),
-            "p95_wait": number(group.wait.p95),
-            "within_hour": group.within_hour,
-            "wait": distribution_json(&group.wait),
-            "mean_bounded_slowdown": group.mean_bounded_slowdown,
-            "core_seconds": core_seconds(group.core_seconds),
-        })
-    });
-    groups.collect()
-}
-
-fn start_values_json(values: &StartValues) -> Json {
-    let StartValues { size, walltime, jobs, p10, median } = values;
-    json!({"processors": size, "walltime": walltime, "jobs": jobs, "p10": p10, "median": median})
-}
-
-pub(crate) fn validation_json(validation: &Validation) -> Json {
-    json!({
-        "jobs": validation.jobs,
-        "equal": validation.equal,
-        "recorded_mean_wait": validation.recorded_mean,
-        "simulated_mean_wait": validation.simulated_mean,
-        "median_error": number(validation.median_error),
-        "p95_error": number(validation.p95_error),
-        "ratio_of_means": validation.ratio_of_means(),
-        "rank_correlation": validation.rank_correlation,
-        "started_before_submission": validation.started_before_submission,
-    })
-}
-
-/// The least and the greatest of the means, or of their changes.
-pub(crate) fn shake_json(shake: &Shake) -> Json {
-    json!({
-        "runs": shake.runs,
-        "seconds": SHAKE_SECONDS,
-        "mean_wait": spread_json(shake.wait),
-        "mean_wait_per_core_hour": spread_json(shake.wait_per_core_hour),
-        "mean_bounded_slowdown": spread_json(shake.bounded_slowdown),
-    })
-}
-
-fn spread_json(spread: Spread) -> Json {
-    json!({"low": spread.low, "high": spread.high})
-}
-
-fn period_json(period: &Period) -> Json {
-    json!({
-        "start": period.start,
-        "seconds": period.seconds,
-        "submitted": period.submitted,
-        "mean_wait": period.mean_wait,
-        "mean_bounded_slowdown": period.mean_bounded_slowdown,
-        "utilisation": period.utilisation,
-        "mean_queue": period.mean_queue,
-    })
-}
-
-pub(crate) fn distribution_json(distribution: &Distribution) -> Json {
-    let Distribution { mean, p25, median, p75, p95, max } = *distribution;
-    let [p25, median, p75, p95, max] = [p25, median, p75, p95, max].map(number);
-    json!({"mean": mean, "p25": p25, "median": median, "p75": p75, "p95": p95, "max": max})
-}
-
-/// A whole number without a fraction.
-pub(crate) fn number(value: f64) -> Json {
-    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
-}
-
-pub(crate) fn core_seconds(amount: u128) -> Json {
-    u64::try_from(amount).map_or_else(|_| json!(amount as f64), |amount| json!(amount))
 }

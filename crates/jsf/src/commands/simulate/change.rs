@@ -4,15 +4,12 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Classes, Difference, GroupDifference, GroupStatistics, MeanChange, Shake, Validation};
+use jsf_simulate::{Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::{Value as Json, json};
 
 use crate::answer::{Answer, Format};
-use crate::commands::simulate::answer::{
-    SimulationReport, core_seconds, number, shake_json, validation_json, warnings_json,
-};
+use crate::commands::simulate::answer::{SimulationReport, bare_warnings};
 use crate::commands::simulate::view::simulated_change_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
@@ -64,20 +61,47 @@ impl Serialize for SimulatedChangeReport<'_> {
         let mut members = serializer.serialize_map(None)?;
         members.serialize_entry("old", &self.sides.old)?;
         members.serialize_entry("new", &self.sides.new)?;
-        members.serialize_entry("warnings", &warnings_json(self.common_warnings()))?;
+        members.serialize_entry("warnings", &bare_warnings(self.common_warnings()))?;
         if let Some(validation) = self.validation {
-            members.serialize_entry("validation", &validation_json(validation))?;
+            members.serialize_entry("validation", validation)?;
         }
-        members.serialize_entry("difference", &self.difference_json())?;
+        members.serialize_entry("difference", &self.compared())?;
         members.end()
     }
 }
 
+/// What differs, with the numbers that need both sides.
+#[derive(Serialize)]
+struct Compared<'a> {
+    #[serde(flatten)]
+    difference: &'a Difference,
+    utilisation: f64,
+    makespan: i64,
+    entities: Vec<ComparedGroup<'a>>,
+    groups: Vec<ComparedGroup<'a>>,
+    queues: Vec<ComparedGroup<'a>>,
+    sizes: Vec<ComparedGroup<'a>>,
+    lengths: Vec<ComparedGroup<'a>>,
+    /// That of the intervals.
+    confidence: f64,
+    shake: Option<&'a Shake>,
+}
+
 /// A group, and its waits under both formulas.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct ComparedGroup<'a> {
+    #[serde(flatten)]
     pub(crate) change: &'a GroupDifference,
+    #[serde(flatten, serialize_with = "serialize_waits")]
     pub(crate) sides: OldNew<&'a GroupStatistics>,
+}
+
+fn serialize_waits<S: Serializer>(sides: &OldNew<&GroupStatistics>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(None)?;
+    members.serialize_entry("median_wait", &sides.map(|side| Whole(side.wait.median)))?;
+    members.serialize_entry("p95_wait", &sides.map(|side| Whole(side.wait.p95)))?;
+    members.serialize_entry("within_hour", &sides.map(|side| side.within_hour))?;
+    members.end()
 }
 
 impl SimulatedChangeReport<'_> {
@@ -92,32 +116,22 @@ impl SimulatedChangeReport<'_> {
         self.sides.old.has_no_waits && self.sides.new.has_no_waits
     }
 
-    fn difference_json(&self) -> Json {
+    fn compared(&self) -> Compared<'_> {
         let difference = self.difference;
-        let OldNew { old, new } = self.sides;
-        let summaries = [old, new].map(|side| side.statistics.summary);
-        let statistics = self.sides.map(|side| side.statistics);
-        json!({
-            "jobs": difference.jobs,
-            "longer": difference.longer,
-            "shorter": difference.shorter,
-            "only_old": difference.only_old,
-            "only_new": difference.only_new,
-            "mean_wait": change_json(&difference.wait),
-            "mean_wait_per_core_hour": change_json(&difference.wait_per_core_hour),
-            "mean_bounded_slowdown": change_json(&difference.bounded_slowdown),
-            "utilisation": summaries[1].utilisation - summaries[0].utilisation,
-            "makespan": summaries[1].makespan - summaries[0].makespan,
-            "entities": groups_json(&difference.entities, statistics.map(|side| &*side.entities)),
-            "groups": groups_json(&difference.groups, statistics.map(|side| &*side.groups)),
-            "queues": groups_json(&difference.queues, statistics.map(|side| &*side.queues)),
-            "sizes": groups_json(&difference.sizes, statistics.map(|side| &*side.sizes)),
-            "lengths": groups_json(&difference.lengths, statistics.map(|side| &*side.lengths)),
-            "confidence": 0.95,
-            "block_seconds": difference.block_seconds,
-            "blocks": difference.blocks,
-            "shake": self.shake.map_or(Json::Null, shake_json),
-        })
+        let OldNew { old, new } = self.sides.map(|side| side.statistics);
+        let groups = |classes, old, new| compared_groups(classes, OldNew { old, new });
+        Compared {
+            difference,
+            utilisation: new.summary.utilisation - old.summary.utilisation,
+            makespan: new.summary.makespan - old.summary.makespan,
+            entities: groups(&difference.entities, &old.entities, &new.entities),
+            groups: groups(&difference.groups, &old.groups, &new.groups),
+            queues: groups(&difference.queues, &old.queues, &new.queues),
+            sizes: groups(&difference.sizes, &old.sizes, &new.sizes),
+            lengths: groups(&difference.lengths, &old.lengths, &new.lengths),
+            confidence: 0.95,
+            shake: self.shake,
+        }
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job that starts in both.
@@ -154,34 +168,4 @@ pub(crate) fn compared_groups<'a>(
 
 fn by_name(groups: &[GroupStatistics]) -> HashMap<&str, &GroupStatistics> {
     groups.iter().map(|group| (&*group.name, group)).collect()
-}
-
-fn groups_json(classes: &Classes, sides: OldNew<&[GroupStatistics]>) -> Json {
-    let groups = compared_groups(classes, sides).into_iter().map(|ComparedGroup { change, sides }| {
-        json!({
-            "name": change.name,
-            "jobs": change.jobs,
-            "core_seconds": core_seconds(change.core_seconds),
-            "mean_wait": change_json(&change.wait),
-            "median_wait": sides_json(sides.map(|side| number(side.wait.median))),
-            "p95_wait": sides_json(sides.map(|side| number(side.wait.p95))),
-            "within_hour": sides_json(sides.map(|side| json!(side.within_hour))),
-        })
-    });
-    groups.collect()
-}
-
-fn sides_json(sides: OldNew<Json>) -> Json {
-    json!({"old": sides.old, "new": sides.new})
-}
-
-/// A change with its interval; that has no ends where there are too few jobs for one, and without a job there are no means.
-fn change_json(change: &MeanChange) -> Json {
-    if change.jobs == 0 {
-        return json!({"old": null, "new": null, "difference": null, "low": null, "high": null, "significant": false});
-    }
-    let MeanChange { old, new, .. } = *change;
-    let [low, high] = change.interval().map_or([None, None], |ends| ends.map(Some));
-    json!({"old": old, "new": new, "difference": change.difference(), "low": low, "high": high,
-        "significant": change.is_significant()})
 }

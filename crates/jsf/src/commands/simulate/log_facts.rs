@@ -1,9 +1,11 @@
 //! What a simulation makes of its log: what is left out, which runs are cut, and which requested times are assumed.
 
-use jsf_simulate::{LeftOutReason, Workload};
-use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 
-use crate::commands::simulate::answer::{SimulationReport, core_seconds};
+use jsf_simulate::{LeftOutReason, Workload};
+use serde::Serialize;
+
+use crate::commands::simulate::answer::SimulationReport;
 use crate::view::document::Fact;
 use crate::view::words::{count, moment, percent, significant};
 
@@ -16,47 +18,45 @@ pub(crate) const LOG: &str = "log";
 const LEAST_EPOCH: i64 = 100_000_000;
 
 /// The number of jobs and lines that are left out, for each reason.
-pub(crate) fn left_out_json(report: &SimulationReport<'_>) -> Json {
+pub(crate) fn counts_left_out(report: &SimulationReport<'_>) -> BTreeMap<&'static str, usize> {
     let faults = report.workload.faults();
-    let counts = LeftOutReason::ALL.map(|reason| (reason.key().to_owned(), json!(faults.of(reason))));
-    let too_large = ("too_large".to_owned(), json!(report.schedule.too_large.len()));
-    Json::Object(counts.into_iter().chain([too_large]).collect::<Map<_, _>>())
+    let mut counts = BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
+    counts.insert("too_large", report.schedule.too_large.len());
+    counts
 }
 
 /// The runs that end before they did in the log.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cut {
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct CutRuns {
     jobs: usize,
     core_seconds: u128,
-    /// Those of all jobs in the log.
-    of: u128,
+    /// The processors times seconds of all jobs in the log.
+    #[serde(skip)]
+    all_core_seconds: u128,
 }
 
-impl Cut {
-    fn of(report: &SimulationReport<'_>) -> Self {
-        let jobs = report.workload.jobs().iter().enumerate();
-        let started = jobs.filter(|(index, _)| report.schedule.start(*index).is_some());
-        started.fold(Self::default(), |sum, (_, job)| Self {
-            jobs: sum.jobs + usize::from(job.run > job.duration()),
-            core_seconds: sum.core_seconds + job.cut(),
-            of: sum.of + job.core_seconds() + job.cut(),
-        })
+impl CutRuns {
+    pub(crate) fn new(report: &SimulationReport<'_>) -> Self {
+        let mut cut = Self::default();
+        for (index, job) in report.workload.jobs().iter().enumerate() {
+            if report.schedule.start(index).is_some() {
+                cut.jobs += usize::from(job.run > job.duration());
+                cut.core_seconds += job.cut();
+                cut.all_core_seconds += job.core_seconds() + job.cut();
+            }
+        }
+        cut
     }
-}
-
-pub(crate) fn cut_json(report: &SimulationReport<'_>) -> Json {
-    let cut = Cut::of(report);
-    json!({"jobs": cut.jobs, "core_seconds": core_seconds(cut.core_seconds)})
 }
 
 /// What is made of the log, a line each.
 pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
     let too_large = (report.schedule.too_large.len(), "larger than the machine");
     let left_out = report.workload.faults().summary([too_large]);
-    let cut = Cut::of(report);
+    let cut = CutRuns::new(report);
     let cut = (cut.jobs > 0).then(|| {
         let hours = significant(cut.core_seconds as f64 / 3600.0);
-        let part = percent(cut.core_seconds as f64 / cut.of.max(1) as f64);
+        let part = percent(cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64);
         format!("{} at the requested time, by {hours} core hours ({part})", count(cut.jobs, "run"))
     });
     let texts = [cut_by_end(report.workload), left_out, cut, report.workload.assumed_walltimes().in_words()];

@@ -71,7 +71,8 @@ impl Sweep<'_> {
         let failed = simulated.schedule.errors.jobs();
         let never_start = simulated.schedule.never_start().count();
         let no_waits = simulated.no_waits(self.workload);
-        Ok(Some(SweptRun { values: values.to_vec(), formula: text, summary, failed, never_start, goals, no_waits }))
+        let params = self.arguments.param.iter().zip(values).map(|(param, value)| (param.name.clone(), value.clone()));
+        Ok(Some(SweptRun { params: params.collect(), formula: text, summary, failed, never_start, goals, no_waits }))
     }
 }
 

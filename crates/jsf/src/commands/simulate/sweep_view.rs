@@ -3,24 +3,26 @@
 use std::io::{self, Write};
 
 use jsf_simulate::{GoalState, JudgedGoal, Summary};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::answer::{Answer, Format};
-use crate::commands::simulate::answer::{distribution_json, of_jobs};
 use crate::view::csv_writer::{Cells, write_csv};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
-use crate::view::goals::{goals_json, not_judged};
+use crate::view::goals::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 /// One run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct SweptRun {
-    /// The values of the parameters, in their order.
-    pub values: Vec<String>,
+    /// The parameters with their values, in their order.
+    #[serde(serialize_with = "serialize_params")]
+    pub params: Vec<(String, String)>,
     /// The formula with these values.
     pub formula: String,
     /// The numbers of the run.
+    #[serde(flatten, serialize_with = "serialize_numbers")]
     pub summary: Summary,
     /// The number of jobs for which the formula fails.
     pub failed: usize,
@@ -29,29 +31,46 @@ pub struct SweptRun {
     /// The goals, as it meets them.
     pub goals: Vec<JudgedGoal>,
     /// The warning that hardly any job waits.
+    #[serde(skip)]
     pub no_waits: Option<String>,
 }
 
-/// All runs.
-#[derive(Debug, Clone, Copy)]
-pub struct SweepReport<'a> {
-    /// The formula, with a name in braces for each parameter.
-    pub template: &'a str,
-    /// The names of the parameters.
-    pub names: &'a [&'a str],
-    /// The runs.
-    pub runs: &'a [SweptRun],
-    /// The warning that hardly any job waits, of the first run with one.
-    pub no_waits: Option<&'a str>,
+/// Serialises values as numbers where they are.
+fn serialize_params<S: Serializer>(params: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(params.iter().map(|(name, value)| (name, number(value))))
 }
 
-impl Serialize for SweepReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs: Vec<Json> = self.runs.iter().map(|run| self.run_json(run)).collect();
-        let warnings = self.no_waits.as_slice();
-        json!({"formula": self.template, "params": self.names, "warnings": warnings, "runs": runs})
-            .serialize(serializer)
-    }
+/// Serialises a text as a list of at most one.
+fn as_list<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_slice().serialize(serializer)
+}
+
+/// The numbers of a simulation by which runs are compared.
+fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(None)?;
+    members.serialize_entry("jobs", &summary.jobs)?;
+    members.serialize_entry("wait", &summary.distribution_if_any(summary.wait))?;
+    members.serialize_entry("bounded_slowdown", &summary.distribution_if_any(summary.bounded_slowdown))?;
+    members.serialize_entry("utilisation", &summary.if_any(summary.utilisation))?;
+    members.serialize_entry("makespan", &summary.if_any(summary.makespan))?;
+    members.serialize_entry("mean_queue", &summary.if_any(summary.mean_queue))?;
+    members.end()
+}
+
+/// All runs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct SweepReport<'a> {
+    /// The formula, with a name in braces for each parameter.
+    #[serde(rename = "formula")]
+    pub template: &'a str,
+    /// The names of the parameters.
+    #[serde(rename = "params")]
+    pub names: &'a [&'a str],
+    /// The warning that hardly any job waits, of the first run with one.
+    #[serde(rename = "warnings", serialize_with = "as_list")]
+    pub no_waits: Option<&'a str>,
+    /// The runs.
+    pub runs: &'a [SweptRun],
 }
 
 impl Answer for SweepReport<'_> {
@@ -65,25 +84,6 @@ impl Answer for SweepReport<'_> {
 }
 
 impl<'a> SweepReport<'a> {
-    fn run_json(&self, run: &SweptRun) -> Json {
-        let params: serde_json::Map<String, Json> =
-            self.names.iter().zip(&run.values).map(|(name, value)| ((*name).to_owned(), number(value))).collect();
-        let summary = run.summary;
-        json!({
-            "params": params,
-            "formula": run.formula,
-            "jobs": summary.jobs,
-            "wait": of_jobs(&summary, distribution_json(&summary.wait)),
-            "bounded_slowdown": of_jobs(&summary, distribution_json(&summary.bounded_slowdown)),
-            "utilisation": of_jobs(&summary, json!(summary.utilisation)),
-            "makespan": of_jobs(&summary, json!(summary.makespan)),
-            "mean_queue": of_jobs(&summary, json!(summary.mean_queue)),
-            "failed": run.failed,
-            "never_start": run.never_start,
-            "goals": goals_json(&run.goals),
-        })
-    }
-
     /// Writes comma-separated values, a line for each run.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl<'a> SweepReport<'a> {
         let records = self.runs.iter().map(|run| {
             let Summary { wait, bounded_slowdown, utilisation, makespan, mean_queue, .. } = run.summary;
             let numbers = [wait.mean, wait.median, wait.p95, bounded_slowdown.mean, utilisation];
-            let mut record = run.values.clone();
+            let mut record: Vec<String> = run.params.iter().map(|(_, value)| value.clone()).collect();
             // without a job there is no mean, and its field is empty
             let of_jobs = |number: String| if run.summary.jobs > 0 { number } else { String::new() };
             record.extend(numbers.map(|number| of_jobs(number.to_string())));
@@ -141,7 +141,7 @@ impl<'a> SweepReport<'a> {
         }
         let table = Table::new(columns, runs.len(), move |index| {
             let run = &runs[index];
-            let mut cells: Vec<Cell<'_>> = run.values.iter().map(|value| Cell::text(&**value)).collect();
+            let mut cells: Vec<Cell<'_>> = run.params.iter().map(|(_, value)| Cell::text(&**value)).collect();
             let summary = run.summary;
             let numbers = [
                 duration(summary.wait.mean),
@@ -178,8 +178,7 @@ impl SweepReport<'_> {
         if best.summary.jobs == 0 {
             return format!("No job starts in any of {all}.");
         }
-        let values: Vec<String> =
-            self.names.iter().zip(&best.values).map(|(name, value)| format!("{name} = {value}")).collect();
+        let values: Vec<String> = best.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let values = values.join(", ");
         let starting: Vec<&SweptRun> = self.runs.iter().filter(|run| run.never_start == best.never_start).collect();
         let alike = starting.iter().filter(|run| met(run) == met(best)).count();

@@ -469,6 +469,7 @@ fn validation_fact(validation: &Validation) -> Fact {
         p95_error,
         rank_correlation,
         started_before_submission,
+        ..
     } = validation;
     let means = [*recorded_mean, *simulated_mean].map(duration);
     let errors = [*median_error, *p95_error].map(duration);
